@@ -1,0 +1,22 @@
+# strata_add_library(NAME [EXCEPTIONS] SOURCES ... [LINK libs...] [DEPENDS targets...])
+#   One static library of C++ against libMLIR.so/libLLVM.so. EXCEPTIONS: compiled with exceptions and RTTI
+#   (for code that calls libraries that throw; nothing may escape from it).
+function(strata_add_library name)
+  cmake_parse_arguments(ARG "EXCEPTIONS" "" "SOURCES;LINK;DEPENDS" ${ARGN})
+  add_library(${name} STATIC ${ARG_SOURCES})
+  if(ARG_EXCEPTIONS)
+    target_compile_options(${name} PRIVATE -fexceptions)
+  endif()
+  target_link_libraries(${name} PUBLIC ${ARG_LINK})
+  if(ARG_DEPENDS)
+    add_dependencies(${name} ${ARG_DEPENDS})
+  endif()
+endfunction()
+
+# strata_add_tool(NAME SOURCES ... LINK libs...)
+function(strata_add_tool name)
+  cmake_parse_arguments(ARG "" "" "SOURCES;LINK" ${ARGN})
+  add_executable(${name} ${ARG_SOURCES})
+  target_link_libraries(${name} PRIVATE ${ARG_LINK} MLIR LLVM)
+  install(TARGETS ${name} RUNTIME DESTINATION bin)
+endfunction()
