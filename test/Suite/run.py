@@ -1,0 +1,170 @@
+"""Runs ONNX's backend suite and compares its outcome with the checked-in list of what is not supported.
+
+Every case ends as one of
+  pass         outputs equal the expected ones within the suite's tolerances
+  unsupported  compiling refused the model with a diagnostic that names an operator of it
+  random       refused or different, and listed in random.txt: the expected output comes from another random generator
+  wrong        different outputs, an error at run time, or a refusal that names nothing
+  crashed      the process ended, or gave no answer in time
+
+unsupported.txt only shrinks: a case in it that passes, or an unsupported case that is not in it, is a failure, as is
+every wrong or crashed case.
+"""
+
+import argparse
+import json
+import os
+import re
+import sys
+import time
+from collections import Counter
+from pathlib import Path
+
+HERE = Path(__file__).parent
+sys.path.insert(0, str(HERE.parent))
+
+from Suite.backends import BACKENDS, Unsupported  # noqa: E402
+from Suite.cases import KINDS, load_cases  # noqa: E402
+from Suite.pool import run_all  # noqa: E402
+from support.compare import difference  # noqa: E402
+
+LIST = HERE / "unsupported.txt"
+RANDOM = HERE / "random.txt"
+SECONDS = 180
+OUTCOMES = ("pass", "unsupported", "random", "wrong", "crashed")
+
+
+def read_list(file):
+    """Lines of `case: reason`; # starts a comment line."""
+    lines = file.read_text().splitlines() if file.exists() else []
+    return dict(line.split(": ", 1) for line in lines if line and not line.startswith("#"))
+
+
+def operators(model):
+    """Names of all operators in a serialised model, those in subgraphs and functions too."""
+    import onnx
+
+    names = set()
+
+    def visit(nodes):
+        for node in nodes:
+            names.add(node.op_type)
+            for attribute in node.attribute:
+                for graph in (attribute.g, *attribute.graphs):
+                    visit(graph.node)
+
+    proto = onnx.ModelProto.FromString(model)
+    visit(proto.graph.node)
+    for function in proto.functions:
+        visit(function.node)
+    return names
+
+
+def run_case(case, backend):
+    """(outcome, details) of one case."""
+    model = case.model()
+    try:
+        run = backend(model)
+    except Unsupported as error:
+        text = " ".join(str(error).split())
+        named = any(re.search(rf"\b{name}(_\d+)?\b", text) for name in operators(model))
+        return ("unsupported", text) if named else ("wrong", f"refused without naming an operator: {text}")
+    for inputs, expected in case.data_sets():
+        try:
+            outputs = run(inputs)
+        except Exception as error:  # whatever a backend raises is a wrong result here
+            return "wrong", f"{type(error).__name__}: {' '.join(str(error).split())}"
+        if found := difference(expected, outputs, case.rtol, case.atol):
+            return "wrong", found
+    return "pass", ""
+
+
+def problem(name, outcome, details, listed):
+    """What is amiss with the case, in words, or None."""
+    if outcome in ("wrong", "crashed"):
+        return f"{outcome}: {details}"
+    if outcome == "unsupported" and name not in listed:
+        return f"unsupported, but not in {LIST.name} (which only shrinks): {details}"
+    if outcome == "pass" and name in listed:
+        return f"passes, but is still in {LIST.name}: run `./dev suite --update`"
+    return None
+
+
+def update(results, listed, grow):
+    """Rewrites the list: cases that pass leave it, new ones enter it only with `grow`."""
+    kept = dict(listed)
+    for name, (outcome, details) in results.items():
+        if outcome == "unsupported" and (grow or name in listed):
+            # The reason without the place in the file, which names only this run's buffer.
+            kept[name] = re.sub(r"^.*?\berror: ", "", details)[:160]
+        elif outcome != "unsupported":
+            kept.pop(name, None)
+    header = [line for line in LIST.read_text().splitlines() if line.startswith("#")] if LIST.exists() else []
+    LIST.write_text("\n".join(header + [f"{name}: {kept[name]}" for name in sorted(kept)]) + "\n")
+    print(f"{LIST.name}: {len(listed)} -> {len(kept)} cases")
+
+
+def table(cases, results):
+    """Outcomes by kind of case, as lines of text."""
+    counts = Counter((case.kind, results[case.name][0]) for case in cases)
+    yield f"{'kind':20}{'cases':>7}" + "".join(f"{outcome:>13}" for outcome in OUTCOMES)
+    for kind in (*KINDS, "all"):
+        row = [sum(n for (k, o), n in counts.items() if kind in (k, "all") and o == outcome) for outcome in OUTCOMES]
+        yield f"{kind:20}{sum(row):>7}" + "".join(f"{n:>13}" for n in row)
+
+
+def parse(arguments):
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--filter", metavar="REGEX", help="only the cases whose name matches")
+    parser.add_argument("--update", action="store_true", help=f"take the cases that pass out of {LIST.name}")
+    parser.add_argument("--grow", action="store_true", help="with --update: let cases enter the list")
+    parser.add_argument("--results", metavar="FILE", help="write every case's outcome as JSON")
+    parser.add_argument("--jobs", type=int, default=os.cpu_count(), help="worker processes (default: all cores)")
+    parser.add_argument("--backend", choices=BACKENDS, default="strata", help="onnxruntime checks the harness itself")
+    parser.add_argument("--verbose", action="store_true", help="print every case")
+    return parser.parse_args(arguments)
+
+
+def main(arguments):
+    options = parse(arguments)
+    start = time.monotonic()
+    cases = [case for case in load_cases() if not options.filter or re.search(options.filter, case.name)]
+    backend = BACKENDS[options.backend]
+    listed, random = read_list(LIST), read_list(RANDOM)
+    results, problems = {}, {}
+    print(f"{len(cases)} cases, {options.jobs} workers", flush=True)
+    # The long ones first, so that no worker is left alone with them at the end.
+    order = sorted(range(len(cases)), key=lambda i: cases[i].kind != "real")
+    for index, (outcome, details) in run_all(lambda i: run_case(cases[i], backend), order, options.jobs, SECONDS):
+        name = cases[index].name
+        if name in random and outcome in ("wrong", "unsupported"):
+            outcome = "random"
+        results[name] = (outcome, details)
+        found = problem(name, outcome, details, listed)
+        if found and not options.update:
+            problems[name] = found
+        if options.verbose or (found and not (options.update and outcome in ("pass", "unsupported"))):
+            print(f"{name}: {found or outcome}", flush=True)
+        if sys.stdout.isatty() or len(results) % 200 == 0:
+            print(f"{len(results)}/{len(cases)}", end="\r" if sys.stdout.isatty() else "\n", flush=True)
+    if not options.filter:
+        for name in sorted({*listed, *random} - results.keys()):
+            problems[name] = f"{name} is listed, but is no case of the suite"
+            print(problems[name])
+    print(*table(cases, results), sep="\n")
+    print(f"{time.monotonic() - start:.0f} s, {len(problems)} problems")
+    if options.update:
+        update(results, listed, options.grow)
+        problems = {n: r for n, r in results.items() if r[0] in ("wrong", "crashed")}
+    if options.results:
+        records = [
+            {"name": c.name, "case": c.kind, "kind": results[c.name][0], "details": results[c.name][1],
+             "problem": problems.get(c.name)}
+            for c in cases
+        ]  # fmt: skip
+        Path(options.results).write_text(json.dumps({"cases": records}, indent=1))
+    return 1 if problems or not cases else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
