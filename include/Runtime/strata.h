@@ -1,0 +1,134 @@
+/* Strata's public C API: run compiled models. Needs libstrata_runtime only.
+ *
+ *   strata_model *model;
+ *   strata_session *session;
+ *   if (strata_model_load("resnet50.so", &model) || strata_session_create(model, NULL, &session))
+ *     die(strata_last_error());
+ *   strata_tensor in = {.data = pixels, .dtype = STRATA_FLOAT, .rank = 4, .shape = (int64_t[]){1, 3, 224, 224}};
+ *   strata_tensor out;
+ *   if (strata_session_run(session, &in, 1, &out, 1))
+ *     die(strata_last_error());
+ *   use(out.data); out.release(&out);
+ *
+ * Functions that return int give 0, or non-zero with a message in strata_last_error(). */
+#ifndef STRATA_RUNTIME_STRATA_H
+#define STRATA_RUNTIME_STRATA_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#ifndef STRATA_API
+#define STRATA_API __attribute__((visibility("default")))
+#endif
+
+/* Element types, numbered as ONNX's TensorProto.DataType. In memory every element takes whole bytes: the 2-, 4- and
+ * 6-bit types take one byte each (integers sign- or zero-extended), bool one byte holding 0 or 1. */
+typedef enum strata_dtype {
+  STRATA_UNDEFINED = 0, STRATA_FLOAT = 1, STRATA_UINT8 = 2, STRATA_INT8 = 3, STRATA_UINT16 = 4, STRATA_INT16 = 5,
+  STRATA_INT32 = 6, STRATA_INT64 = 7, STRATA_STRING = 8, STRATA_BOOL = 9, STRATA_FLOAT16 = 10, STRATA_DOUBLE = 11,
+  STRATA_UINT32 = 12, STRATA_UINT64 = 13, STRATA_COMPLEX64 = 14, STRATA_COMPLEX128 = 15, STRATA_BFLOAT16 = 16,
+  STRATA_FLOAT8E4M3FN = 17, STRATA_FLOAT8E4M3FNUZ = 18, STRATA_FLOAT8E5M2 = 19, STRATA_FLOAT8E5M2FNUZ = 20,
+  STRATA_UINT4 = 21, STRATA_INT4 = 22, STRATA_FLOAT4E2M1 = 23, STRATA_FLOAT8E8M0 = 24, STRATA_UINT2 = 25,
+  STRATA_INT2 = 26, STRATA_FLOAT6E2M3 = 27, STRATA_FLOAT6E3M2 = 28
+} strata_dtype;
+
+/* ONNX's name of the type ("float", "bfloat16", ...), or null if there is none. */
+STRATA_API const char *strata_dtype_name(int32_t dtype);
+/* The type of that name, or STRATA_UNDEFINED. */
+STRATA_API strata_dtype strata_dtype_from_name(const char *name);
+/* Bytes that one element takes in memory; 0 for no such type. */
+STRATA_API size_t strata_dtype_size(int32_t dtype);
+
+/* A tensor in memory, after DLPack. The caller owns what it passes in and need not set release and owner; a tensor
+ * that comes out of a run is released by its `release`, which may be called on any thread, after the session and the
+ * model are gone too. */
+typedef struct strata_tensor {
+  void *data;
+  int32_t dtype;
+  int32_t rank;
+  const int64_t *shape;
+  const int64_t *strides; /* in elements; null: row-major without gaps */
+  void (*release)(struct strata_tensor *);
+  void *owner;
+} strata_tensor;
+
+/* An input or output of a model. dims[i] is -1 where the size is only known at run time; dim_names[i] is the symbolic
+ * name of dimension i, or "" (equal names must have equal sizes in one run). */
+typedef struct strata_value_info {
+  const char *name;
+  int32_t dtype;
+  int32_t rank;
+  const int64_t *dims;
+  const char *const *dim_names;
+} strata_value_info;
+
+/* What a compiled model exports as NAME_model (its generated header declares it). */
+#define STRATA_ABI_VERSION 1
+typedef struct strata_model_descriptor {
+  uint32_t abi_version;
+  uint32_t num_inputs, num_outputs, num_constants;
+  const char *name;
+  const char *metadata; /* "key: value" lines: compiler version, target, ... */
+  const strata_value_info *inputs, *outputs;
+  void (*main)(void **args);
+  void (*init)(void **args); /* fills computed constants at load; null if there are none left to fill */
+  void **constants;
+  uint32_t *init_done; /* set when init has run */
+} strata_model_descriptor;
+
+typedef struct strata_model strata_model;
+typedef struct strata_session strata_session;
+
+/* Opens a compiled model (a .so made by strata-compile --emit=lib). */
+STRATA_API int strata_model_load(const char *path, strata_model **model);
+/* Wraps a model that is linked into the program (strata-compile --emit=obj or staticlib). The descriptor stays the
+ * caller's and must outlive the model. */
+STRATA_API int strata_model_from_descriptor(const strata_model_descriptor *descriptor, strata_model **model);
+/* Releases the model when its last session is gone. */
+STRATA_API void strata_model_free(strata_model *model);
+STRATA_API const strata_model_descriptor *strata_model_get_descriptor(const strata_model *model);
+STRATA_API size_t strata_model_num_inputs(const strata_model *model);
+STRATA_API size_t strata_model_num_outputs(const strata_model *model);
+STRATA_API const strata_value_info *strata_model_input(const strata_model *model, size_t index);
+STRATA_API const strata_value_info *strata_model_output(const strata_model *model, size_t index);
+
+typedef struct strata_session_options {
+  int32_t threads;       /* 0: all cores this process may use */
+  int32_t has_seed;      /* 0: a new seed for every session */
+  uint64_t seed;
+  uint64_t memory_limit; /* bytes that a run may hold at once; 0: the machine's memory */
+  int32_t profile;       /* measure each node (if the model was compiled with profiling) */
+} strata_session_options;
+
+/* A session owns threads and buffers that are reused from run to run. One run at a time: concurrent calls wait.
+ * options may be null. */
+STRATA_API int strata_session_create(strata_model *model, const strata_session_options *options,
+                                     strata_session **session);
+STRATA_API void strata_session_free(strata_session *session);
+STRATA_API int32_t strata_session_threads(const strata_session *session);
+
+/* Runs the model once, inputs and outputs in the order of the model. Contiguous inputs are not copied, and neither
+ * are outputs. On failure no output is filled. */
+STRATA_API int strata_session_run(strata_session *session, const strata_tensor *inputs, size_t num_inputs,
+                                  strata_tensor *outputs, size_t num_outputs);
+
+typedef struct strata_profile_entry {
+  const char *name;
+  uint64_t calls;
+  uint64_t nanoseconds;
+} strata_profile_entry;
+/* What was measured per node since the session was made; the array belongs to the session until its next run. */
+STRATA_API size_t strata_session_profile(strata_session *session, const strata_profile_entry **entries);
+
+/* The message of the last failure on this thread; never null. */
+STRATA_API const char *strata_last_error(void);
+STRATA_API const char *strata_version(void);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,60 @@
+/* The functions that generated code may call, besides libc and libm (docs/architecture.md, "The entry ABI").
+ *
+ * All of them work on the run that the calling thread belongs to: the one that strata_session_run (strata.h) started,
+ * or, on a worker thread, the one whose parallel region it helps. Outside of a run (somebody called NAME_main by
+ * hand) allocation is plain, parallel loops are sequential, and a failure prints its message and aborts. */
+#ifndef STRATA_RUNTIME_STRATA_RUNTIME_H
+#define STRATA_RUNTIME_STRATA_RUNTIME_H
+
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#ifndef STRATA_API
+#define STRATA_API __attribute__((visibility("default")))
+#endif
+
+/* A buffer of the current run; alignment is a power of two (at least 64 is given). Never returns null: a request that
+ * the machine cannot meet ends the run with an error. Buffers of zero bytes are valid and distinct. */
+STRATA_API void *strata_rt_alloc(uint64_t bytes, uint64_t alignment);
+/* Gives a buffer back early; null is ignored. What is not freed is released when the run ends. */
+STRATA_API void strata_rt_free(void *buffer);
+
+/* Calls body(b, e, context) on disjoint ranges that cover [begin, end), possibly on several threads at once. The
+ * ranges start at begin + k * grain and are a multiple of grain long, but for the last. Nested calls run inline. */
+STRATA_API void strata_rt_parallel_for(void (*body)(int64_t begin, int64_t end, void *context), int64_t begin,
+                                       int64_t end, int64_t grain, void *context);
+
+/* Ends the current run with an error. Does not return. Inside of a parallel body the thread leaves the body at once
+ * and the run ends when the region does. */
+STRATA_API __attribute__((noreturn)) void strata_rt_fail(const char *message);
+/* Records the error (the first one wins) and returns; the run ends when the parallel region does. */
+STRATA_API void strata_rt_set_error(const char *message);
+
+/* Philox4x32-10 (Salmon, Moraes, Dror, Shaw: Parallel random numbers: as easy as 1, 2, 3. SC 2011).
+ * The 128-bit counter is the element's index in its two low words and zero above, the 64-bit key is the seed: the
+ * numbers of an element depend on nothing else, so every evaluation order gives the same bits. */
+STRATA_API void strata_rt_philox_4x32_10(const uint32_t counter[4], const uint32_t key[2], uint32_t out[4]);
+/* The first output word of the element's block. */
+STRATA_API uint32_t strata_rt_philox_bits(uint64_t seed, uint64_t index);
+/* Uniform on [0, 1): the top 24 (53) bits of the block, times 2^-24 (2^-53). */
+STRATA_API float strata_rt_philox_uniform_f32(uint64_t seed, uint64_t index);
+STRATA_API double strata_rt_philox_uniform_f64(uint64_t seed, uint64_t index);
+/* Standard normal by Box and Muller: sqrt(-2 ln u) cos(2 pi v), u in (0, 1] from words 0-1, v in [0, 1) from 2-3,
+ * computed in double and rounded once. */
+STRATA_API float strata_rt_philox_normal_f32(uint64_t seed, uint64_t index);
+STRATA_API double strata_rt_philox_normal_f64(uint64_t seed, uint64_t index);
+/* The seed for a node that was given none: made of the session's seed, the number of this run in the session and
+ * the node's ordinal in the model. */
+STRATA_API uint64_t strata_rt_random_seed(uint64_t node);
+
+/* Profiling hooks around the code of one node; cheap when the session does not profile. `name` outlives the model. */
+STRATA_API void strata_rt_profile_begin(int64_t node, const char *name);
+STRATA_API void strata_rt_profile_end(int64_t node);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,85 @@
+/* What the files of the runtime share: the heap, the thread pool, and the run that a thread belongs to. */
+#ifndef STRATA_LIB_RUNTIME_INTERNAL_H
+#define STRATA_LIB_RUNTIME_INTERNAL_H
+
+#include "Runtime/strata.h"
+#include "Runtime/strata_runtime.h"
+
+#include <pthread.h>
+#include <setjmp.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+
+/* --- Memory.c: the buffers of a session. Freed blocks are kept for the next run, which asks for the same sizes. */
+typedef struct strata_heap strata_heap;
+typedef struct strata_block {
+  struct strata_block *previous, *next; /* the run's live blocks, or the heap's cache */
+  strata_heap *heap;
+  void *base;      /* what malloc or mmap gave */
+  size_t mapped;   /* bytes of the mapping; 0: malloc */
+  size_t capacity; /* usable bytes from strata_block_data on */
+  uint64_t stamp;  /* the run that used it last */
+  bool in_run;
+} strata_block;
+typedef struct strata_block_list {
+  strata_block *first;
+} strata_block_list;
+
+#define STRATA_BLOCK_HEADER 64
+static inline void *strata_block_data(strata_block *block) { return (char *)block + STRATA_BLOCK_HEADER; }
+
+strata_heap *strata_heap_create(uint64_t limit);
+void strata_heap_release(strata_heap *heap); /* drops one reference; results that are still out hold others */
+/* Null with a message in error (of size STRATA_MESSAGE) if there is not enough memory. */
+strata_block *strata_heap_alloc(strata_heap *heap, strata_block_list *run, uint64_t bytes, uint64_t alignment,
+                                char *error);
+void strata_heap_free(strata_block_list *run, strata_block *block);
+strata_block *strata_heap_find(strata_heap *heap, strata_block_list *run, const void *pointer);
+/* Takes a block out of the run: it lives until strata_heap_give_back, and holds a reference to the heap. */
+void strata_heap_hand_over(strata_block_list *run, strata_block *block);
+void strata_heap_give_back(strata_block *block);
+/* Frees all blocks of the run and drops cached blocks that the last runs had no use for. */
+void strata_heap_end_run(strata_heap *heap, strata_block_list *run);
+
+/* --- ThreadPool.c */
+typedef struct strata_pool strata_pool;
+strata_pool *strata_pool_create(int threads);
+void strata_pool_destroy(strata_pool *pool);
+int strata_available_cores(void);
+
+/* --- Run.c */
+#define STRATA_MESSAGE 1024
+struct strata_profiler;
+typedef struct strata_run {
+  strata_heap *heap;
+  strata_block_list blocks;
+  strata_pool *pool;
+  struct strata_profiler *profiler; /* null: off */
+  uint64_t seed, number;
+  atomic_int failed; /* 0: no, 1: message being written, 2: message complete */
+  char message[STRATA_MESSAGE];
+} strata_run;
+
+/* The run of this thread, the place where a failure continues, and whether it is inside of a parallel body. */
+extern _Thread_local strata_run *strata_current_run __attribute__((tls_model("initial-exec")));
+extern _Thread_local jmp_buf *strata_current_escape __attribute__((tls_model("initial-exec")));
+extern _Thread_local bool strata_in_parallel __attribute__((tls_model("initial-exec")));
+
+/* Calls function(args) as a run; the buffers stay in run->blocks. False: it failed, run->message says why. */
+bool strata_run_call(strata_run *run, void (*function)(void **), void **args);
+/* Leaves the current body or run; an error has been recorded. */
+__attribute__((noreturn)) void strata_escape(void);
+
+/* --- Model.c */
+struct strata_model {
+  const strata_model_descriptor *descriptor;
+  void *library;
+  atomic_int references;
+};
+void strata_model_retain(strata_model *model);
+
+/* --- Error.c */
+/* Sets the message that strata_last_error returns; returns 1. */
+int strata_set_last_error(const char *format, ...) __attribute__((format(printf, 1, 2)));
+
+#endif
