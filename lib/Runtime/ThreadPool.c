@@ -7,7 +7,6 @@
  *
  * Each participant starts with its own contiguous share of the range (the same in every run, for the caches' sake)
  * and helps the others when it is done. */
-#define _GNU_SOURCE
 #include "Internal.h"
 
 #include <linux/futex.h>
