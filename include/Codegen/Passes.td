@@ -1,0 +1,126 @@
+//===- Passes.td - passes from the seam to the LLVM dialect ---------------===//
+#ifndef STRATA_CODEGEN_PASSES
+#define STRATA_CODEGEN_PASSES
+
+include "mlir/Pass/PassBase.td"
+
+def PrepareSeam : Pass<"strata-prepare-seam", "mlir::ModuleOp"> {
+  let summary = "Tensor operations without a buffer form become linalg and slices";
+  let description = [{
+    - `tensor.concat` becomes `tensor.insert_slice`s into one destination, and a
+      constant `tensor.pad` becomes fills of the border slabs and an insertion of
+      the middle, so that producers can write in place;
+    - `linalg.softmax` is decomposed, `tensor.pack` and `tensor.unpack` are lowered;
+    - tensor arguments of external functions are marked as only read, and those
+      of `@main` as not writable, so that bufferisation never writes to them;
+    - private functions with a body are inlined beforehand by the pipeline.
+
+    ```mlir
+    %0 = tensor.concat dim(0) %a, %b : (tensor<2xf32>, tensor<3xf32>) -> tensor<5xf32>
+    ```
+    becomes
+    ```mlir
+    %e = tensor.empty() : tensor<5xf32>
+    %1 = tensor.insert_slice %a into %e[0] [2] [1] : tensor<2xf32> into tensor<5xf32>
+    %0 = tensor.insert_slice %b into %1[2] [3] [1] : tensor<3xf32> into tensor<5xf32>
+    ```
+  }];
+  let dependentDialects = ["mlir::linalg::LinalgDialect", "mlir::tensor::TensorDialect",
+                           "mlir::arith::ArithDialect", "mlir::affine::AffineDialect",
+                           "mlir::math::MathDialect"];
+}
+
+def ConstantsToTable : Pass<"strata-constants-to-table", "mlir::ModuleOp"> {
+  let summary = "Weights become slots of the table of constants";
+  let description = [{
+    Each `ml_program.global` becomes a `memref.global` with the number of its slot
+    in the table of constants, each load a `bufferization.to_tensor` of it (which
+    is never written in place). The module attribute `strata.constants` says what
+    the slots must point to; `value` is the global's attribute, where it has one.
+
+    ```mlir
+    ml_program.global private @w(dense_resource<w> : tensor<64xf32>) : tensor<64xf32>
+    %0 = ml_program.global_load_const @w : tensor<64xf32>
+    ```
+    becomes
+    ```mlir
+    memref.global "private" @w : memref<64xf32> {strata.slot = 0 : i64}
+    %m = memref.get_global @w : memref<64xf32>
+    %0 = bufferization.to_tensor %m restrict : memref<64xf32>
+    ```
+  }];
+  let dependentDialects = ["mlir::memref::MemRefDialect", "mlir::bufferization::BufferizationDialect"];
+}
+
+def LowerAsserts : Pass<"strata-lower-asserts", "mlir::ModuleOp"> {
+  let summary = "cf.assert becomes a call of strata_rt_fail";
+  let description = [{
+    The run ends with the message, preceded by the name of the node where the
+    location has one; upstream's lowering would end the process.
+
+    ```mlir
+    cf.assert %ok, "index out of range" loc("gather_1")
+    ```
+    becomes
+    ```mlir
+    scf.if %not_ok {
+      %s = llvm.mlir.addressof @strata_message_0 : !llvm.ptr   // "gather_1: index out of range"
+      llvm.call @strata_rt_fail(%s) : (!llvm.ptr) -> ()
+    }
+    ```
+  }];
+  let dependentDialects = ["mlir::scf::SCFDialect", "mlir::LLVM::LLVMDialect", "mlir::arith::ArithDialect"];
+}
+
+def FreeEarly : Pass<"strata-free-early", "mlir::func::FuncOp"> {
+  let summary = "Moves each memref.dealloc right behind the last use of its buffer";
+  let description = [{
+    Upstream's ownership-based deallocation frees at the end of the block, which
+    for a network means that all intermediate results live at the same time.
+  }];
+}
+
+def CopiesToLinalg : Pass<"strata-copies-to-linalg", "mlir::func::FuncOp"> {
+  let summary = "memref.copy of strided buffers becomes linalg.generic";
+  let description = [{
+    Upstream lowers a strided `memref.copy` to a call of a library function that
+    copies element by element.
+
+    ```mlir
+    memref.copy %a, %b : memref<4x4xf32, strided<[8, 1]>> to memref<4x4xf32>
+    ```
+    becomes a `linalg.generic` that yields its input.
+  }];
+  let dependentDialects = ["mlir::linalg::LinalgDialect"];
+}
+
+def ApproximateMath : Pass<"strata-approximate-math", "mlir::ModuleOp"> {
+  let summary = "f32 transcendental functions become polynomials";
+  let description = [{
+    Only where the polynomial is accurate to a few units in the last place over
+    the whole range, NaN and infinities included; the others are calls of libm.
+    Scalars and vectors get the same polynomial, so that a tail loop computes what
+    the vector loop computes. f16 and bf16 are computed in f32.
+  }];
+  let dependentDialects = ["mlir::math::MathDialect", "mlir::arith::ArithDialect",
+                           "mlir::vector::VectorDialect", "mlir::LLVM::LLVMDialect"];
+}
+
+def ConvertToLLVM : Pass<"strata-convert-to-llvm", "mlir::ModuleOp"> {
+  let summary = "Everything to the LLVM dialect, allocation by the runtime, entry ABI";
+  let description = [{
+    Converts func, memref, vector, arith, math, complex, index and cf in one go.
+    `memref.alloc` and `memref.dealloc` call `strata_rt_alloc` and
+    `strata_rt_free`; the size of a dynamic buffer saturates instead of wrapping
+    around. A `memref.get_global` of a slot loads its address from the table
+    `NAME_constants`. `@main` and `@init` become internal; `NAME_main` and
+    `NAME_init` are made as docs/architecture.md describes.
+  }];
+  let options = [
+    Option<"modelName", "model-name", "std::string", "\"model\"", "prefix of the exported symbols">,
+    Option<"vectorBits", "vector-bits", "unsigned", "256", "vector width that LLVM may use freely">
+  ];
+  let dependentDialects = ["mlir::LLVM::LLVMDialect"];
+}
+
+#endif // STRATA_CODEGEN_PASSES

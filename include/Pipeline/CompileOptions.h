@@ -1,0 +1,48 @@
+//===- CompileOptions.h - everything a compilation may be told ------------===//
+//
+// One struct travels from the tools through the pipelines; libraries have no
+// command line options of their own.
+//
+//===----------------------------------------------------------------------===//
+#ifndef STRATA_PIPELINE_COMPILEOPTIONS_H
+#define STRATA_PIPELINE_COMPILEOPTIONS_H
+
+#include <cstdint>
+#include <string>
+
+namespace strata {
+
+struct CompileOptions {
+  /// Prefix of the exported symbols (NAME_main, NAME_init, NAME_constants); a C
+  /// identifier.
+  std::string modelName = "model";
+  /// 0: no vectorisation, no layout changes, no packing; 1 and above: all of it.
+  /// The value is also LLVM's optimisation level.
+  unsigned optLevel = 3;
+  /// Whether large loops are split over the session's thread pool.
+  bool threads = true;
+
+  /// The target, in LLVM's words. Empty: the machine that compiles.
+  std::string targetTriple;
+  std::string targetCPU;
+  /// Comma separated, "+avx2,-fma"; added to what the CPU has.
+  std::string targetFeatures;
+};
+
+/// What code generation wants to know of the target.
+struct TargetFacts {
+  unsigned vectorBits = 128; ///< widest vector register worth using
+  unsigned registers = 16;   ///< number of vector registers
+  bool fma = false;          ///< fused multiply-add of f32 and f64 vectors
+  bool halfConversions = false; ///< f16 <-> f32 in hardware (x86 F16C, AArch64)
+};
+
+/// Derives the facts from triple, CPU and features (or from the host's).
+TargetFacts describeTarget(const CompileOptions &options);
+
+/// The options with every empty target field filled in from the host.
+CompileOptions resolveTarget(CompileOptions options);
+
+} // namespace strata
+
+#endif // STRATA_PIPELINE_COMPILEOPTIONS_H

@@ -1,0 +1,44 @@
+//===- Pipeline.h - the phases of a compilation ---------------------------===//
+//
+// One function per phase; strata-opt runs each as --strata-<phase>-phase.
+//
+//===----------------------------------------------------------------------===//
+#ifndef STRATA_PIPELINE_PIPELINE_H
+#define STRATA_PIPELINE_PIPELINE_H
+
+#include "Pipeline/CompileOptions.h"
+
+namespace mlir {
+class DialectRegistry;
+class OpPassManager;
+} // namespace mlir
+
+namespace strata {
+
+/// linalg on tensors: named ops to generic, layouts chosen, weights packed,
+/// elementwise chains fused, constant expressions moved to the init function.
+void buildFusedPhase(mlir::OpPassManager &pm, const CompileOptions &options);
+/// Reductions and their neighbours fused over rows.
+void buildTiledPhase(mlir::OpPassManager &pm, const CompileOptions &options);
+/// Tensors to buffers; buffers freed after their last use.
+void buildBuffersPhase(mlir::OpPassManager &pm, const CompileOptions &options);
+/// linalg on buffers to register-tiled vector loops, outer loops to tasks of the
+/// thread pool.
+void buildVectorPhase(mlir::OpPassManager &pm, const CompileOptions &options);
+/// Everything to the LLVM dialect, with the entry ABI of docs/architecture.md.
+void buildLLVMPhase(mlir::OpPassManager &pm, const CompileOptions &options);
+
+/// From the seam to the LLVM dialect: all phases above.
+void buildCodegenPipeline(mlir::OpPassManager &pm,
+                          const CompileOptions &options);
+
+/// Registers --strata-<phase>-phase and --strata-codegen for strata-opt.
+void registerPipelines();
+
+/// The dialects of the seam and below, with the interfaces that the pipelines
+/// need (bufferisation, tiling, translation-free).
+void registerCodegenDialects(mlir::DialectRegistry &registry);
+
+} // namespace strata
+
+#endif // STRATA_PIPELINE_PIPELINE_H

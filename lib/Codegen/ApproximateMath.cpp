@@ -1,0 +1,129 @@
+//===- ApproximateMath.cpp - transcendental functions ---------------------===//
+//
+// f32: polynomials where they are accurate everywhere, libm otherwise. The
+// narrow float types are computed in f32, f64 by libm.
+//
+//===----------------------------------------------------------------------===//
+#include "Codegen/Passes.h"
+
+#include "mlir/Conversion/MathToLibm/MathToLibm.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Arith/Transforms/Passes.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+#include "mlir/Dialect/Math/IR/Math.h"
+#include "mlir/Dialect/Math/Transforms/Passes.h"
+#include "mlir/Dialect/Vector/IR/VectorOps.h"
+#include "mlir/Transforms/GreedyPatternRewriteDriver.h"
+
+namespace strata {
+#define GEN_PASS_DEF_APPROXIMATEMATH
+#include "Codegen/Passes.h.inc"
+} // namespace strata
+
+using namespace mlir;
+
+/// Keeps the patterns whose root operation is one of `Ops`.
+template <typename... Ops> static void keepOnly(RewritePatternSet &patterns) {
+  llvm::erase_if(patterns.getNativePatterns(), [](const auto &pattern) {
+    std::optional<OperationName> root = pattern->getRootKind();
+    return !root || !((root->getStringRef() == Ops::getOperationName()) || ...);
+  });
+}
+
+/// f64 <-> bf16 and f16 by way of f32: there is no instruction for it, and the
+/// support library's function is missing on older systems. Truncation rounds to
+/// odd first, so that rounding twice equals rounding once.
+namespace {
+struct TruncateThroughF32 : OpRewritePattern<arith::TruncFOp> {
+  using OpRewritePattern::OpRewritePattern;
+
+  LogicalResult matchAndRewrite(arith::TruncFOp op,
+                                PatternRewriter &rewriter) const override {
+    Type from = op.getIn().getType(), to = op.getType();
+    if (!getElementTypeOrSelf(from).isF64() || getElementTypeOrSelf(to).isF32())
+      return failure();
+    Location loc = op.getLoc();
+    auto like = [&](Type element) -> Type {
+      if (auto vector = dyn_cast<VectorType>(from))
+        return vector.clone(element);
+      return element;
+    };
+    Type f32 = like(rewriter.getF32Type()), i32 = like(rewriter.getI32Type());
+    auto constant = [&](int64_t value) -> Value {
+      Attribute attr = rewriter.getI32IntegerAttr(value);
+      if (auto vector = dyn_cast<VectorType>(i32))
+        return rewriter.create<arith::ConstantOp>(
+            loc, DenseElementsAttr::get(vector, attr));
+      return rewriter.create<arith::ConstantOp>(loc, cast<TypedAttr>(attr));
+    };
+    // Round to odd: where rounding to f32 moved the value away from zero, step
+    // back by one unit; where it lost bits, set the last bit.
+    Value rounded = rewriter.create<arith::TruncFOp>(loc, f32, op.getIn());
+    Value back = rewriter.create<arith::ExtFOp>(loc, from, rounded);
+    Value bits = rewriter.create<arith::BitcastOp>(loc, i32, rounded);
+    Value magnitude = rewriter.create<math::AbsFOp>(loc, op.getIn());
+    Value backMagnitude = rewriter.create<math::AbsFOp>(loc, back);
+    Value away = rewriter.create<arith::CmpFOp>(loc, arith::CmpFPredicate::OGT,
+                                                backMagnitude, magnitude);
+    Value inexact = rewriter.create<arith::CmpFOp>(
+        loc, arith::CmpFPredicate::ONE, back, op.getIn());
+    Value one = constant(1), zero = constant(0);
+    Value step = rewriter.create<arith::SelectOp>(loc, away, one, zero);
+    Value odd = rewriter.create<arith::SelectOp>(loc, inexact, one, zero);
+    bits = rewriter.create<arith::SubIOp>(loc, bits, step);
+    bits = rewriter.create<arith::OrIOp>(loc, bits, odd);
+    Value f = rewriter.create<arith::BitcastOp>(loc, f32, bits);
+    rewriter.replaceOpWithNewOp<arith::TruncFOp>(op, to, f);
+    return success();
+  }
+};
+
+struct ExtendThroughF32 : OpRewritePattern<arith::ExtFOp> {
+  using OpRewritePattern::OpRewritePattern;
+
+  LogicalResult matchAndRewrite(arith::ExtFOp op,
+                                PatternRewriter &rewriter) const override {
+    Type from = op.getIn().getType(), to = op.getType();
+    if (!getElementTypeOrSelf(to).isF64() || getElementTypeOrSelf(from).isF32())
+      return failure();
+    Type f32 = rewriter.getF32Type();
+    if (auto vector = dyn_cast<VectorType>(from))
+      f32 = vector.clone(f32);
+    Value middle = rewriter.create<arith::ExtFOp>(op.getLoc(), f32, op.getIn());
+    rewriter.replaceOpWithNewOp<arith::ExtFOp>(op, to, middle);
+    return success();
+  }
+};
+
+struct ApproximateMathPass
+    : strata::impl::ApproximateMathBase<ApproximateMathPass> {
+  void runOnOperation() override {
+    MLIRContext *context = &getContext();
+    auto apply = [&](RewritePatternSet &&patterns) {
+      return applyPatternsAndFoldGreedily(getOperation(), std::move(patterns));
+    };
+    RewritePatternSet polynomials(context);
+    populateMathPolynomialApproximationPatterns(polynomials);
+    keepOnly<math::ExpOp, math::TanhOp, math::ErfOp, math::LogOp,
+             math::Log1pOp>(polynomials);
+    if (failed(apply(std::move(polynomials))))
+      return signalPassFailure();
+    // What the LLVM dialect has no intrinsic for.
+    RewritePatternSet calls(context);
+    populateMathToLibmConversionPatterns(calls);
+    keepOnly<math::AcosOp, math::AcoshOp, math::AsinOp, math::AsinhOp,
+             math::AtanOp, math::Atan2Op, math::AtanhOp, math::CbrtOp,
+             math::CoshOp, math::ErfOp, math::SinhOp, math::TanOp, math::TanhOp>(
+        calls);
+    if (failed(apply(std::move(calls))))
+      return signalPassFailure();
+    RewritePatternSet narrow(context);
+    narrow.add<TruncateThroughF32, ExtendThroughF32>(context);
+    arith::populateExpandBFloat16Patterns(narrow);
+    arith::populateCeilFloorDivExpandOpsPatterns(narrow);
+    if (failed(apply(std::move(narrow))))
+      return signalPassFailure();
+  }
+};
+} // namespace

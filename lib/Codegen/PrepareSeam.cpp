@@ -1,0 +1,210 @@
+//===- PrepareSeam.cpp - tensor operations without a buffer form ----------===//
+//
+// What one-shot bufferisation would refuse or copy needlessly is rewritten to
+// linalg and slices here.
+//
+//===----------------------------------------------------------------------===//
+#include "Codegen/Passes.h"
+
+#include "mlir/Dialect/Affine/IR/AffineOps.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Bufferization/IR/BufferizableOpInterface.h"
+#include "mlir/Dialect/Bufferization/IR/Bufferization.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Dialect/Linalg/IR/Linalg.h"
+#include "mlir/Dialect/Linalg/Transforms/Transforms.h"
+#include "mlir/Dialect/Math/IR/Math.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "mlir/Dialect/Tensor/Transforms/Transforms.h"
+#include "mlir/Dialect/Utils/StaticValueUtils.h"
+#include "mlir/Transforms/GreedyPatternRewriteDriver.h"
+
+namespace strata {
+#define GEN_PASS_DEF_PREPARESEAM
+#include "Codegen/Passes.h.inc"
+} // namespace strata
+
+using namespace mlir;
+
+namespace {
+
+/// tensor.pad with one padding value for all elements: the border slabs of an
+/// empty tensor are filled, then the source goes into the middle. Filling only
+/// the border leaves the middle to be written once, by its producer.
+struct PadToSlabs : OpRewritePattern<tensor::PadOp> {
+  using OpRewritePattern::OpRewritePattern;
+
+  LogicalResult matchAndRewrite(tensor::PadOp op,
+                                PatternRewriter &rewriter) const override {
+    Value padding = op.getConstantPaddingValue();
+    if (!padding)
+      return rewriter.notifyMatchFailure(op, "the padding depends on the index");
+    Location loc = op.getLoc();
+    int64_t rank = op.getSourceType().getRank();
+    // A negative amount crops; it is left to a slice of the source.
+    SmallVector<OpFoldResult> low = op.getMixedLowPad(),
+                              high = op.getMixedHighPad();
+    for (auto [l, h] : llvm::zip(low, high))
+      for (OpFoldResult amount : {l, h}) {
+        std::optional<int64_t> known = getConstantIntValue(amount);
+        if (known && *known < 0)
+          return rewriter.notifyMatchFailure(op, "negative padding");
+      }
+    if (rank == 0) {
+      rewriter.replaceOp(op, op.getSource());
+      return success();
+    }
+    if (padding.getDefiningOp() && op->isAncestor(padding.getDefiningOp()))
+      rewriter.moveOpBefore(padding.getDefiningOp(), op);
+
+    AffineExpr a, b, c;
+    bindSymbols(op.getContext(), a, b, c);
+    SmallVector<OpFoldResult> inner =
+        tensor::getMixedSizes(rewriter, loc, op.getSource());
+    SmallVector<OpFoldResult> outer;
+    for (int64_t d = 0; d < rank; ++d)
+      outer.push_back(affine::makeComposedFoldedAffineApply(
+          rewriter, loc, a + b + c, {low[d], inner[d], high[d]}));
+    RankedTensorType type = op.getResultType();
+    for (int64_t d = 0; d < rank; ++d)
+      if (!type.isDynamicDim(d))
+        outer[d] = rewriter.getIndexAttr(type.getDimSize(d));
+    Value result = rewriter.create<tensor::EmptyOp>(
+        loc, outer, type.getElementType());
+    SmallVector<OpFoldResult> ones(rank, rewriter.getIndexAttr(1));
+    auto fillSlab = [&](int64_t dim, OpFoldResult offset, OpFoldResult size) {
+      if (isConstantIntValue(size, 0))
+        return;
+      // Dimensions before `dim` are restricted to the middle: no corner twice.
+      SmallVector<OpFoldResult> offsets(rank, rewriter.getIndexAttr(0));
+      SmallVector<OpFoldResult> sizes = outer;
+      for (int64_t d = 0; d < dim; ++d) {
+        offsets[d] = low[d];
+        sizes[d] = inner[d];
+      }
+      offsets[dim] = offset;
+      sizes[dim] = size;
+      Value slab = rewriter.create<tensor::ExtractSliceOp>(loc, result, offsets,
+                                                           sizes, ones);
+      slab = rewriter.create<linalg::FillOp>(loc, padding, slab).getResult(0);
+      result = rewriter.create<tensor::InsertSliceOp>(loc, slab, result,
+                                                      offsets, sizes, ones);
+    };
+    for (int64_t d = 0; d < rank; ++d) {
+      fillSlab(d, rewriter.getIndexAttr(0), low[d]);
+      fillSlab(d,
+               affine::makeComposedFoldedAffineApply(rewriter, loc, a + b,
+                                                     {low[d], inner[d]}),
+               high[d]);
+    }
+    result = rewriter.create<tensor::InsertSliceOp>(loc, op.getSource(), result,
+                                                    low, inner, ones);
+    if (result.getType() != type)
+      result = rewriter.create<tensor::CastOp>(loc, type, result);
+    rewriter.replaceOp(op, result);
+    return success();
+  }
+};
+
+/// The remaining pads: crops (negative amounts) and padding by index.
+struct CropPad : OpRewritePattern<tensor::PadOp> {
+  using OpRewritePattern::OpRewritePattern;
+
+  LogicalResult matchAndRewrite(tensor::PadOp op,
+                                PatternRewriter &rewriter) const override {
+    Location loc = op.getLoc();
+    int64_t rank = op.getSourceType().getRank();
+    SmallVector<OpFoldResult> low = op.getMixedLowPad(),
+                              high = op.getMixedHighPad();
+    SmallVector<OpFoldResult> sizes =
+        tensor::getMixedSizes(rewriter, loc, op.getSource());
+    SmallVector<OpFoldResult> offsets(rank, rewriter.getIndexAttr(0));
+    SmallVector<OpFoldResult> ones(rank, rewriter.getIndexAttr(1));
+    AffineExpr a, b;
+    bindSymbols(op.getContext(), a, b);
+    bool crops = false;
+    for (int64_t d = 0; d < rank; ++d) {
+      std::optional<int64_t> l = getConstantIntValue(low[d]),
+                             h = getConstantIntValue(high[d]);
+      if (l && *l < 0) {
+        crops = true;
+        offsets[d] = rewriter.getIndexAttr(-*l);
+        sizes[d] = affine::makeComposedFoldedAffineApply(rewriter, loc, a + b,
+                                                         {sizes[d], low[d]});
+        low[d] = rewriter.getIndexAttr(0);
+      }
+      if (h && *h < 0) {
+        crops = true;
+        sizes[d] = affine::makeComposedFoldedAffineApply(rewriter, loc, a + b,
+                                                         {sizes[d], high[d]});
+        high[d] = rewriter.getIndexAttr(0);
+      }
+    }
+    if (!crops)
+      return failure();
+    Value padding = op.getConstantPaddingValue();
+    if (!padding)
+      return rewriter.notifyMatchFailure(op, "the padding depends on the index");
+    if (padding.getDefiningOp() && op->isAncestor(padding.getDefiningOp()))
+      rewriter.moveOpBefore(padding.getDefiningOp(), op);
+    Value cropped = rewriter.create<tensor::ExtractSliceOp>(
+        loc, op.getSource(), offsets, sizes, ones);
+    rewriter.replaceOpWithNewOp<tensor::PadOp>(op, op.getResultType(), cropped,
+                                               low, high, padding);
+    return success();
+  }
+};
+
+/// linalg.softmax and its like know their own decomposition.
+struct DecomposeAggregate
+    : OpInterfaceRewritePattern<linalg::AggregatedOpInterface> {
+  using OpInterfaceRewritePattern::OpInterfaceRewritePattern;
+
+  LogicalResult matchAndRewrite(linalg::AggregatedOpInterface op,
+                                PatternRewriter &rewriter) const override {
+    FailureOr<SmallVector<Value>> parts = op.decomposeOperation(rewriter);
+    if (failed(parts))
+      return failure();
+    rewriter.replaceOp(op, *parts);
+    return success();
+  }
+};
+
+template <typename OpTy, auto lower>
+struct LowerWith : OpRewritePattern<OpTy> {
+  using OpRewritePattern<OpTy>::OpRewritePattern;
+  LogicalResult matchAndRewrite(OpTy op,
+                                PatternRewriter &rewriter) const override {
+    return success(succeeded(lower(rewriter, op)));
+  }
+};
+
+struct PrepareSeamPass : strata::impl::PrepareSeamBase<PrepareSeamPass> {
+  void runOnOperation() override {
+    MLIRContext *context = &getContext();
+    RewritePatternSet patterns(context);
+    tensor::populateDecomposeTensorConcatPatterns(patterns);
+    patterns.add<CropPad>(context, /*benefit=*/2);
+    patterns.add<PadToSlabs, DecomposeAggregate,
+                 LowerWith<tensor::PackOp, linalg::lowerPack>,
+                 LowerWith<tensor::UnPackOp, linalg::lowerUnPack>>(context);
+    if (failed(applyPatternsAndFoldGreedily(getOperation(), std::move(patterns))))
+      return signalPassFailure();
+
+    for (auto function : getOperation().getOps<func::FuncOp>())
+      for (unsigned i = 0, e = function.getNumArguments(); i < e; ++i) {
+        if (!isa<TensorType>(function.getArgumentTypes()[i]))
+          continue;
+        if (function.isExternal())
+          function.setArgAttr(
+              i, bufferization::BufferizationDialect::kBufferAccessAttrName,
+              StringAttr::get(context, "read"));
+        else if (function.isPublic())
+          function.setArgAttr(
+              i, bufferization::BufferizationDialect::kWritableAttrName,
+              BoolAttr::get(context, false));
+      }
+  }
+};
+
+} // namespace

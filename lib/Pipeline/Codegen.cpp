@@ -1,0 +1,137 @@
+//===- Codegen.cpp - the phases from the seam to the LLVM dialect ---------===//
+#include "Codegen/Passes.h"
+#include "Pipeline/Pipeline.h"
+
+#include "mlir/Conversion/Passes.h"
+#include "mlir/Dialect/Arith/Transforms/Passes.h"
+#include "mlir/Dialect/Bufferization/Pipelines/Passes.h"
+#include "mlir/Dialect/Bufferization/Transforms/OneShotAnalysis.h"
+#include "mlir/Dialect/Bufferization/Transforms/Passes.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Dialect/Linalg/Passes.h"
+#include "mlir/Dialect/Math/Transforms/Passes.h"
+#include "mlir/Dialect/MemRef/Transforms/Passes.h"
+#include "mlir/Pass/PassManager.h"
+#include "mlir/Transforms/Passes.h"
+
+using namespace mlir;
+using namespace strata;
+
+void strata::buildFusedPhase(OpPassManager &pm, const CompileOptions &options) {
+  pm.addPass(createInlinerPass());
+  pm.addPass(createCanonicalizerPass());
+  pm.addPass(createCSEPass());
+}
+
+void strata::buildTiledPhase(OpPassManager &pm, const CompileOptions &options) {
+}
+
+void strata::buildBuffersPhase(OpPassManager &pm,
+                               const CompileOptions &options) {
+  pm.addPass(createPrepareSeam());
+  pm.addPass(createConstantsToTable());
+  pm.addPass(createCanonicalizerPass());
+  pm.addPass(createCSEPass());
+  // Producers write straight into the tensors that they are inserted into.
+  pm.addPass(bufferization::createEmptyTensorEliminationPass());
+  bufferization::OneShotBufferizationOptions bufferize;
+  bufferize.bufferizeFunctionBoundaries = true;
+  bufferize.allowReturnAllocsFromLoops = true;
+  bufferize.setFunctionBoundaryTypeConversion(
+      bufferization::LayoutMapOption::IdentityLayoutMap);
+  pm.addPass(bufferization::createOneShotBufferizePass(bufferize));
+  pm.addPass(createCanonicalizerPass());
+  pm.addPass(createCSEPass());
+  bufferization::buildBufferDeallocationPipeline(pm, {});
+  pm.addPass(createBufferizationToMemRefPass());
+  pm.addNestedPass<func::FuncOp>(createFreeEarly());
+}
+
+void strata::buildVectorPhase(OpPassManager &pm, const CompileOptions &options) {
+  pm.addNestedPass<func::FuncOp>(createCopiesToLinalg());
+  pm.addNestedPass<func::FuncOp>(createConvertLinalgToLoopsPass());
+}
+
+void strata::buildLLVMPhase(OpPassManager &pm, const CompileOptions &options) {
+  TargetFacts facts = describeTarget(options);
+  pm.addPass(createLowerAsserts());
+  // Narrow floats are computed in f32, complex numbers in their parts.
+  pm.addPass(createConvertComplexToStandardPass());
+  pm.addPass(math::createMathLegalizeToF32());
+  arith::ArithEmulateUnsupportedFloatsOptions narrow;
+  SmallVector<std::string> kinds = {"bf16", "f16"};
+  narrow.sourceTypeStrs = kinds;
+  narrow.targetTypeStr = "f32";
+  pm.addPass(arith::createArithEmulateUnsupportedFloats(narrow));
+  pm.addPass(createApproximateMath());
+  pm.addPass(createConvertSCFToCFPass());
+  pm.addPass(memref::createExpandOpsPass());
+  pm.addPass(memref::createExpandStridedMetadataPass());
+  pm.addPass(createLowerAffinePass());
+  pm.addPass(createCanonicalizerPass());
+  pm.addPass(createCSEPass());
+  ConvertToLLVMOptions llvm;
+  llvm.modelName = options.modelName;
+  llvm.vectorBits = facts.vectorBits;
+  pm.addPass(createConvertToLLVM(llvm));
+  pm.addPass(createReconcileUnrealizedCastsPass());
+  pm.addPass(createCanonicalizerPass());
+  pm.addPass(createCSEPass());
+}
+
+void strata::buildCodegenPipeline(OpPassManager &pm,
+                                  const CompileOptions &options) {
+  buildFusedPhase(pm, options);
+  buildTiledPhase(pm, options);
+  buildBuffersPhase(pm, options);
+  buildVectorPhase(pm, options);
+  buildLLVMPhase(pm, options);
+}
+
+namespace {
+/// CompileOptions as options of a textual pipeline.
+struct PipelineOptions : PassPipelineOptions<PipelineOptions> {
+  Option<std::string> name{*this, "name", llvm::cl::desc("prefix of the symbols"),
+                           llvm::cl::init("model")};
+  Option<unsigned> optLevel{*this, "opt-level", llvm::cl::desc("0 to 3"),
+                            llvm::cl::init(3)};
+  Option<bool> threads{*this, "threads", llvm::cl::desc("split large loops"),
+                       llvm::cl::init(true)};
+  Option<std::string> triple{*this, "triple", llvm::cl::desc("target triple")};
+  Option<std::string> cpu{*this, "cpu", llvm::cl::desc("target CPU")};
+  Option<std::string> features{*this, "features",
+                               llvm::cl::desc("target features")};
+
+  CompileOptions get() const {
+    CompileOptions options;
+    options.modelName = name;
+    options.optLevel = optLevel;
+    options.threads = threads;
+    options.targetTriple = triple;
+    options.targetCPU = cpu;
+    options.targetFeatures = features;
+    return options;
+  }
+};
+} // namespace
+
+void strata::registerPipelines() {
+  using Build = void (*)(OpPassManager &, const CompileOptions &);
+  auto add = [](StringRef name, StringRef description, Build build) {
+    PassPipelineRegistration<PipelineOptions>(
+        name, description,
+        [build](OpPassManager &pm, const PipelineOptions &options) {
+          build(pm, options.get());
+        });
+  };
+  add("strata-fused-phase", "linalg on tensors: layouts, packing, fusion",
+      buildFusedPhase);
+  add("strata-tiled-phase", "reductions fused over rows", buildTiledPhase);
+  add("strata-buffers-phase", "tensors to buffers", buildBuffersPhase);
+  add("strata-vector-phase", "linalg on buffers to vector loops",
+      buildVectorPhase);
+  add("strata-llvm-phase", "to the LLVM dialect with the entry ABI",
+      buildLLVMPhase);
+  add("strata-codegen", "from the seam to the LLVM dialect",
+      buildCodegenPipeline);
+}

@@ -1,0 +1,40 @@
+// RUN: strata-opt %s --strata-approximate-math --split-input-file | FileCheck %s
+
+// CHECK-LABEL: func.func @exp
+// CHECK-NOT:     math.exp
+// CHECK:         math.fma
+func.func @exp(%x: vector<16xf32>) -> vector<16xf32> {
+  %0 = math.exp %x : vector<16xf32>
+  return %0 : vector<16xf32>
+}
+
+// -----
+
+// No polynomial is accurate for large angles: libm, by way of LLVM's intrinsic.
+// CHECK-LABEL: func.func @sin
+// CHECK:         math.sin
+func.func @sin(%x: f32) -> f32 {
+  %0 = math.sin %x : f32
+  return %0 : f32
+}
+
+// -----
+
+// CHECK: func.func private @atan(f64) -> f64
+// CHECK-LABEL: func.func @atan_f64
+// CHECK:         call @atan
+func.func @atan_f64(%x: f64) -> f64 {
+  %0 = math.atan %x : f64
+  return %0 : f64
+}
+
+// -----
+
+// f64 to bf16 rounds once: to f32 by rounding to odd, then to nearest even.
+// CHECK-LABEL: func.func @narrow
+// CHECK:         arith.truncf %{{.*}} : f64 to f32
+// CHECK-NOT:     f64 to bf16
+func.func @narrow(%x: f64) -> bf16 {
+  %0 = arith.truncf %x : f64 to bf16
+  return %0 : bf16
+}

@@ -1,0 +1,44 @@
+// RUN: strata-opt %s --strata-convert-to-llvm=model-name=net | FileCheck %s
+
+// CHECK: llvm.mlir.global external @net_constants()
+// CHECK:   llvm.mlir.zero : !llvm.array<2 x ptr>
+memref.global "private" @a : memref<4xf32> {strata.slot = 0 : i64}
+memref.global "private" @b : memref<8xf32> {strata.slot = 1 : i64}
+// CHECK-NOT: @b
+
+// The size of a dynamic buffer saturates.
+// CHECK-LABEL: llvm.func internal @net_main_body(
+// CHECK:         llvm.intr.umul.with.overflow
+// CHECK:         %[[BYTES:.*]] = llvm.select
+// CHECK:         llvm.call @strata_rt_alloc(%[[BYTES]], %{{.*}})
+// CHECK:         %[[TABLE:.*]] = llvm.mlir.addressof @net_constants
+// CHECK:         %[[SLOT:.*]] = llvm.getelementptr %[[TABLE]][1]
+// CHECK:         llvm.load %[[SLOT]] invariant
+// CHECK:         llvm.call @strata_rt_free
+func.func @main(%n: memref<f32>, %x: memref<?xf32>) -> (memref<8xf32>, memref<?xf32>) {
+  %c0 = arith.constant 0 : index
+  %d = memref.dim %x, %c0 : memref<?xf32>
+  %t = memref.alloc(%d) : memref<?xf32>
+  %g = memref.get_global @b : memref<8xf32>
+  memref.dealloc %t : memref<?xf32>
+  return %g, %x : memref<8xf32>, memref<?xf32>
+}
+
+// CHECK-LABEL: llvm.func internal @net_init_body()
+func.func @init() {
+  return
+}
+
+// Results first, then inputs; a descriptor of rank 0 has no sizes.
+// CHECK-LABEL: llvm.func @net_main(
+// CHECK-SAME:    %[[ARGS:.*]]: !llvm.ptr
+// CHECK:         llvm.getelementptr %[[ARGS]][2]
+// CHECK:         llvm.load %{{.*}} : !llvm.ptr -> !llvm.struct<(ptr, ptr, i64)>
+// CHECK:         llvm.getelementptr %[[ARGS]][3]
+// CHECK:         llvm.load %{{.*}} : !llvm.ptr -> !llvm.struct<(ptr, ptr, i64, array<1 x i64>, array<1 x i64>)>
+// CHECK:         %[[R:.*]] = llvm.call @net_main_body(
+// CHECK:         %[[R0:.*]] = llvm.extractvalue %[[R]][0]
+// CHECK:         llvm.getelementptr %[[ARGS]][0]
+// CHECK:         llvm.store %[[R0]]
+// CHECK-LABEL: llvm.func @net_init(
+// CHECK:         llvm.call @net_init_body()

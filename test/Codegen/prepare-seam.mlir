@@ -1,0 +1,53 @@
+// RUN: strata-opt %s --strata-prepare-seam --split-input-file | FileCheck %s
+
+// Concatenation: slices of one destination, so that producers write in place.
+// CHECK-LABEL: func.func @main(
+// CHECK-SAME:    %[[A:.*]]: tensor<2xf32> {bufferization.writable = false}
+// CHECK:         %[[E:.*]] = tensor.empty() : tensor<5xf32>
+// CHECK:         %[[I:.*]] = tensor.insert_slice %[[A]] into %[[E]][0] [2] [1]
+// CHECK:         tensor.insert_slice %{{.*}} into %[[I]][2] [3] [1]
+func.func @main(%a: tensor<2xf32>, %b: tensor<3xf32>) -> tensor<5xf32> {
+  %0 = tensor.concat dim(0) %a, %b : (tensor<2xf32>, tensor<3xf32>) -> tensor<5xf32>
+  return %0 : tensor<5xf32>
+}
+
+// -----
+
+// Only the border is filled; a side without padding has no slab.
+// CHECK-LABEL: func.func @pad(
+// CHECK:         %[[E:.*]] = tensor.empty() : tensor<5x6xf32>
+// CHECK:         tensor.extract_slice %[[E]][0, 0] [1, 6] [1, 1]
+// CHECK:         linalg.fill
+// CHECK:         tensor.extract_slice %{{.*}}[1, 4] [4, 2] [1, 1]
+// CHECK:         linalg.fill
+// CHECK-NOT:     linalg.fill
+// CHECK:         tensor.insert_slice %{{.*}} into %{{.*}}[1, 0] [4, 4] [1, 1]
+func.func @pad(%x: tensor<4x4xf32>) -> tensor<5x6xf32> {
+  %z = arith.constant 0.0 : f32
+  %0 = tensor.pad %x low[1, 0] high[0, 2] {
+  ^bb0(%i: index, %j: index):
+    tensor.yield %z : f32
+  } : tensor<4x4xf32> to tensor<5x6xf32>
+  return %0 : tensor<5x6xf32>
+}
+
+// -----
+
+// A negative amount crops.
+// CHECK-LABEL: func.func @crop(
+// CHECK:         %[[C:.*]] = tensor.extract_slice %{{.*}}[1] [3] [1]
+// CHECK:         linalg.fill
+// CHECK:         tensor.insert_slice %[[C]] into %{{.*}}[0] [3] [1]
+func.func @crop(%x: tensor<4xf32>) -> tensor<5xf32> {
+  %z = arith.constant 0.0 : f32
+  %0 = tensor.pad %x low[-1] high[2] {
+  ^bb0(%i: index):
+    tensor.yield %z : f32
+  } : tensor<4xf32> to tensor<5xf32>
+  return %0 : tensor<5xf32>
+}
+
+// -----
+
+// CHECK: func.func private @strata_rt_topk_f32(tensor<?xf32> {bufferization.access = "read"}, i64)
+func.func private @strata_rt_topk_f32(tensor<?xf32>, i64) -> (tensor<?xf32>, tensor<?xi64>) attributes {llvm.emit_c_interface}
