@@ -1,4 +1,4 @@
-"""Adds up the results of lit, pytest and the backend suite and prints `N passed, N failed[, N skipped]` as its last line.
+"""Adds up the results of lit, pytest and the backend suite; the last line is `N passed, N failed[, N skipped]`.
 
 Usage: summary.py RESULTS_DIR STATUS, where STATUS is non-zero when one of the runners reported a failure.
 Exits non-zero when anything failed or nothing ran.
@@ -54,7 +54,10 @@ def main(folder, status):
     if status and not total["failed"]:
         print("failed: a test runner ended with an error (see above)")
         total["failed"] += 1
-    print(f"{total['passed']} passed, {total['failed']} failed" + (f", {total['skipped']} skipped" if total["skipped"] else ""))
+    print(
+        f"{total['passed']} passed, {total['failed']} failed"
+        + (f", {total['skipped']} skipped" if total["skipped"] else "")
+    )
     return 1 if total["failed"] or not total["passed"] else 0
 
 

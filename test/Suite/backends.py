@@ -14,7 +14,7 @@ def strata(model):
 
     try:
         compiled = strata.compile(model, threads=1)
-    except strata.Error as error:
+    except strata.CompileError as error:
         raise Unsupported(str(error)) from None
     return compiled.run
 

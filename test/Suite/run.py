@@ -23,10 +23,11 @@ from pathlib import Path
 HERE = Path(__file__).parent
 sys.path.insert(0, str(HERE.parent))
 
-from Suite.backends import BACKENDS, Unsupported  # noqa: E402
-from Suite.cases import KINDS, load_cases  # noqa: E402
-from Suite.pool import run_all  # noqa: E402
-from support.compare import difference  # noqa: E402
+from Suite.backends import BACKENDS, Unsupported
+from Suite.cases import KINDS, load_cases
+from Suite.pool import run_all
+from Suite.report import PAGE, support_page
+from support.compare import difference
 
 LIST = HERE / "unsupported.txt"
 RANDOM = HERE / "random.txt"
@@ -102,6 +103,11 @@ def update(results, listed, grow):
     header = [line for line in LIST.read_text().splitlines() if line.startswith("#")] if LIST.exists() else []
     LIST.write_text("\n".join(header + [f"{name}: {kept[name]}" for name in sorted(kept)]) + "\n")
     print(f"{LIST.name}: {len(listed)} -> {len(kept)} cases")
+    return kept
+
+
+def is_current(cases, listed, random):
+    return PAGE.exists() and PAGE.read_text() == support_page(cases, listed, random)
 
 
 def table(cases, results):
@@ -150,18 +156,26 @@ def main(arguments):
     if not options.filter:
         for name in sorted({*listed, *random} - results.keys()):
             problems[name] = f"{name} is listed, but is no case of the suite"
-            print(problems[name])
+        if not problems and not options.update and not is_current(cases, listed, random):
+            problems[PAGE.name] = f"docs/{PAGE.name} is not up to date: run `./dev suite --update`"
     print(*table(cases, results), sep="\n")
-    print(f"{time.monotonic() - start:.0f} s, {len(problems)} problems")
+    print(*(f"{name}: {text}" for name, text in problems.items() if name not in results), sep="\n")
     if options.update:
-        update(results, listed, options.grow)
+        listed = update(results, listed, options.grow)
+        PAGE.write_text(support_page(load_cases(), listed, random))
         problems = {n: r for n, r in results.items() if r[0] in ("wrong", "crashed")}
+    print(f"{time.monotonic() - start:.0f} s, {len(problems)} problems")
     if options.results:
         records = [
-            {"name": c.name, "case": c.kind, "kind": results[c.name][0], "details": results[c.name][1],
-             "problem": problems.get(c.name)}
-            for c in cases
-        ]  # fmt: skip
+            {"name": name, "kind": kind, "details": details, "problem": problems.get(name)}
+            for name, (kind, details) in results.items()
+        ]
+        # Problems that belong to no case: names that no longer exist, a page that is not up to date.
+        records += [
+            {"name": name, "kind": "wrong", "details": text, "problem": text}
+            for name, text in problems.items()
+            if name not in results
+        ]
         Path(options.results).write_text(json.dumps({"cases": records}, indent=1))
     return 1 if problems or not cases else 0
 

@@ -33,7 +33,9 @@ def test_a_crash_or_a_hang_costs_one_case():
 
 
 def _close(dtype, value, other, **tolerance):
-    return difference([np.array([value], dtype)], [np.array([other], dtype)], **({"rtol": 1e-3, "atol": 1e-7} | tolerance))
+    return difference(
+        [np.array([value], dtype)], [np.array([other], dtype)], **({"rtol": 1e-3, "atol": 1e-7} | tolerance)
+    )
 
 
 @pytest.mark.parametrize(
@@ -70,7 +72,7 @@ def test_the_list_only_shrinks():
     assert run.problem("a", "unsupported", "why", {"a": "why"}) is None
     assert "still in" in run.problem("a", "pass", "", {"a": "why"})
     assert "not in" in run.problem("a", "unsupported", "why", {})
-    assert "wrong: why" == run.problem("a", "wrong", "why", {"a": "why"})
+    assert run.problem("a", "wrong", "why", {"a": "why"}) == "wrong: why"
 
 
 def test_update(tmp_path, monkeypatch):
