@@ -1,0 +1,123 @@
+//===- LinalgBuilder.h - the vocabulary of lowerings ------------*- C++ -*-===//
+//
+// What slices write linalg with: broadcasting elementwise ops, reductions,
+// transposes, reshapes, slices, gathers, checks. Operands and results are at
+// the seam's types (docs/architecture.md): unsigned integers are signless,
+// sub-byte integers and 8-bit floats are i8.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef STRATA_CONVERSION_LINALGBUILDER_H
+#define STRATA_CONVERSION_LINALGBUILDER_H
+
+#include "Dialect/ShapeContext.h"
+#include "mlir/Dialect/Utils/StaticValueUtils.h"
+#include "mlir/IR/AffineMap.h"
+#include "mlir/IR/BuiltinOps.h"
+#include "mlir/IR/IRMapping.h"
+#include "mlir/IR/ImplicitLocOpBuilder.h"
+
+namespace strata {
+
+using Sizes = llvm::SmallVector<mlir::OpFoldResult, 6>;
+using ScalarFn = llvm::function_ref<mlir::Value(mlir::ImplicitLocOpBuilder &b, mlir::ValueRange scalars)>;
+
+/// The seam's type of an onnx type: signless integers, bytes for sub-byte integers and 8-bit floats, no encoding.
+/// Null for types that have none (strings, sequences, optionals, maps).
+mlir::Type getSeamType(mlir::Type type);
+mlir::Type getSeamElementType(mlir::Type element);
+
+class LinalgBuilder : public mlir::ImplicitLocOpBuilder {
+public:
+  LinalgBuilder(mlir::Location loc, mlir::OpBuilder &builder, mlir::ModuleOp module);
+
+  /// The op being lowered: its onnx types tell symbolic dimensions and signedness.
+  mlir::Operation *source = nullptr;
+  /// Compile-time integers of the source function.
+  ValueAnalysis &getAnalysis() { return analysis; }
+  /// All elements of an integer operand of the source op, if known at compile time.
+  std::optional<llvm::SmallVector<int64_t>> getIntegers(mlir::Value onnxValue);
+
+  // ---- Scalars and indices ----
+  mlir::Value index(int64_t value);
+  mlir::Value index(mlir::OpFoldResult value);
+  /// A scalar constant of any integer, index or floating-point type.
+  mlir::Value scalar(mlir::Type type, double value);
+  mlir::Value scalarInt(mlir::Type type, int64_t value);
+  /// The element of a tensor with one element (rank 0 or all sizes 1).
+  mlir::Value extractScalar(mlir::Value tensor);
+  /// A rank-0 tensor.
+  mlir::Value fromScalar(mlir::Value scalar);
+  mlir::OpFoldResult dim(mlir::Value tensor, int64_t i);
+  Sizes sizes(mlir::Value tensor);
+  mlir::OpFoldResult add(mlir::OpFoldResult a, mlir::OpFoldResult b);
+  mlir::OpFoldResult sub(mlir::OpFoldResult a, mlir::OpFoldResult b);
+  mlir::OpFoldResult mul(mlir::OpFoldResult a, mlir::OpFoldResult b);
+  mlir::OpFoldResult floorDiv(mlir::OpFoldResult a, mlir::OpFoldResult b);
+  mlir::OpFoldResult ceilDiv(mlir::OpFoldResult a, mlir::OpFoldResult b);
+  mlir::OpFoldResult product(llvm::ArrayRef<mlir::OpFoldResult> values);
+  mlir::OpFoldResult maximum(mlir::OpFoldResult a, mlir::OpFoldResult b);
+  mlir::OpFoldResult minimum(mlir::OpFoldResult a, mlir::OpFoldResult b);
+  /// Element `i` of a 1-D integer tensor as an index.
+  mlir::OpFoldResult element(mlir::Value tensor, int64_t i);
+  /// A 1-D i64 tensor of the values.
+  mlir::Value shapeTensor(llvm::ArrayRef<mlir::OpFoldResult> values);
+  /// Ends the run with `message` unless `condition` (an i1) holds.
+  void check(mlir::Value condition, const llvm::Twine &message);
+  /// check(a == b), nothing if both are known to be equal.
+  void checkEqual(mlir::OpFoldResult a, mlir::OpFoldResult b, const llvm::Twine &message);
+
+  // ---- Tensors ----
+  mlir::Value empty(llvm::ArrayRef<mlir::OpFoldResult> sizes, mlir::Type element);
+  mlir::Value fill(llvm::ArrayRef<mlir::OpFoldResult> sizes, mlir::Value scalar);
+  /// A constant tensor; large ones become globals.
+  mlir::Value constant(mlir::ElementsAttr value);
+  mlir::Value castTo(mlir::Value tensor, mlir::Type type);
+  /// Elementwise over operands broadcast as NumPy does. `element` is the result's element type at the seam.
+  /// `onnxOperands`: the source values of the operands, where there are such; their types tell which dynamic dimensions
+  /// are equal (default: none).
+  mlir::Value elementwise(mlir::ValueRange operands, mlir::Type element, ScalarFn body,
+                          mlir::ValueRange onnxOperands = {});
+  /// Broadcasts to `sizes` (trailing dimensions aligned).
+  mlir::Value broadcast(mlir::Value tensor, llvm::ArrayRef<mlir::OpFoldResult> sizes);
+  /// Reduces `axes`; the accumulator has the type of `init`; `combine(element, accumulator)`. With keepDims the axes stay
+  /// with size 1.
+  mlir::Value reduce(mlir::Value tensor, llvm::ArrayRef<int64_t> axes, bool keepDims, mlir::Value init,
+                     ScalarFn combine);
+  mlir::Value transpose(mlir::Value tensor, llvm::ArrayRef<int64_t> permutation);
+  /// Same elements in row-major order under other sizes (their product must agree).
+  mlir::Value reshape(mlir::Value tensor, llvm::ArrayRef<mlir::OpFoldResult> sizes);
+  /// Inserts size-1 dimensions at the (result) axes / removes size-1 dimensions.
+  mlir::Value unsqueeze(mlir::Value tensor, llvm::ArrayRef<int64_t> axes);
+  mlir::Value squeeze(mlir::Value tensor, llvm::ArrayRef<int64_t> axes);
+  mlir::Value slice(mlir::Value tensor, llvm::ArrayRef<mlir::OpFoldResult> offsets,
+                    llvm::ArrayRef<mlir::OpFoldResult> sizes, llvm::ArrayRef<mlir::OpFoldResult> strides = {});
+  mlir::Value concat(mlir::ValueRange tensors, int64_t axis);
+  /// Pads with `value`; non-negative amounts.
+  mlir::Value pad(mlir::Value tensor, llvm::ArrayRef<mlir::OpFoldResult> low, llvm::ArrayRef<mlir::OpFoldResult> high,
+                  mlir::Value value);
+  /// result[i...] = body(i...), for whatever is an arbitrary function of the indices (tensor.extract inside).
+  mlir::Value generate(llvm::ArrayRef<mlir::OpFoldResult> sizes, mlir::Type element, ScalarFn body);
+
+  // ---- Regions (control flow) ----
+  /// Lowers the ops of a source block at the insertion point with its arguments mapped to `arguments`; returns the
+  /// values that it yields.
+  llvm::FailureOr<llvm::SmallVector<mlir::Value>> lowerBlock(mlir::Block &block, mlir::ValueRange arguments);
+  /// The lowered value of a source value.
+  mlir::Value lookup(mlir::Value onnxValue) { return mapping.lookupOrNull(onnxValue); }
+
+  /// Declares (once) an external runtime function on the seam's types.
+  mlir::Operation *declareRuntimeFunction(llvm::StringRef name, mlir::FunctionType type);
+
+private:
+  llvm::LogicalResult lowerOp(mlir::Operation &op);
+
+  mlir::ModuleOp module;
+  ValueAnalysis analysis;
+  mlir::IRMapping mapping;
+  unsigned numGlobals = 0;
+};
+
+} // namespace strata
+
+#endif // STRATA_CONVERSION_LINALGBUILDER_H

@@ -1,0 +1,40 @@
+//===- ScalarOps.h - scalar semantics of ONNX's element types ---*- C++ -*-===//
+//
+// One definition for every lowering. Scalars are at the seam's types; the onnx
+// element type beside them tells signedness and the encoding of bytes.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef STRATA_CONVERSION_SCALAROPS_H
+#define STRATA_CONVERSION_SCALAROPS_H
+
+#include "mlir/IR/ImplicitLocOpBuilder.h"
+
+namespace strata::scalar {
+
+/// uint8..uint64, uint4, uint2 and bool.
+bool isUnsigned(mlir::Type onnxElement);
+
+/// The type that arithmetic on elements of `onnxElement` is done in: f32 for the floating-point types narrower than it,
+/// the seam's type otherwise.
+mlir::Type getComputeType(mlir::Type onnxElement);
+
+/// An element as a value of its compute type (exact).
+mlir::Value decode(mlir::ImplicitLocOpBuilder &b, mlir::Value element, mlir::Type onnxElement);
+
+/// A value of the compute type as an element: floating-point values are rounded to nearest even; out of the range of an
+/// 8-bit or narrower type they saturate, or become infinity or NaN where `saturate` is false and the type has them.
+mlir::Value encode(mlir::ImplicitLocOpBuilder &b, mlir::Value value, mlir::Type onnxElement, bool saturate = true);
+
+/// Conversion between element types as the operator Cast defines it: floating point to integer truncates (out of range:
+/// saturates, NaN: 0, where the specification leaves it open), integers wrap, anything to bool compares with zero.
+mlir::Value convert(mlir::ImplicitLocOpBuilder &b, mlir::Value element, mlir::Type from, mlir::Type to,
+                    bool saturate = true);
+
+/// The smallest value of a compute type for `onnxElement` (-inf for floating point), and the largest.
+mlir::TypedAttr getLowest(mlir::Type onnxElement);
+mlir::TypedAttr getHighest(mlir::Type onnxElement);
+
+} // namespace strata::scalar
+
+#endif // STRATA_CONVERSION_SCALAROPS_H

@@ -1,0 +1,37 @@
+//===- Passes.td - passes on the onnx dialect ------------------*- tablegen -*-===//
+
+#ifndef STRATA_DIALECT_ONNX_TRANSFORMS_PASSES_TD
+#define STRATA_DIALECT_ONNX_TRANSFORMS_PASSES_TD
+
+include "mlir/Pass/PassBase.td"
+
+def InferShapesPass : Pass<"onnx-infer-shapes", "::mlir::ModuleOp"> {
+  let summary = "Refine types by the operators' shape rules and fold shape computations";
+  let description = [{
+    Visits the ops of every function once, in order, at whatever version they are; subgraphs are visited by the rules of
+    the ops that hold them. Types only become more precise. Integer results whose elements are all known at compile time
+    become constants.
+
+    ```mlir
+    %s = onnx.Shape_25(%x) : (tensor<2x3xf32>) -> tensor<?xi64>
+    // becomes
+    %s = onnx.Initializer dense<[2, 3]> : tensor<2xi64>
+    ```
+  }];
+}
+
+def UpgradeOpsetPass : Pass<"onnx-upgrade-opset", "::mlir::ModuleOp"> {
+  let summary = "Rewrite every operator to its newest version";
+  let description = [{
+    Version by version: where nothing but the set of types changed, the op is renamed; elsewhere the operator's slice has
+    a step that keeps the meaning. An op for which there is no step is an error that names it.
+
+    ```mlir
+    %y = onnx.Relu_6(%x) : (tensor<4xf32>) -> tensor<4xf32>
+    // becomes
+    %y = onnx.Relu_14(%x) : (tensor<4xf32>) -> tensor<4xf32>
+    ```
+  }];
+}
+
+#endif // STRATA_DIALECT_ONNX_TRANSFORMS_PASSES_TD

@@ -1,0 +1,173 @@
+//===- ScalarOps.cpp - scalar semantics of ONNX's element types -----------===//
+
+#include "Conversion/ScalarOps.h"
+#include "Conversion/LinalgBuilder.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Complex/IR/Complex.h"
+
+using namespace mlir;
+
+namespace strata::scalar {
+
+bool isUnsigned(Type onnxElement) {
+  auto integer = dyn_cast<IntegerType>(onnxElement);
+  return integer && (integer.isUnsigned() || integer.getWidth() == 1);
+}
+
+Type getComputeType(Type onnxElement) {
+  if (isa<IntegerType, ComplexType, Float32Type, Float64Type>(onnxElement))
+    return getSeamElementType(onnxElement);
+  return Float32Type::get(onnxElement.getContext());
+}
+
+Value decode(ImplicitLocOpBuilder &b, Value element, Type onnxElement) {
+  Type compute = getComputeType(onnxElement);
+  if (element.getType() == compute)
+    return element;
+  if (isa<FloatType>(element.getType()))
+    return b.create<arith::ExtFOp>(compute, element);
+  return {};
+}
+
+Value encode(ImplicitLocOpBuilder &b, Value value, Type onnxElement, bool saturate) {
+  Type seam = getSeamElementType(onnxElement);
+  if (value.getType() == seam)
+    return value;
+  if (isa<FloatType>(seam))
+    return b.create<arith::TruncFOp>(seam, value);
+  return {};
+}
+
+static Value zero(ImplicitLocOpBuilder &b, Type type) { return b.create<arith::ConstantOp>(b.getZeroAttr(type)); }
+
+// Truncates towards zero; what does not fit saturates, NaN becomes 0 (fptosi alone would leave both undefined).
+static Value floatToInteger(ImplicitLocOpBuilder &b, Value value, IntegerType to, bool isUnsigned, unsigned valueBits) {
+  Type type = value.getType();
+  if (cast<FloatType>(type).getWidth() < 32) {
+    type = b.getF32Type();
+    value = b.create<arith::ExtFOp>(type, value);
+  }
+  const llvm::fltSemantics &semantics = cast<FloatType>(type).getFloatSemantics();
+  APInt lowest = isUnsigned ? APInt::getZero(valueBits) : APInt::getSignedMinValue(valueBits);
+  APInt highest = isUnsigned ? APInt::getMaxValue(valueBits) : APInt::getSignedMaxValue(valueBits);
+  auto toFloat = [&](const APInt &bound) {
+    APFloat f(semantics);
+    f.convertFromAPInt(bound, !isUnsigned, APFloat::rmTowardZero);
+    return b.create<arith::ConstantOp>(FloatAttr::get(type, f)).getResult();
+  };
+  auto toInt = [&](const APInt &bound) {
+    APInt wide = isUnsigned ? bound.zext(std::max(valueBits, to.getWidth())) : bound.sext(std::max(valueBits, to.getWidth()));
+    return b.create<arith::ConstantOp>(IntegerAttr::get(to, wide)).getResult();
+  };
+  Value low = toFloat(lowest), high = toFloat(highest);
+  // Clamped first, so that the conversion is defined for every value; the ends and NaN are selected after.
+  Value clamped = b.create<arith::MinNumFOp>(b.create<arith::MaxNumFOp>(value, low), high);
+  Value converted = isUnsigned ? b.create<arith::FPToUIOp>(to, clamped).getResult() : b.create<arith::FPToSIOp>(to, clamped).getResult();
+  Value tooHigh = b.create<arith::CmpFOp>(arith::CmpFPredicate::OGE, value, high);
+  // Only where the highest integer is no floating-point number do the ends differ from the conversion.
+  Value result = b.create<arith::SelectOp>(tooHigh, toInt(highest), converted);
+  APFloat exact(semantics);
+  if (exact.convertFromAPInt(highest, !isUnsigned, APFloat::rmTowardZero) != APFloat::opOK) {
+    // The float below 2^n is smaller than the highest integer: only values from 2^n on saturate.
+    APFloat above(semantics);
+    above.convertFromAPInt(highest, !isUnsigned, APFloat::rmTowardPositive);
+    Value bound = b.create<arith::ConstantOp>(FloatAttr::get(type, above));
+    tooHigh = b.create<arith::CmpFOp>(arith::CmpFPredicate::OGE, value, bound);
+    result = b.create<arith::SelectOp>(tooHigh, toInt(highest), converted);
+  }
+  Value isNaN = b.create<arith::CmpFOp>(arith::CmpFPredicate::UNO, value, value);
+  return b.create<arith::SelectOp>(isNaN, zero(b, to), result);
+}
+
+Value convert(ImplicitLocOpBuilder &b, Value element, Type from, Type to, bool saturate) {
+  if (from == to)
+    return element;
+  Value value = decode(b, element, from);
+  Type seamTo = getSeamElementType(to), computeTo = getComputeType(to);
+  if (!value)
+    return {};
+  Type type = value.getType();
+
+  if (auto complexTo = dyn_cast<ComplexType>(to)) {
+    Type part = complexTo.getElementType();
+    Value re = value, im;
+    if (isa<ComplexType>(from)) {
+      Type fromPart = cast<ComplexType>(from).getElementType();
+      re = convert(b, b.create<complex::ReOp>(value), fromPart, part);
+      im = convert(b, b.create<complex::ImOp>(value), fromPart, part);
+    } else {
+      re = convert(b, value, from, part);
+      im = zero(b, part);
+    }
+    return b.create<complex::CreateOp>(complexTo, re, im);
+  }
+  if (isa<ComplexType>(from)) // Only the real part counts.
+    return convert(b, b.create<complex::ReOp>(value), cast<ComplexType>(from).getElementType(), to, saturate);
+
+  if (to.isSignlessInteger(1)) {
+    if (isa<FloatType>(type))
+      return b.create<arith::CmpFOp>(arith::CmpFPredicate::UNE, value, zero(b, type));
+    return b.create<arith::CmpIOp>(arith::CmpIPredicate::ne, value, zero(b, type));
+  }
+  if (auto integer = dyn_cast<IntegerType>(to)) {
+    auto seam = cast<IntegerType>(seamTo);
+    if (isa<FloatType>(type)) {
+      return floatToInteger(b, value, seam, isUnsigned(to), integer.getWidth());
+    }
+    unsigned width = cast<IntegerType>(type).getWidth();
+    if (width > seam.getWidth())
+      value = b.create<arith::TruncIOp>(seam, value);
+    else if (width < seam.getWidth())
+      value = isUnsigned(from) ? b.create<arith::ExtUIOp>(seam, value).getResult()
+                               : b.create<arith::ExtSIOp>(seam, value).getResult();
+    if (integer.getWidth() < 8) { // Wraps to its own width, then extends within the byte.
+      Value shift = b.create<arith::ConstantOp>(b.getI8IntegerAttr(8 - integer.getWidth()));
+      value = b.create<arith::ShLIOp>(value, shift);
+      value = isUnsigned(to) ? b.create<arith::ShRUIOp>(value, shift).getResult()
+                             : b.create<arith::ShRSIOp>(value, shift).getResult();
+    }
+    return value;
+  }
+  // To floating point.
+  if (isa<IntegerType>(type)) {
+    // Through f64 where that is exact for more integers than f32, so that the only rounding is the last.
+    Type wide = computeTo.isF32() && seamTo.isF32() ? computeTo : Type(b.getF64Type());
+    if (computeTo.isF64())
+      wide = computeTo;
+    value = isUnsigned(from) ? b.create<arith::UIToFPOp>(wide, value).getResult()
+                             : b.create<arith::SIToFPOp>(wide, value).getResult();
+    if (wide != computeTo && !isa<FloatType>(seamTo))
+      value = b.create<arith::TruncFOp>(computeTo, value);
+    if (isa<FloatType>(seamTo))
+      return value.getType() == seamTo ? value : b.create<arith::TruncFOp>(seamTo, value).getResult();
+    return encode(b, value, to, saturate);
+  }
+  if (isa<FloatType>(seamTo)) {
+    unsigned fromWidth = cast<FloatType>(type).getWidth(), toWidth = cast<FloatType>(seamTo).getWidth();
+    if (type == seamTo)
+      return value;
+    return fromWidth < toWidth ? b.create<arith::ExtFOp>(seamTo, value).getResult()
+                               : b.create<arith::TruncFOp>(seamTo, value).getResult();
+  }
+  if (type.isF64())
+    value = b.create<arith::TruncFOp>(b.getF32Type(), value);
+  return encode(b, value, to, saturate);
+}
+
+TypedAttr getLowest(Type onnxElement) {
+  Type type = getComputeType(onnxElement);
+  if (auto f = dyn_cast<FloatType>(type))
+    return FloatAttr::get(f, APFloat::getInf(f.getFloatSemantics(), /*Negative=*/true));
+  unsigned width = cast<IntegerType>(type).getWidth(), bits = cast<IntegerType>(onnxElement).getWidth();
+  return IntegerAttr::get(type, isUnsigned(onnxElement) ? APInt::getZero(width) : APInt::getSignedMinValue(bits).sext(width));
+}
+
+TypedAttr getHighest(Type onnxElement) {
+  Type type = getComputeType(onnxElement);
+  if (auto f = dyn_cast<FloatType>(type))
+    return FloatAttr::get(f, APFloat::getInf(f.getFloatSemantics()));
+  unsigned width = cast<IntegerType>(type).getWidth(), bits = cast<IntegerType>(onnxElement).getWidth();
+  return IntegerAttr::get(type, isUnsigned(onnxElement) ? APInt::getMaxValue(bits).zext(width) : APInt::getSignedMaxValue(bits).sext(width));
+}
+
+} // namespace strata::scalar

@@ -1,0 +1,167 @@
+//===- ToLinalg.cpp - convert-onnx-to-linalg ------------------------------===//
+//
+// Builds each function anew: the ops are visited in order and each one's slice
+// writes what it computes. There is nothing to roll back and an op that cannot
+// be lowered says so itself.
+//
+//===----------------------------------------------------------------------===//
+
+#include "Conversion/LinalgBuilder.h"
+#include "Conversion/Passes.h"
+#include "Dialect/ONNX/IR/ONNXBase.h"
+#include "Dialect/OpBehavior.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Complex/IR/Complex.h"
+#include "mlir/Dialect/ControlFlow/IR/ControlFlow.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Dialect/Linalg/IR/Linalg.h"
+#include "mlir/Dialect/MLProgram/IR/MLProgram.h"
+#include "mlir/Dialect/Math/IR/Math.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
+
+using namespace mlir;
+
+namespace strata {
+#define GEN_PASS_DEF_CONVERTONNXTOLINALGPASS
+#include "Conversion/Passes.h.inc"
+
+// A tensor under a type that claims more or less about its sizes; what it claims more is checked.
+static Value castShape(LinalgBuilder &b, Value value, RankedTensorType type) {
+  auto from = cast<RankedTensorType>(value.getType());
+  for (int64_t i = 0; i < type.getRank(); ++i)
+    if (from.isDynamicDim(i) && !type.isDynamicDim(i))
+      b.checkEqual(b.dim(value, i), b.getIndexAttr(type.getDimSize(i)),
+                   "size of dimension " + Twine(i) + " is not the declared " + Twine(type.getDimSize(i)));
+  return b.castTo(value, type);
+}
+
+LogicalResult LinalgBuilder::lowerOp(Operation &op) {
+  setLoc(op.getLoc());
+  for (Value result : op.getResults())
+    if (!getSeamType(result.getType())) {
+      if (isa<UnrankedTensorType>(result.getType()))
+        return op.emitOpError("cannot be compiled: the rank of its result is not known at compile time");
+      return op.emitOpError("cannot be compiled: no lowering for values of type ")
+             << onnx::getTypeString(result.getType());
+    }
+  if (auto initializer = dyn_cast<onnx::InitializerOp>(op)) {
+    mapping.map(initializer.getOutput(), constant(initializer.getValue()));
+    return success();
+  }
+  if (auto shapeCast = dyn_cast<onnx::CastShapeOp>(op)) {
+    auto type = cast<RankedTensorType>(getSeamType(shapeCast.getType()));
+    mapping.map(shapeCast.getOutput(), castShape(*this, lookup(shapeCast.getInput()), type));
+    return success();
+  }
+  auto lower = getBehavior(&op).lower;
+  if (auto versioned = dyn_cast<VersionedOpInterface>(op); versioned && versioned.getNextVersion() != 0)
+    return op.emitOpError("is not the newest version; run onnx-upgrade-opset first");
+  if (!lower)
+    return op.emitOpError("cannot be compiled: the operator has no lowering");
+
+  SmallVector<Value> operands;
+  for (Value operand : op.getOperands())
+    operands.push_back(mapping.lookup(operand));
+  source = &op;
+  FailureOr<SmallVector<Value>> results = lower(&op, operands, *this);
+  if (failed(results))
+    return failure();
+  assert(results->size() == op.getNumResults() && "one value per result");
+  for (auto [result, value] : llvm::zip_equal(op.getResults(), *results)) {
+    auto type = cast<RankedTensorType>(getSeamType(result.getType()));
+    if (!tensor::CastOp::areCastCompatible(value.getType(), type))
+      return op.emitOpError("was lowered to ") << value.getType() << ", but its type is " << type;
+    mapping.map(result, castShape(*this, value, type));
+  }
+  return success();
+}
+
+FailureOr<SmallVector<Value>> LinalgBuilder::lowerBlock(Block &block, ValueRange arguments) {
+  for (auto [argument, value] : llvm::zip_equal(block.getArguments(), arguments))
+    mapping.map(argument, value);
+  Operation *saved = source;
+  Location savedLoc = getLoc();
+  for (Operation &op : block.without_terminator())
+    if (failed(lowerOp(op)))
+      return failure();
+  source = saved;
+  setLoc(savedLoc);
+  return llvm::map_to_vector(block.getTerminator()->getOperands(), [&](Value v) { return mapping.lookup(v); });
+}
+
+namespace {
+struct ConvertONNXToLinalgPass : impl::ConvertONNXToLinalgPassBase<ConvertONNXToLinalgPass> {
+  void runOnOperation() override {
+    for (auto function : llvm::make_early_inc_range(getOperation().getOps<func::FuncOp>()))
+      if (!function.isExternal() && failed(convert(function)))
+        return signalPassFailure();
+    for (NamedAttribute attr : llvm::to_vector(getOperation()->getAttrs()))
+      if (attr.getName().getValue().starts_with("onnx."))
+        getOperation()->removeAttr(attr.getName());
+  }
+
+  // What the caller of the compiled function sees of a value: its name, symbolic dimensions and ONNX element type.
+  static DictionaryAttr describe(DictionaryAttr old, Type type) {
+    Builder b(type.getContext());
+    NamedAttrList attrs;
+    if (auto name = old ? old.getAs<StringAttr>("onnx.name") : StringAttr())
+      attrs.append("strata.name", name);
+    SmallVector<Attribute> dims;
+    std::optional<Shape> shape = getShape(type);
+    for (const Dim &dim : *shape)
+      dims.push_back(dim.symbol && !dim.isStatic() ? dim.symbol : b.getStringAttr(""));
+    attrs.append("strata.dims", b.getArrayAttr(dims));
+    attrs.append("strata.dtype", b.getStringAttr(onnx::getElementName(
+                                     *onnx::getElementKind(cast<TensorType>(type).getElementType()))));
+    return attrs.getDictionary(type.getContext());
+  }
+
+  LogicalResult convert(func::FuncOp function) {
+    SmallVector<Type> inputs, outputs;
+    SmallVector<DictionaryAttr> inputAttrs, outputAttrs;
+    auto convertTypes = [&](TypeRange types, auto getOld, StringRef what, SmallVectorImpl<Type> &out,
+                            SmallVectorImpl<DictionaryAttr> &attrs) -> LogicalResult {
+      for (auto [i, type] : llvm::enumerate(types)) {
+        Type seam = getSeamType(type);
+        if (!seam) {
+          InFlightDiagnostic error = function.emitError() << "graph " << what << " " << i;
+          if (auto name = getOld(i) ? getOld(i).template getAs<StringAttr>("onnx.name") : StringAttr())
+            error << " '" << name.getValue() << "'";
+          return isa<UnrankedTensorType>(type)
+                     ? error << " cannot be compiled: its rank is not known"
+                     : error << " cannot be compiled: no lowering for values of type " << onnx::getTypeString(type);
+        }
+        out.push_back(seam);
+        attrs.push_back(describe(getOld(i), type));
+      }
+      return success();
+    };
+    if (failed(convertTypes(function.getArgumentTypes(), [&](unsigned i) { return function.getArgAttrDict(i); }, "input",
+                            inputs, inputAttrs)) ||
+        failed(convertTypes(function.getResultTypes(), [&](unsigned i) { return function.getResultAttrDict(i); },
+                            "output", outputs, outputAttrs)))
+      return failure();
+
+    OpBuilder builder(function);
+    auto lowered = builder.create<func::FuncOp>(function.getLoc(), function.getName(),
+                                                builder.getFunctionType(inputs, outputs));
+    lowered.setAllArgAttrs(inputAttrs);
+    lowered.setAllResultAttrs(outputAttrs);
+    Block *entry = lowered.addEntryBlock();
+    builder.setInsertionPointToStart(entry);
+    LinalgBuilder linalg(function.getLoc(), builder, getOperation());
+    FailureOr<SmallVector<Value>> results = linalg.lowerBlock(function.getBody().front(), entry->getArguments());
+    if (failed(results)) {
+      lowered.erase();
+      return failure();
+    }
+    linalg.create<func::ReturnOp>(*results);
+    StringAttr name = function.getNameAttr();
+    function.erase();
+    lowered.setName(name);
+    return success();
+  }
+};
+} // namespace
+} // namespace strata

@@ -1,0 +1,122 @@
+//===- ConstantValues.cpp - constants and compile-time integers -----------===//
+
+#include "Dialect/ONNX/IR/ONNXBase.h"
+#include "Dialect/OpBehavior.h"
+#include "mlir/IR/DialectResourceBlobManager.h"
+#include "mlir/IR/Matchers.h"
+
+using namespace mlir;
+
+namespace strata {
+
+// Shapes are short; a longer list is no shape computation.
+static constexpr int64_t kMaxElements = 256;
+
+ElementsAttr getConstant(Value value) {
+  Attribute attr;
+  if (value && matchPattern(value, m_Constant(&attr)))
+    return dyn_cast_or_null<ElementsAttr>(attr);
+  return {};
+}
+
+// Reads elements of `width` bytes from a resource's bytes.
+template <typename T, typename Out>
+static std::optional<SmallVector<Out>> readResource(DenseResourceElementsAttr attr) {
+  AsmResourceBlob *blob = attr.getRawHandle().getBlob();
+  int64_t count = attr.getType().getNumElements();
+  if (!blob || blob->getData().size() < count * sizeof(T))
+    return std::nullopt;
+  SmallVector<Out> out;
+  out.reserve(count);
+  for (int64_t i = 0; i < count; ++i) {
+    T element;
+    memcpy(&element, blob->getData().data() + i * sizeof(T), sizeof(T));
+    out.push_back(static_cast<Out>(element));
+  }
+  return out;
+}
+
+std::optional<SmallVector<int64_t>> getIntegers(ElementsAttr attr) {
+  if (!attr)
+    return std::nullopt;
+  auto type = dyn_cast<IntegerType>(attr.getElementType());
+  if (!type)
+    return std::nullopt;
+  bool isSigned = !type.isUnsigned() && type.getWidth() > 1;
+  if (auto resource = dyn_cast<DenseResourceElementsAttr>(attr)) {
+    switch (type.getWidth()) {
+    case 1:
+      return readResource<uint8_t, int64_t>(resource);
+    case 8:
+      return isSigned ? readResource<int8_t, int64_t>(resource) : readResource<uint8_t, int64_t>(resource);
+    case 16:
+      return isSigned ? readResource<int16_t, int64_t>(resource) : readResource<uint16_t, int64_t>(resource);
+    case 32:
+      return isSigned ? readResource<int32_t, int64_t>(resource) : readResource<uint32_t, int64_t>(resource);
+    case 64:
+      return readResource<int64_t, int64_t>(resource);
+    default:
+      return std::nullopt;
+    }
+  }
+  auto dense = dyn_cast<DenseIntElementsAttr>(attr);
+  if (!dense)
+    return std::nullopt;
+  SmallVector<int64_t> out;
+  for (APInt element : dense.getValues<APInt>())
+    out.push_back(isSigned ? element.getSExtValue() : static_cast<int64_t>(element.getZExtValue()));
+  return out;
+}
+
+std::optional<SmallVector<double>> getFloats(ElementsAttr attr) {
+  if (!attr || !isa<FloatType>(attr.getElementType()))
+    return std::nullopt;
+  if (auto resource = dyn_cast<DenseResourceElementsAttr>(attr)) {
+    if (attr.getElementType().isF32())
+      return readResource<float, double>(resource);
+    if (attr.getElementType().isF64())
+      return readResource<double, double>(resource);
+    return std::nullopt;
+  }
+  auto dense = dyn_cast<DenseFPElementsAttr>(attr);
+  if (!dense)
+    return std::nullopt;
+  SmallVector<double> out;
+  for (APFloat element : dense.getValues<APFloat>()) {
+    bool inexact;
+    element.convert(APFloat::IEEEdouble(), APFloat::rmNearestTiesToEven, &inexact);
+    out.push_back(element.convertToDouble());
+  }
+  return out;
+}
+
+const ValueAnalysis::Values &ValueAnalysis::get(Value value) {
+  static const Values unknown;
+  // Chains of shape computations are short; the bound only guards the stack.
+  constexpr unsigned maxDepth = 200;
+  if (auto it = known.find(value); it != known.end())
+    return it->second;
+  if (!value || depth > maxDepth)
+    return unknown;
+  auto type = dyn_cast<RankedTensorType>(value.getType());
+  if (!type || !isa<IntegerType>(type.getElementType()))
+    return unknown;
+  Values result;
+  if (ElementsAttr constant = getConstant(value)) {
+    if (type.getNumElements() <= kMaxElements)
+      if (auto integers = getIntegers(constant))
+        result.emplace(integers->begin(), integers->end());
+  } else if (Operation *op = value.getDefiningOp(); op && op->getResult(0) == value && isa<VersionedOpInterface>(op)) {
+    if (auto infer = getBehavior(op).inferValues) {
+      ++depth;
+      ShapeContext context(op, *this);
+      result = infer(context);
+      --depth;
+      if (result && result->size() > kMaxElements)
+        result.reset();
+    }
+  }
+  return known[value] = std::move(result);
+}
+
+} // namespace strata

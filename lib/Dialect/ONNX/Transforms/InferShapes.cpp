@@ -1,0 +1,91 @@
+//===- InferShapes.cpp - onnx-infer-shapes --------------------------------===//
+
+#include "Dialect/ONNX/IR/ONNXBase.h"
+#include "Dialect/ONNX/Transforms/Passes.h"
+#include "Dialect/OpBehavior.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+
+using namespace mlir;
+
+namespace strata {
+#define GEN_PASS_DEF_INFERSHAPESPASS
+#include "Dialect/ONNX/Transforms/Passes.h.inc"
+
+LogicalResult inferTypesInBlock(Block &block, ValueAnalysis &values) {
+  for (Operation &op : block) {
+    if (!isa<TypeInferenceInterface>(op))
+      continue;
+    ShapeContext context(&op, values);
+    if (failed(inferResultTypes(context)))
+      return failure();
+    for (auto [result, type] : llvm::zip_equal(op.getResults(), context.getResultTypes())) {
+      Type merged = mergeTypes(type, result.getType());
+      if (!merged)
+        return op.emitOpError("has the result type ") << result.getType() << ", but its operands make it " << type;
+      result.setType(merged);
+    }
+  }
+  return success();
+}
+
+namespace {
+struct InferShapesPass : impl::InferShapesPassBase<InferShapesPass> {
+  void runOnOperation() override {
+    for (auto function : getOperation().getOps<func::FuncOp>()) {
+      if (function.isExternal())
+        continue;
+      ValueAnalysis values;
+      Block &body = function.getBody().front();
+      if (failed(inferTypesInBlock(body, values)))
+        return signalPassFailure();
+      foldIntegers(function, values);
+      updateResults(function);
+    }
+  }
+
+  // Integer tensors that are known at compile time become constants.
+  static void foldIntegers(func::FuncOp function, ValueAnalysis &values) {
+    OpBuilder builder(function.getContext());
+    SmallVector<std::pair<Value, ElementsAttr>> constants;
+    function.walk([&](VersionedOpInterface op) {
+      if (op->getNumResults() != 1 || !isMemoryEffectFree(op))
+        return;
+      auto type = dyn_cast<RankedTensorType>(op->getResult(0).getType());
+      auto element = type && type.hasStaticShape() ? dyn_cast<IntegerType>(type.getElementType()) : IntegerType();
+      if (!element)
+        return;
+      const ValueAnalysis::Values &dims = values.get(op->getResult(0));
+      if (!dims || static_cast<int64_t>(dims->size()) != type.getNumElements() ||
+          !llvm::all_of(*dims, [](const Dim &dim) { return dim.isStatic(); }))
+        return;
+      SmallVector<APInt> elements;
+      for (const Dim &dim : *dims)
+        elements.push_back(APInt(element.getWidth(), dim.size, !element.isUnsigned()));
+      constants.emplace_back(op->getResult(0), DenseIntElementsAttr::get(type, elements));
+    });
+    for (auto [value, attr] : constants) {
+      Operation *op = value.getDefiningOp();
+      builder.setInsertionPoint(op);
+      value.replaceAllUsesWith(builder.create<onnx::InitializerOp>(op->getLoc(), attr));
+      op->erase();
+    }
+  }
+
+  // The function's results are what its body yields; a declared type that says more stays, checked at run time.
+  static void updateResults(func::FuncOp function) {
+    Operation *terminator = function.getBody().front().getTerminator();
+    SmallVector<Type> types;
+    for (auto [operand, declared] : llvm::zip_equal(terminator->getOpOperands(), function.getResultTypes())) {
+      Type type = operand.get().getType();
+      if (Type merged = mergeTypes(declared, type); merged && merged != type) {
+        OpBuilder builder(terminator);
+        operand.set(builder.create<onnx::CastShapeOp>(terminator->getLoc(), merged, operand.get()));
+        type = merged;
+      }
+      types.push_back(type);
+    }
+    function.setType(FunctionType::get(function.getContext(), function.getArgumentTypes(), types));
+  }
+};
+} // namespace
+} // namespace strata

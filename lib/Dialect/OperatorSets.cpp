@@ -1,0 +1,92 @@
+//===- OperatorSets.cpp - registration and lookup of operators ------------===//
+
+#include "Dialect/OperatorSets.h"
+#include "Dialect/ONNX/IR/ONNXBase.h"
+#include "Dialect/OpBehavior.h"
+#include "mlir/IR/DialectRegistry.h"
+#include "mlir/IR/MLIRContext.h"
+
+using namespace mlir;
+
+// The slices, one registration function per file of Ops/*/ (the list is made by CMake).
+namespace strata::slices {
+#define SLICE(NAME) void register##NAME(OperatorSet &);
+#include "Slices.def"
+} // namespace strata::slices
+
+namespace strata {
+
+void registerOperatorSets(DialectRegistry &registry) {
+  registry.insert<onnx::ONNXDialect>();
+  registry.addExtension(+[](MLIRContext *, onnx::ONNXDialect *dialect) {
+    if (dialect->getRegisteredInterface<OperatorSet>())
+      return;
+    OperatorSet &ops = dialect->addInterface<OperatorSet>();
+    (void)ops;
+#define SLICE(NAME) slices::register##NAME(ops);
+#include "Slices.def"
+  });
+}
+
+static VersionedOpInterface::Concept *getVersioned(RegisteredOperationName name) {
+  return name.getInterface<VersionedOpInterface>();
+}
+
+// Prefix of a domain's operators, with the dialect.
+static std::optional<StringRef> getPrefix(StringRef domain) {
+  if (domain.empty() || domain == "ai.onnx")
+    return StringRef("onnx.");
+  if (domain == "ai.onnx.ml")
+    return StringRef("onnx.ml.");
+  if (domain == "ai.onnx.preview.training")
+    return StringRef("onnx.training.");
+  if (domain == "ai.onnx.preview")
+    return StringRef("onnx.preview.");
+  if (domain == "ai.onnx.converters.tensorflow")
+    return StringRef("tf.");
+  if (domain == "org.openvinotoolkit")
+    return StringRef("ov.");
+  return std::nullopt;
+}
+
+OperatorLookup lookupOperator(MLIRContext *context, StringRef domain, StringRef name, int64_t opsetVersion) {
+  OperatorLookup result;
+  std::optional<StringRef> prefix = getPrefix(domain);
+  if (!prefix)
+    return result;
+  // Versions are few and small numbers: try them.
+  for (int64_t version = 1, newest = getNewestOpset(domain); version <= newest; ++version) {
+    auto op = RegisteredOperationName::lookup((*prefix + name + "_" + Twine(version)).str(), context);
+    if (!op)
+      continue;
+    result.versions.push_back(version);
+    if (version <= opsetVersion)
+      result.name = op;
+  }
+  return result;
+}
+
+SmallVector<RegisteredOperationName> getVersionedOps(MLIRContext *context) {
+  SmallVector<RegisteredOperationName> ops;
+  for (RegisteredOperationName name : context->getRegisteredOperations())
+    if (getVersioned(name))
+      ops.push_back(name);
+  llvm::sort(ops, [](RegisteredOperationName a, RegisteredOperationName b) {
+    auto *x = getVersioned(a), *y = getVersioned(b);
+    return std::tuple(x->getDomain(), x->getOperatorName(), x->getSinceVersion()) <
+           std::tuple(y->getDomain(), y->getOperatorName(), y->getSinceVersion());
+  });
+  return ops;
+}
+
+int64_t getNewestOpset(StringRef domain) {
+  if (domain.empty() || domain == "ai.onnx")
+    return 28;
+  if (domain == "ai.onnx.ml")
+    return 5;
+  if (domain == "org.openvinotoolkit")
+    return 4;
+  return getPrefix(domain) ? 1 : 0;
+}
+
+} // namespace strata
