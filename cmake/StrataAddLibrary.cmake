@@ -1,3 +1,6 @@
+# Installed programs find the runtime beside them.
+set(CMAKE_INSTALL_RPATH "$ORIGIN/../lib")
+
 # strata_add_library(NAME [EXCEPTIONS] SOURCES ... [LINK libs...] [DEPENDS targets...])
 #   One static library of C++ against libMLIR.so/libLLVM.so. EXCEPTIONS: compiled with exceptions and RTTI
 #   (for code that calls libraries that throw; nothing may escape from it).
@@ -11,6 +14,8 @@ function(strata_add_library name)
   if(ARG_DEPENDS)
     add_dependencies(${name} ${ARG_DEPENDS})
   endif()
+  target_include_directories(${name} INTERFACE $<INSTALL_INTERFACE:include/strata>)
+  install(TARGETS ${name} EXPORT StrataTargets ARCHIVE DESTINATION lib)
 endfunction()
 
 # strata_add_tool(NAME SOURCES ... LINK libs...)
