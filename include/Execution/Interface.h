@@ -1,0 +1,45 @@
+//===- Interface.h - what a model takes and gives ---------------*- C++ -*-===//
+//
+// Names, element types and shapes of a model's inputs and outputs. The seam
+// keeps them as attributes of @main's arguments and results; lowering drops
+// those, so attachInterface first copies them into a module attribute:
+//
+//   strata.interface = {inputs = [{name = "x", dtype = "float",
+//                                  shape = array<i64: -1, 3>,
+//                                  dims = ["batch", ""]}], outputs = [...]}
+//
+//===----------------------------------------------------------------------===//
+#ifndef STRATA_EXECUTION_INTERFACE_H
+#define STRATA_EXECUTION_INTERFACE_H
+
+#include "Runtime/strata.h"
+#include "mlir/IR/BuiltinOps.h"
+#include <string>
+#include <vector>
+
+namespace strata {
+
+struct ValueInfo {
+  std::string name;
+  strata_dtype dtype = STRATA_UNDEFINED;
+  std::vector<int64_t> shape;        ///< -1: known at run time only.
+  std::vector<std::string> dimNames; ///< Symbolic names, "" for none.
+};
+
+struct ModelInterface {
+  std::vector<ValueInfo> inputs, outputs;
+};
+
+/// Reads the module attribute if there is one, else @main's attributes and
+/// tensor types. Emits an error on malformed ones.
+mlir::FailureOr<ModelInterface> readInterface(mlir::ModuleOp module);
+
+/// Puts @main's interface into the module attribute, if it is not there yet.
+mlir::LogicalResult attachInterface(mlir::ModuleOp module);
+
+/// "float[batch, 3, 224, ?]"
+std::string formatType(const ValueInfo &info);
+
+} // namespace strata
+
+#endif // STRATA_EXECUTION_INTERFACE_H

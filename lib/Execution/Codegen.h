@@ -1,0 +1,37 @@
+//===- Codegen.h - LLVM dialect to object code ------------------*- C++ -*-===//
+//
+// The steps that the JIT and the ahead-of-time path share.
+//
+//===----------------------------------------------------------------------===//
+#ifndef STRATA_LIB_EXECUTION_CODEGEN_H
+#define STRATA_LIB_EXECUTION_CODEGEN_H
+
+#include "Pipeline/CompileOptions.h"
+#include "mlir/IR/BuiltinOps.h"
+#include "llvm/IR/Module.h"
+#include "llvm/Support/MemoryBuffer.h"
+#include "llvm/Target/TargetMachine.h"
+
+namespace strata {
+
+/// Translates a module in the LLVM dialect. NAME_constants becomes a
+/// declaration: the table is defined by whoever loads or links the code.
+mlir::FailureOr<std::unique_ptr<llvm::Module>>
+translateToLLVM(mlir::ModuleOp module, llvm::LLVMContext &context,
+                llvm::TargetMachine &machine, llvm::StringRef modelName);
+
+/// Runs LLVM's standard pipeline of that level.
+void optimize(llvm::Module &module, llvm::TargetMachine &machine,
+              unsigned level);
+
+/// Emits object code or assembly; the module is used up.
+llvm::Error emitCode(llvm::Module &module, llvm::TargetMachine &machine,
+                     llvm::CodeGenFileType type, llvm::raw_pwrite_stream &os);
+
+/// Object code in memory.
+llvm::Expected<std::unique_ptr<llvm::MemoryBuffer>>
+emitObject(llvm::Module &module, llvm::TargetMachine &machine);
+
+} // namespace strata
+
+#endif // STRATA_LIB_EXECUTION_CODEGEN_H

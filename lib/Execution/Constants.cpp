@@ -1,0 +1,151 @@
+//===- Constants.cpp - the table of constants -----------------------------===//
+
+#include "Constants.h"
+#include "mlir/IR/BuiltinAttributes.h"
+#include "mlir/IR/BuiltinTypes.h"
+#include "mlir/IR/DialectResourceBlobManager.h"
+#include "llvm/Support/MathExtras.h"
+#include <cstring>
+#include <sys/mman.h>
+
+using namespace mlir;
+
+namespace strata {
+
+std::shared_ptr<char> allocateConstant(uint64_t bytes, uint64_t alignment) {
+  constexpr uint64_t kHugePage = 2 << 20;
+  if (bytes > (uint64_t(1) << 47))
+    return nullptr;
+  if (alignment <= 4096 && bytes >= 4096) {
+    uint64_t mapped = llvm::alignTo(bytes, 4096);
+    void *memory = mmap(nullptr, mapped, PROT_READ | PROT_WRITE,
+                        MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (memory == MAP_FAILED)
+      return nullptr;
+    if (bytes >= kHugePage)
+      madvise(memory, mapped, MADV_HUGEPAGE);
+    return std::shared_ptr<char>(static_cast<char *>(memory),
+                                 [mapped](char *p) { munmap(p, mapped); });
+  }
+  alignment = std::max<uint64_t>(alignment, 64);
+  uint64_t size = llvm::alignTo(std::max<uint64_t>(bytes, 1), alignment);
+  void *memory = std::aligned_alloc(alignment, size);
+  if (!memory)
+    return nullptr;
+  std::memset(memory, 0, size);
+  return std::shared_ptr<char>(static_cast<char *>(memory),
+                               [](char *p) { std::free(p); });
+}
+
+/// Bytes of an inline constant as they lie in memory: i1 takes a byte, splats
+/// are written out.
+static LogicalResult copyElements(DenseElementsAttr attr, Constant &constant) {
+  constant.storage = allocateConstant(constant.bytes, constant.alignment);
+  if (!constant.storage)
+    return failure();
+  char *to = constant.storage.get();
+  constant.data = to;
+  if (attr.getElementType().isInteger(1)) {
+    if (constant.bytes != static_cast<uint64_t>(attr.getNumElements()))
+      return failure();
+    for (bool value : attr.getValues<bool>())
+      *to++ = value;
+    return success();
+  }
+  ArrayRef<char> raw = attr.getRawData();
+  if (raw.empty())
+    return success(constant.bytes == 0);
+  if (constant.bytes % raw.size() ||
+      (constant.bytes != raw.size() && !attr.isSplat()))
+    return failure();
+  for (uint64_t at = 0; at < constant.bytes; at += raw.size())
+    std::memcpy(to + at, raw.data(), raw.size());
+  return success();
+}
+
+static LogicalResult readValue(ModuleOp module, Attribute value,
+                               Constant &constant) {
+  if (auto resource = dyn_cast_or_null<DenseResourceElementsAttr>(value)) {
+    AsmResourceBlob *blob = resource.getRawHandle().getBlob();
+    if (!blob)
+      return module.emitError() << "constant '" << constant.name
+                                << "': its resource has no data";
+    ArrayRef<char> data = blob->getData();
+    if (data.size() < constant.bytes)
+      return module.emitError()
+             << "constant '" << constant.name << "' has " << data.size()
+             << " bytes of data, " << constant.bytes << " are needed";
+    constant.data = data.data();
+    // A weight may start anywhere in its file; code may rely on alignment.
+    if (reinterpret_cast<uintptr_t>(constant.data) % constant.alignment == 0)
+      return success();
+    constant.storage = allocateConstant(constant.bytes, constant.alignment);
+    if (!constant.storage)
+      return module.emitError()
+             << "constant '" << constant.name << "': out of memory";
+    std::memcpy(constant.storage.get(), constant.data, constant.bytes);
+    constant.data = constant.storage.get();
+    return success();
+  }
+  if (auto dense = dyn_cast_or_null<DenseElementsAttr>(value)) {
+    if (failed(copyElements(dense, constant)))
+      return module.emitError()
+             << "constant '" << constant.name << "': its value does not have "
+             << constant.bytes << " bytes";
+    return success();
+  }
+  return module.emitError() << "constant '" << constant.name
+                            << "' has no value";
+}
+
+FailureOr<std::vector<Constant>> readConstants(ModuleOp module) {
+  std::vector<Constant> constants;
+  auto array = module->getAttrOfType<ArrayAttr>("strata.constants");
+  if (!array)
+    return constants;
+  for (Attribute element : array) {
+    auto dict = dyn_cast<DictionaryAttr>(element);
+    auto name = dict ? dict.getAs<StringAttr>("name") : nullptr;
+    auto bytes = dict ? dict.getAs<IntegerAttr>("bytes") : nullptr;
+    if (!name || !bytes)
+      return module.emitError() << "strata.constants is malformed: " << element;
+    Constant constant;
+    constant.name = name.str();
+    constant.bytes = bytes.getValue().getZExtValue();
+    if (auto alignment = dict.getAs<IntegerAttr>("alignment"))
+      constant.alignment =
+          std::max<uint64_t>(1, alignment.getValue().getZExtValue());
+    if (!llvm::isPowerOf2_64(constant.alignment))
+      return module.emitError() << "constant '" << constant.name
+                                << "': alignment " << constant.alignment
+                                << " is not a power of two";
+    if (auto computed = dict.getAs<BoolAttr>("computed"))
+      constant.computed = computed.getValue();
+    if (auto needed = dict.getAs<BoolAttr>("needed_at_run_time"))
+      constant.neededAtRunTime = needed.getValue();
+    if (!constant.computed &&
+        failed(readValue(module, dict.get("value"), constant)))
+      return failure();
+    constants.push_back(std::move(constant));
+  }
+  return constants;
+}
+
+FailureOr<std::vector<void *>> makeTable(ModuleOp module,
+                                         std::vector<Constant> &constants) {
+  std::vector<void *> table;
+  for (Constant &constant : constants) {
+    if (constant.computed) {
+      constant.storage = allocateConstant(constant.bytes, constant.alignment);
+      if (!constant.storage)
+        return module.emitError()
+               << "out of memory: a constant takes " << constant.bytes
+               << " bytes";
+      constant.data = constant.storage.get();
+    }
+    table.push_back(const_cast<char *>(constant.data));
+  }
+  return table;
+}
+
+} // namespace strata

@@ -1,0 +1,55 @@
+//===- Descriptor.cpp - the runtime's view of an interface ----------------===//
+
+#include "Descriptor.h"
+
+namespace strata {
+
+Descriptor::Descriptor(const std::string &name,
+                       const ModelInterface &modelInterface)
+    : name(name), interface(modelInterface) {
+  convert(interface.inputs, inputs);
+  convert(interface.outputs, outputs);
+  descriptor.abi_version = STRATA_ABI_VERSION;
+  descriptor.num_inputs = inputs.size();
+  descriptor.num_outputs = outputs.size();
+  descriptor.name = this->name.c_str();
+  descriptor.metadata = "";
+  descriptor.inputs = inputs.data();
+  descriptor.outputs = outputs.data();
+  descriptor.init_done = &initDone;
+}
+
+void Descriptor::convert(const std::vector<ValueInfo> &values,
+                         std::vector<strata_value_info> &result) {
+  for (const ValueInfo &value : values) {
+    std::vector<const char *> &names = dimNames.emplace_back();
+    for (const std::string &dim : value.dimNames)
+      names.push_back(dim.c_str());
+    result.push_back({value.name.c_str(), value.dtype,
+                      static_cast<int32_t>(value.shape.size()),
+                      value.shape.data(), names.data()});
+  }
+}
+
+static std::vector<ValueInfo> read(const strata_value_info *infos,
+                                   uint32_t count) {
+  std::vector<ValueInfo> values;
+  for (uint32_t i = 0; i < count; ++i) {
+    ValueInfo value;
+    value.name = infos[i].name;
+    value.dtype = static_cast<strata_dtype>(infos[i].dtype);
+    for (int32_t j = 0; j < infos[i].rank; ++j) {
+      value.shape.push_back(infos[i].dims[j]);
+      value.dimNames.push_back(infos[i].dim_names[j]);
+    }
+    values.push_back(std::move(value));
+  }
+  return values;
+}
+
+ModelInterface readInterface(const strata_model_descriptor &descriptor) {
+  return {read(descriptor.inputs, descriptor.num_inputs),
+          read(descriptor.outputs, descriptor.num_outputs)};
+}
+
+} // namespace strata

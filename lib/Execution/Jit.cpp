@@ -1,0 +1,69 @@
+//===- Jit.cpp - load object code into this process -----------------------===//
+
+#include "Jit.h"
+#include "Runtime/strata_runtime.h"
+#include "llvm/ExecutionEngine/Orc/Core.h"
+#include "llvm/ExecutionEngine/Orc/ExecutionUtils.h"
+#include <dlfcn.h>
+
+using namespace llvm;
+using namespace llvm::orc;
+
+namespace strata {
+
+std::string runtimeLibraryPath() {
+  Dl_info info;
+  if (!dladdr(reinterpret_cast<void *>(&strata_rt_alloc), &info) ||
+      !info.dli_fname)
+    return "libstrata_runtime.so";
+  return info.dli_fname;
+}
+
+/// Makes the runtime's symbols visible even where nobody loaded it globally
+/// (a Python extension).
+static Error addRuntime(LLJIT &jit) {
+  char prefix = jit.getDataLayout().getGlobalPrefix();
+  auto runtime = DynamicLibrarySearchGenerator::Load(
+      runtimeLibraryPath().c_str(), prefix);
+  if (!runtime)
+    return runtime.takeError();
+  jit.getMainJITDylib().addGenerator(std::move(*runtime));
+  auto process = DynamicLibrarySearchGenerator::GetForCurrentProcess(prefix);
+  if (!process)
+    return process.takeError();
+  jit.getMainJITDylib().addGenerator(std::move(*process));
+  return Error::success();
+}
+
+Expected<LoadedCode>
+loadCode(std::vector<std::unique_ptr<MemoryBuffer>> objects,
+         const DataLayout &layout, StringRef modelName, void **table) {
+  LoadedCode code;
+  auto jit = LLJITBuilder().setDataLayout(layout).create();
+  if (!jit)
+    return jit.takeError();
+  code.jit = std::move(*jit);
+  if (Error error = addRuntime(*code.jit))
+    return std::move(error);
+  SymbolMap symbols;
+  symbols[code.jit->mangleAndIntern((modelName + "_constants").str())] = {
+      ExecutorAddr::fromPtr(table), JITSymbolFlags::Exported};
+  if (Error error =
+          code.jit->getMainJITDylib().define(absoluteSymbols(symbols)))
+    return std::move(error);
+  for (std::unique_ptr<MemoryBuffer> &object : objects)
+    if (Error error = code.jit->addObjectFile(std::move(object)))
+      return std::move(error);
+  auto main = code.jit->lookup((modelName + "_main").str());
+  if (!main)
+    return main.takeError();
+  code.main = main->toPtr<void (*)(void **)>();
+  // No init means no constants to compute.
+  if (auto init = code.jit->lookup((modelName + "_init").str()))
+    code.init = init->toPtr<void (*)(void **)>();
+  else
+    consumeError(init.takeError());
+  return std::move(code);
+}
+
+} // namespace strata

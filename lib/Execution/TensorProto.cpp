@@ -1,0 +1,138 @@
+//===- TensorProto.cpp - ONNX's serialized tensors ------------------------===//
+
+#include "TensorFile.h"
+#include "onnx/onnx_pb.h"
+#include <cstring>
+
+namespace strata {
+
+using llvm::createStringError;
+
+/// Elements per byte of raw_data, for the types that are packed there.
+static unsigned packedPerByte(strata_dtype dtype) {
+  switch (dtype) {
+  case STRATA_INT4:
+  case STRATA_UINT4:
+  case STRATA_FLOAT4E2M1:
+    return 2;
+  case STRATA_INT2:
+  case STRATA_UINT2:
+    return 4;
+  default:
+    return 1;
+  }
+}
+
+/// One element per byte, low bits first, integers extended by their sign.
+static void unpack(const uint8_t *from, int64_t count, unsigned perByte,
+                   bool isSigned, uint8_t *to) {
+  unsigned bits = 8 / perByte;
+  for (int64_t i = 0; i < count; ++i) {
+    unsigned value = from[i / perByte] >> (i % perByte * bits);
+    value &= (1u << bits) - 1;
+    if (isSigned && value >> (bits - 1))
+      value |= 0xffu << bits;
+    to[i] = static_cast<uint8_t>(value);
+  }
+}
+
+/// Narrows the values of a typed field to the element type's bytes.
+template <typename Field>
+static llvm::Error copyField(const Field &field, size_t elementBytes,
+                             uint64_t count, char *to) {
+  if (static_cast<uint64_t>(field.size()) != count)
+    return createStringError("it has %d values, its shape says %llu",
+                             field.size(),
+                             static_cast<unsigned long long>(count));
+  for (const auto &value : field) {
+    std::memcpy(to, &value, elementBytes); // little-endian: the low bytes
+    to += elementBytes;
+  }
+  return llvm::Error::success();
+}
+
+static llvm::Error copyTyped(const onnx::TensorProto &proto, Tensor &tensor) {
+  char *to = static_cast<char *>(tensor.data);
+  uint64_t count = tensor.size();
+  unsigned perByte = packedPerByte(tensor.dtype);
+  switch (tensor.dtype) {
+  case STRATA_FLOAT:
+    return copyField(proto.float_data(), 4, count, to);
+  case STRATA_COMPLEX64:
+    return copyField(proto.float_data(), 4, 2 * count, to);
+  case STRATA_DOUBLE:
+    return copyField(proto.double_data(), 8, count, to);
+  case STRATA_COMPLEX128:
+    return copyField(proto.double_data(), 8, 2 * count, to);
+  case STRATA_INT64:
+    return copyField(proto.int64_data(), 8, count, to);
+  case STRATA_UINT64:
+    return copyField(proto.uint64_data(), 8, count, to);
+  case STRATA_UINT32:
+    return copyField(proto.uint64_data(), 4, count, to);
+  default:
+    break;
+  }
+  if (perByte == 1)
+    return copyField(proto.int32_data(), strata_dtype_size(tensor.dtype), count,
+                     to);
+  std::string packed((count + perByte - 1) / perByte, 0);
+  if (llvm::Error error =
+          copyField(proto.int32_data(), 1, packed.size(), packed.data()))
+    return error;
+  unpack(reinterpret_cast<const uint8_t *>(packed.data()), count, perByte,
+         tensor.dtype == STRATA_INT4 || tensor.dtype == STRATA_INT2,
+         reinterpret_cast<uint8_t *>(to));
+  return llvm::Error::success();
+}
+
+static llvm::Error copyRaw(const std::string &raw, Tensor &tensor) {
+  unsigned perByte = packedPerByte(tensor.dtype);
+  uint64_t count = tensor.size();
+  uint64_t bytes = perByte == 1 ? tensor.bytes() : (count + perByte - 1) / perByte;
+  if (raw.size() != bytes)
+    return createStringError("it has %zu bytes of data, its type and shape "
+                             "need %llu",
+                             raw.size(), static_cast<unsigned long long>(bytes));
+  if (perByte == 1)
+    std::memcpy(tensor.data, raw.data(), bytes);
+  else
+    unpack(reinterpret_cast<const uint8_t *>(raw.data()), count, perByte,
+           tensor.dtype == STRATA_INT4 || tensor.dtype == STRATA_INT2,
+           static_cast<uint8_t *>(tensor.data));
+  return llvm::Error::success();
+}
+
+llvm::Expected<NamedTensor> parseTensorProto(llvm::StringRef bytes) {
+  onnx::TensorProto proto;
+  if (bytes.size() > INT32_MAX ||
+      !proto.ParseFromArray(bytes.data(), static_cast<int>(bytes.size())))
+    return createStringError("it is not a serialized TensorProto");
+  if (proto.data_location() == onnx::TensorProto::EXTERNAL)
+    return createStringError("tensors with external data are not supported "
+                             "here");
+  auto dtype = static_cast<strata_dtype>(proto.data_type());
+  if (strata_dtype_size(dtype) == 0)
+    return createStringError("element type %d is not known", proto.data_type());
+  if (dtype == STRATA_STRING)
+    return createStringError("tensors of strings are not supported");
+  std::vector<int64_t> shape(proto.dims().begin(), proto.dims().end());
+  uint64_t elements = 1;
+  for (int64_t dim : shape)
+    if (dim < 0 || __builtin_mul_overflow(elements, uint64_t(dim), &elements))
+      return createStringError("its shape is not valid");
+  // Before memory is asked for: every element takes at least a quarter byte.
+  if (elements / 4 > bytes.size())
+    return createStringError("its shape has more elements than its data");
+  NamedTensor result{proto.name(), Tensor::allocate(dtype, std::move(shape))};
+  if (!result.tensor.data)
+    return createStringError("out of memory");
+  llvm::Error error = proto.has_raw_data()
+                          ? copyRaw(proto.raw_data(), result.tensor)
+                          : copyTyped(proto, result.tensor);
+  if (error)
+    return std::move(error);
+  return result;
+}
+
+} // namespace strata
