@@ -36,7 +36,9 @@ translateToLLVM(mlir::ModuleOp module, LLVMContext &context,
           result->getNamedGlobal((modelName + "_constants").str())) {
     table->setInitializer(nullptr);
     table->setLinkage(GlobalValue::ExternalLinkage);
-    table->setVisibility(GlobalValue::HiddenVisibility);
+    // Through the GOT: the JIT's table may be anywhere.
+    table->setVisibility(GlobalValue::DefaultVisibility);
+    table->setDSOLocal(false);
     table->setConstant(true);
   }
   std::string message;

@@ -1,0 +1,66 @@
+//===- Driver.h - from a file to a phase ------------------------*- C++ -*-===//
+//
+// What every tool does first: read a model, lower it to some phase.
+//
+//===----------------------------------------------------------------------===//
+#ifndef STRATA_EXECUTION_DRIVER_H
+#define STRATA_EXECUTION_DRIVER_H
+
+#include "Execution/Model.h"
+#include "Pipeline/CompileOptions.h"
+#include "mlir/IR/BuiltinOps.h"
+#include "mlir/IR/MLIRContext.h"
+#include "mlir/IR/OwningOpRef.h"
+#include "llvm/ADT/StringRef.h"
+#include <functional>
+#include <optional>
+
+namespace strata {
+
+/// In the order of the flow; see docs/architecture.md.
+enum class Phase {
+  Import,
+  Upgrade,
+  Shapes,
+  Linalg,
+  Fused,
+  Tiled,
+  Buffers,
+  Vector,
+  LLVM,
+  Object
+};
+
+llvm::StringRef nameOf(Phase phase);
+std::optional<Phase> parsePhase(llvm::StringRef name);
+
+/// A context that knows every dialect of the flow, and how to say where an
+/// error is.
+std::shared_ptr<mlir::MLIRContext> createContext();
+
+/// Reads a model: .onnx, or .mlir (text or bytecode) of any phase. Errors are
+/// diagnostics.
+mlir::OwningOpRef<mlir::ModuleOp> loadModule(llvm::StringRef path,
+                                             mlir::MLIRContext &context);
+
+/// Called with the name of a phase when it starts and when it has ended.
+using Progress =
+    std::function<void(llvm::StringRef phase, bool ended, double seconds)>;
+
+/// Lowers from wherever the module is up to `phase` (at most LLVM). A module
+/// remembers its phase in the attribute strata.phase; without one it is at the
+/// seam, or before it if it has operators.
+mlir::LogicalResult lowerTo(mlir::ModuleOp module, Phase phase,
+                            const CompileOptions &options,
+                            const Progress &progress = {});
+
+/// A model ready to run: compiled in this process from .onnx or .mlir, or a
+/// compiled shared object. Null: the diagnostics said why.
+std::unique_ptr<Model> openModel(llvm::StringRef path,
+                                 const CompileOptions &options,
+                                 const SessionOptions &session,
+                                 const Progress &progress = {});
+
+} // namespace strata
+
+#endif // STRATA_EXECUTION_DRIVER_H

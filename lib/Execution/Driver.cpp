@@ -1,0 +1,197 @@
+//===- Driver.cpp - from a file to a phase --------------------------------===//
+
+#include "Execution/Driver.h"
+#include "Pipeline/Pipeline.h"
+#include "Target.h"
+#include "mlir/IR/Builders.h"
+#include "mlir/IR/Diagnostics.h"
+#include "mlir/Parser/Parser.h"
+#include "mlir/Pass/PassManager.h"
+#include "llvm/BinaryFormat/Magic.h"
+#include "llvm/Support/FileSystem.h"
+#include "llvm/Support/MemoryBuffer.h"
+#include "llvm/Support/SourceMgr.h"
+#include <chrono>
+
+using namespace mlir;
+
+namespace strata {
+
+static constexpr llvm::StringLiteral kPhase = "strata.phase";
+
+static constexpr const char *kPhaseNames[] = {
+    "import", "upgrade", "shapes", "linalg", "fused",
+    "tiled",  "buffers", "vector", "llvm",   "object"};
+
+llvm::StringRef nameOf(Phase phase) {
+  return kPhaseNames[static_cast<int>(phase)];
+}
+
+std::optional<Phase> parsePhase(llvm::StringRef name) {
+  for (auto [i, known] : llvm::enumerate(kPhaseNames))
+    if (name == known)
+      return static_cast<Phase>(i);
+  return std::nullopt;
+}
+
+/// The name of the ONNX node, or the place in a file, that a location stands
+/// for.
+static void printLocation(llvm::raw_ostream &os, Location loc) {
+  if (auto name = dyn_cast<NameLoc>(loc)) {
+    os << "node '" << name.getName().getValue() << "': ";
+  } else if (auto file = dyn_cast<FileLineColLoc>(loc)) {
+    os << file.getFilename().getValue();
+    if (file.getLine())
+      os << ":" << file.getLine() << ":" << file.getColumn();
+    os << ": ";
+  } else if (auto fused = dyn_cast<FusedLoc>(loc)) {
+    if (!fused.getLocations().empty())
+      printLocation(os, fused.getLocations().front());
+  } else if (auto call = dyn_cast<CallSiteLoc>(loc)) {
+    printLocation(os, call.getCallee());
+  }
+}
+
+static LogicalResult printDiagnostic(Diagnostic &diagnostic) {
+  llvm::raw_ostream &os = llvm::errs();
+  printLocation(os, diagnostic.getLocation());
+  switch (diagnostic.getSeverity()) {
+  case DiagnosticSeverity::Error:
+    os << "error: ";
+    break;
+  case DiagnosticSeverity::Warning:
+    os << "warning: ";
+    break;
+  default:
+    os << "note: ";
+    break;
+  }
+  diagnostic.print(os);
+  os << "\n";
+  for (Diagnostic &note : diagnostic.getNotes())
+    if (failed(printDiagnostic(note)))
+      return failure();
+  return success();
+}
+
+std::shared_ptr<MLIRContext> createContext() {
+  DialectRegistry registry;
+  registerCodegenDialects(registry);
+  registerTranslationDialects(registry);
+  auto context = std::make_shared<MLIRContext>(registry);
+  context->printOpOnDiagnostic(false);
+  context->getDiagEngine().registerHandler(printDiagnostic);
+  return context;
+}
+
+OwningOpRef<ModuleOp> loadModule(llvm::StringRef path, MLIRContext &context) {
+  auto fail = [&](const llvm::Twine &message) {
+    emitError(FileLineColLoc::get(&context, path, 0, 0)) << message;
+    return OwningOpRef<ModuleOp>();
+  };
+  if (llvm::sys::fs::is_directory(path))
+    return fail("is a directory, not a model");
+  auto buffer = llvm::MemoryBuffer::getFile(path);
+  if (std::error_code error = buffer.getError())
+    return fail("cannot be read: " + error.message());
+  llvm::SourceMgr sources;
+  sources.AddNewSourceBuffer(std::move(*buffer), {});
+  return parseSourceFile<ModuleOp>(sources, &context);
+}
+
+//===----------------------------------------------------------------------===//
+// Phases
+//===----------------------------------------------------------------------===//
+
+static Phase phaseOf(ModuleOp module) {
+  if (auto name = module->getAttrOfType<StringAttr>(kPhase))
+    if (std::optional<Phase> phase = parsePhase(name.getValue()))
+      return *phase;
+  return module.lookupSymbol("main") ? Phase::Linalg : Phase::LLVM;
+}
+
+static LogicalResult runPhase(ModuleOp module, Phase phase,
+                              const CompileOptions &options) {
+  PassManager pm(module.getContext());
+  switch (phase) {
+  case Phase::Fused:
+    buildFusedPhase(pm, options);
+    break;
+  case Phase::Tiled:
+    buildTiledPhase(pm, options);
+    break;
+  case Phase::Buffers:
+    buildBuffersPhase(pm, options);
+    break;
+  case Phase::Vector:
+    buildVectorPhase(pm, options);
+    break;
+  case Phase::LLVM:
+    buildLLVMPhase(pm, options);
+    break;
+  default:
+    break;
+  }
+  return pm.run(module);
+}
+
+LogicalResult lowerTo(ModuleOp module, Phase phase,
+                      const CompileOptions &options, const Progress &progress) {
+  Phase current = phaseOf(module);
+  if (phase < current)
+    return module.emitError() << "the module is at phase '" << nameOf(current)
+                              << "' already, which is after '" << nameOf(phase)
+                              << "'";
+  while (current < phase && current < Phase::LLVM) {
+    current = static_cast<Phase>(static_cast<int>(current) + 1);
+    // From here on @main's attributes may go.
+    if (current == Phase::Fused && failed(attachInterface(module)))
+      return failure();
+    if (progress)
+      progress(nameOf(current), false, 0);
+    auto start = std::chrono::steady_clock::now();
+    if (failed(runPhase(module, current, options)))
+      return failure();
+    module->setAttr(kPhase,
+                    StringAttr::get(module.getContext(), nameOf(current)));
+    std::chrono::duration<double> time =
+        std::chrono::steady_clock::now() - start;
+    if (progress)
+      progress(nameOf(current), true, time.count());
+  }
+  return success();
+}
+
+std::unique_ptr<Model> openModel(llvm::StringRef path,
+                                 const CompileOptions &options,
+                                 const SessionOptions &session,
+                                 const Progress &progress) {
+  llvm::file_magic magic;
+  if (!llvm::identify_magic(path, magic) &&
+      magic == llvm::file_magic::elf_shared_object) {
+    auto model = Model::load(path.str(), session);
+    if (model)
+      return std::move(*model);
+    llvm::errs() << "error: " << llvm::toString(model.takeError()) << "\n";
+    return nullptr;
+  }
+  // A mistyped target is found before the work, not after it.
+  if (auto machine = createTargetMachine(options); !machine) {
+    llvm::errs() << "error: " << llvm::toString(machine.takeError()) << "\n";
+    return nullptr;
+  }
+  std::shared_ptr<MLIRContext> context = createContext();
+  OwningOpRef<ModuleOp> module = loadModule(path, *context);
+  if (!module || failed(lowerTo(*module, Phase::LLVM, options, progress)))
+    return nullptr;
+  if (progress)
+    progress(nameOf(Phase::Object), false, 0);
+  auto start = std::chrono::steady_clock::now();
+  auto model = Model::jit(*module, options, session, context);
+  std::chrono::duration<double> time = std::chrono::steady_clock::now() - start;
+  if (progress)
+    progress(nameOf(Phase::Object), true, time.count());
+  return succeeded(model) ? std::move(*model) : nullptr;
+}
+
+} // namespace strata

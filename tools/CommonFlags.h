@@ -1,0 +1,95 @@
+//===- CommonFlags.h - flags that the tools share ---------------*- C++ -*-===//
+#ifndef STRATA_TOOLS_COMMONFLAGS_H
+#define STRATA_TOOLS_COMMONFLAGS_H
+
+#include "Pipeline/CompileOptions.h"
+#include "llvm/Support/CommandLine.h"
+#include "llvm/Support/Format.h"
+#include "llvm/Support/Process.h"
+#include "llvm/TargetParser/Triple.h"
+
+namespace strata {
+
+inline llvm::cl::OptionCategory &flagCategory() {
+  static llvm::cl::OptionCategory category("Strata's options");
+  return category;
+}
+
+/// The LLVM libraries bring hundreds of flags, some with the names that we want.
+/// Called before a tool makes its own, this takes them off the command line.
+inline void removeLibraryFlags() {
+  llvm::SmallVector<llvm::cl::Option *> flags;
+  for (auto &entry : llvm::cl::getRegisteredOptions())
+    if (entry.getKey() != "help" && entry.getKey() != "version")
+      flags.push_back(entry.second);
+  for (llvm::cl::Option *flag : flags)
+    flag->removeArgument();
+}
+
+/// Flags that describe the code to be made.
+struct CompileFlags {
+  llvm::cl::opt<unsigned> level{
+      "O", llvm::cl::Prefix, llvm::cl::desc("Optimisation level, 0 to 3"),
+      llvm::cl::init(3), llvm::cl::cat(flagCategory())};
+  llvm::cl::opt<std::string> march{
+      "march",
+      llvm::cl::desc("Architecture (x86-64, aarch64, ...) or triple; default: "
+                     "this machine's"),
+      llvm::cl::cat(flagCategory())};
+  llvm::cl::opt<std::string> mcpu{
+      "mcpu", llvm::cl::desc("CPU (native, x86-64-v3, ...); default: native"),
+      llvm::cl::cat(flagCategory())};
+  llvm::cl::opt<std::string> features{
+      "features", llvm::cl::desc("Features to add or remove: +avx2,-fma"),
+      llvm::cl::cat(flagCategory())};
+  llvm::cl::opt<std::string> name{
+      "name", llvm::cl::desc("Prefix of the exported symbols (a C identifier)"),
+      llvm::cl::init("model"), llvm::cl::cat(flagCategory())};
+  llvm::cl::opt<bool> verbose{"verbose",
+                              llvm::cl::desc("Show the phases and their times"),
+                              llvm::cl::cat(flagCategory())};
+
+  CompileOptions options() const {
+    CompileOptions result;
+    result.modelName = name;
+    result.optLevel = level;
+    if (!march.empty() && march != "native") {
+      llvm::Triple triple(llvm::Triple::normalize(march));
+      if (triple.getOS() == llvm::Triple::UnknownOS)
+        triple.setOS(llvm::Triple::Linux);
+      if (triple.getEnvironment() == llvm::Triple::UnknownEnvironment)
+        triple.setEnvironment(llvm::Triple::GNU);
+      result.targetTriple = triple.str();
+    }
+    if (mcpu != "native")
+      result.targetCPU = mcpu;
+    result.targetFeatures = features;
+    return result;
+  }
+
+  /// Prints phases to a terminal, and anywhere with --verbose.
+  void showPhase(llvm::StringRef phase, bool ended, double seconds) const {
+    bool terminal = llvm::sys::Process::StandardErrIsDisplayed();
+    llvm::raw_ostream &os = llvm::errs();
+    if (!ended && terminal)
+      os << "  " << phase << " ..." << (verbose ? "" : "\033[K\r");
+    if (ended && verbose)
+      os << (terminal ? "\r" : "") << "  " << phase
+         << llvm::format(" %.3f s", seconds) << (terminal ? "\033[K\n" : "\n");
+    else if (ended && terminal)
+      os << "\033[K";
+  }
+};
+
+
+/// Parses the command line; an error suggests the nearest flag and exits with 1.
+inline void parseCommandLine(int argc, char **argv, const char *overview) {
+  llvm::cl::HideUnrelatedOptions(flagCategory());
+  llvm::cl::SetVersionPrinter(
+      [](llvm::raw_ostream &os) { os << "Strata " STRATA_VERSION "\n"; });
+  llvm::cl::ParseCommandLineOptions(argc, argv, overview);
+}
+
+} // namespace strata
+
+#endif // STRATA_TOOLS_COMMONFLAGS_H
