@@ -21,6 +21,7 @@ for name, value in (
     ("%python", config.python),
     ("%cmake", config.cmake),
     ("%cc", config.c_compiler),
+    ("%cxx", config.cxx_compiler),
     ("%source", config.strata_source),
     ("%build", config.strata_build),
 ):
