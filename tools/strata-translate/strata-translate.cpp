@@ -1,0 +1,124 @@
+//===- strata-translate.cpp - ONNX models to MLIR and back ----------------===//
+
+#include "Export/Export.h"
+#include "Import/Import.h"
+#include "mlir/Bytecode/BytecodeWriter.h"
+#include "mlir/IR/AsmState.h"
+#include "mlir/Parser/Parser.h"
+#include "mlir/Support/FileUtilities.h"
+#include "llvm/Support/CommandLine.h"
+#include "llvm/Support/InitLLVM.h"
+#include "llvm/Support/SourceMgr.h"
+#include "llvm/Support/ToolOutputFile.h"
+
+using namespace mlir;
+namespace cl = llvm::cl;
+
+static cl::OptionCategory category("strata-translate");
+enum class Action { None, ImportFile, ImportText, Export, ExportText };
+static cl::opt<Action>
+    action(cl::desc("What to do:"), cl::cat(category), cl::init(Action::None),
+           cl::values(clEnumValN(Action::ImportFile, "import-onnx", "an ONNX model to MLIR"),
+                      clEnumValN(Action::ImportText, "import-onnx-text", "a model in ONNX's text syntax to MLIR"),
+                      clEnumValN(Action::Export, "export-onnx", "MLIR of versioned ops to an ONNX model"),
+                      clEnumValN(Action::ExportText, "export-onnx-text", "... to ONNX's text syntax")));
+static cl::opt<std::string> input(cl::Positional, cl::desc("<input, - for standard input>"), cl::init("-"),
+                                  cl::cat(category));
+static cl::opt<std::string> output("o", cl::desc("Output file, - for standard output"), cl::value_desc("file"),
+                                   cl::init("-"), cl::cat(category));
+static cl::opt<std::string> folder("external-data-folder", cl::value_desc("folder"), cl::cat(category),
+                                   cl::desc("Where the model's external data lies (default: the model's folder)"));
+static cl::opt<bool> elide("elide-weights", cl::cat(category),
+                           cl::desc("Print no large constants: to read, not to read back"));
+static cl::opt<bool> locations("locations", cl::cat(category), cl::desc("Print locations (names of nodes and values)"));
+static cl::opt<bool> bytecode("emit-bytecode", cl::cat(category), cl::desc("Write MLIR bytecode"));
+
+static OwningOpRef<ModuleOp> importModel(MLIRContext &context) {
+  strata::ImportOptions options;
+  options.externalDataFolder = folder;
+  if (input != "-" && action == Action::ImportFile)
+    return strata::importOnnxFile(input, &context, options);
+  options.name = input == "-" ? "<stdin>" : input.getValue();
+  std::string message;
+  auto buffer = openInputFile(input, &message);
+  if (!buffer) {
+    llvm::errs() << "error: " << message << "\n";
+    return {};
+  }
+  if (action == Action::ImportText)
+    return strata::importOnnxText(buffer->getBuffer(), &context, options);
+  return strata::importOnnxBytes(std::move(buffer), &context, options);
+}
+
+static LogicalResult write(ModuleOp module, llvm::raw_ostream &out) {
+  if (bytecode)
+    return writeBytecodeToFile(module, out);
+  OpPrintingFlags flags;
+  flags.enableDebugInfo(locations);
+  if (elide)
+    flags.elideLargeElementsAttrs(64).elideLargeResourceString(64);
+  module.print(out, flags);
+  return success();
+}
+
+int main(int argc, char **argv) {
+  llvm::InitLLVM init(argc, argv);
+  cl::HideUnrelatedOptions(category);
+  cl::ParseCommandLineOptions(argc, argv, "Translates ONNX models to MLIR and back\n");
+  if (action == Action::None) {
+    llvm::errs() << "error: say what to do: --import-onnx, --import-onnx-text, --export-onnx or --export-onnx-text\n";
+    return 1;
+  }
+  MLIRContext context;
+  strata::loadImportDialects(&context);
+  llvm::SourceMgr sources;
+  // Messages of the importer say where in the model they belong; those of a parser have a line of the file.
+  SourceMgrDiagnosticHandler parserMessages(sources, &context);
+  context.getDiagEngine().registerHandler([](Diagnostic &diagnostic) {
+    if (diagnostic.getLocation()->findInstanceOf<FileLineColLoc>())
+      return failure();
+    llvm::errs() << (diagnostic.getSeverity() == DiagnosticSeverity::Error ? "error: " : "warning: ") << diagnostic << "\n";
+    for (Diagnostic &note : diagnostic.getNotes())
+      llvm::errs() << "  note: " << note << "\n";
+    return success();
+  });
+
+  bool isImport = action == Action::ImportFile || action == Action::ImportText;
+  OwningOpRef<ModuleOp> module;
+  if (isImport) {
+    module = importModel(context);
+  } else {
+    std::string message;
+    auto buffer = openInputFile(input, &message);
+    if (!buffer) {
+      llvm::errs() << "error: " << message << "\n";
+      return 1;
+    }
+    sources.AddNewSourceBuffer(std::move(buffer), llvm::SMLoc());
+    module = parseSourceFile<ModuleOp>(sources, &context);
+  }
+  if (!module)
+    return 1;
+
+  // The output file is made only when there is something to write.
+  std::string message, text;
+  llvm::raw_string_ostream stream(text);
+  if (!isImport && failed(action == Action::Export ? strata::exportOnnx(*module, stream)
+                                                   : strata::exportOnnxText(*module, stream)))
+    return 1;
+  auto file = openOutputFile(output, &message);
+  if (!file) {
+    llvm::errs() << "error: " << message << "\n";
+    return 1;
+  }
+  if (isImport ? failed(write(*module, file->os())) : (file->os() << text, false))
+    return 1;
+  file->os().flush();
+  if (file->os().has_error()) {
+    llvm::errs() << "error: '" << output << "' cannot be written: " << file->os().error().message() << "\n";
+    file->os().clear_error();
+    return 1;
+  }
+  file->keep();
+  return 0;
+}
