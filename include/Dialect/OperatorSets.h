@@ -32,6 +32,9 @@ OperatorLookup lookupOperator(mlir::MLIRContext *context, llvm::StringRef domain
 /// All versioned ops, sorted by domain, operator and version.
 llvm::SmallVector<mlir::RegisteredOperationName> getVersionedOps(mlir::MLIRContext *context);
 
+/// A table of all versioned ops: name, domain, since-version, and what Strata does with it.
+void printVersionedOps(llvm::raw_ostream &out);
+
 /// The newest opset version of a domain that the registered operators know; 0 for an unknown domain.
 int64_t getNewestOpset(llvm::StringRef domain);
 

@@ -15,6 +15,15 @@ class OpPassManager;
 
 namespace strata {
 
+/// Every operator to its newest version.
+void buildUpgradePhase(mlir::OpPassManager &pm, const CompileOptions &options);
+/// Types refined, shape computations folded.
+void buildShapesPhase(mlir::OpPassManager &pm, const CompileOptions &options);
+/// Operators to the seam.
+void buildLinalgPhase(mlir::OpPassManager &pm, const CompileOptions &options);
+/// From imported operators to the seam: the three phases above.
+void buildFrontendPipeline(mlir::OpPassManager &pm, const CompileOptions &options);
+
 /// linalg on tensors: named ops to generic, layouts chosen, weights packed,
 /// elementwise chains fused, constant expressions moved to the init function.
 void buildFusedPhase(mlir::OpPassManager &pm, const CompileOptions &options);

@@ -79,6 +79,35 @@ SmallVector<RegisteredOperationName> getVersionedOps(MLIRContext *context) {
   return ops;
 }
 
+void printVersionedOps(raw_ostream &out) {
+  DialectRegistry registry;
+  registerOperatorSets(registry);
+  MLIRContext context(registry, MLIRContext::Threading::DISABLED);
+  context.loadAllAvailableDialects();
+  SmallVector<RegisteredOperationName> ops = getVersionedOps(&context);
+  out << "# op  domain  operator  since  newest  notes\n";
+  for (RegisteredOperationName name : ops) {
+    auto *op = getVersioned(name);
+    const OperatorSet *set = name.getDialect().getRegisteredInterface<OperatorSet>();
+    StringRef unversioned = name.stripDialect().take_front(name.stripDialect().rfind('_'));
+    const OpBehavior &behavior = set->lookup(unversioned);
+    out << name.getStringRef() << "  " << op->getDomain() << "  " << op->getOperatorName() << "  "
+        << op->getSinceVersion() << "  " << op->getNewestVersion();
+    if (op->isDeprecated())
+      out << "  deprecated";
+    if (op->hasFunctionBody())
+      out << "  function-body";
+    if (behavior.inferShapes)
+      out << "  shapes";
+    if (op->getNextVersion() != 0 && (op->stepKeepsSignature() || behavior.upgrade))
+      out << "  upgrade";
+    if (behavior.lower)
+      out << "  lowering";
+    out << "\n";
+  }
+  out << ops.size() << " versioned ops\n";
+}
+
 int64_t getNewestOpset(StringRef domain) {
   if (domain.empty() || domain == "ai.onnx")
     return 28;

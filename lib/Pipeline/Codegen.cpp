@@ -124,6 +124,13 @@ void strata::registerPipelines() {
           build(pm, options.get());
         });
   };
+  add("strata-upgrade-phase", "operators to their newest versions",
+      buildUpgradePhase);
+  add("strata-shapes-phase", "types refined, shape computations folded",
+      buildShapesPhase);
+  add("strata-linalg-phase", "operators to linalg", buildLinalgPhase);
+  add("strata-frontend", "from imported operators to linalg",
+      buildFrontendPipeline);
   add("strata-fused-phase", "linalg on tensors: layouts, packing, fusion",
       buildFusedPhase);
   add("strata-tiled-phase", "reductions fused over rows", buildTiledPhase);

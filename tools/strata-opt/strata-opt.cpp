@@ -1,5 +1,8 @@
 //===- strata-opt.cpp - runs passes on MLIR files -------------------------===//
 #include "Codegen/Passes.h"
+#include "Conversion/Passes.h"
+#include "Dialect/ONNX/Transforms/Passes.h"
+#include "Dialect/OperatorSets.h"
 #include "Pipeline/Pipeline.h"
 
 #include "mlir/Conversion/Passes.h"
@@ -15,9 +18,15 @@
 #include "mlir/Tools/mlir-opt/MlirOptMain.h"
 #include "mlir/Transforms/Passes.h"
 
+static llvm::cl::opt<bool>
+    listOps("list-ops", llvm::cl::desc("Print the versioned ops and exit"));
+
 int main(int argc, char **argv) {
   mlir::DialectRegistry registry;
   strata::registerCodegenDialects(registry);
+  strata::registerOperatorSets(registry);
+  strata::registerStrataONNXPasses();
+  strata::registerStrataConversionPasses();
   mlir::registerTransformsPasses();
   mlir::registerConversionPasses();
   mlir::affine::registerAffinePasses();
@@ -31,6 +40,12 @@ int main(int argc, char **argv) {
   mlir::tensor::registerTensorPasses();
   strata::registerCodegenPasses();
   strata::registerPipelines();
+  auto [input, output] = mlir::registerAndParseCLIOptions(
+      argc, argv, "Strata optimizer driver\n", registry);
+  if (listOps) {
+    strata::printVersionedOps(llvm::outs());
+    return 0;
+  }
   return mlir::asMainReturnCode(
-      mlir::MlirOptMain(argc, argv, "Strata optimizer driver\n", registry));
+      mlir::MlirOptMain(argc, argv, input, output, registry));
 }

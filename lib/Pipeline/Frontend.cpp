@@ -1,0 +1,33 @@
+//===- Frontend.cpp - the phases from operators to the seam ---------------===//
+#include "Conversion/Passes.h"
+#include "Dialect/ONNX/Transforms/Passes.h"
+#include "Pipeline/Pipeline.h"
+
+#include "mlir/Pass/PassManager.h"
+#include "mlir/Transforms/Passes.h"
+
+using namespace mlir;
+
+void strata::buildUpgradePhase(OpPassManager &pm, const CompileOptions &) {
+  pm.addPass(createUpgradeOpsetPass());
+}
+
+void strata::buildShapesPhase(OpPassManager &pm, const CompileOptions &) {
+  pm.addPass(createInferShapesPass());
+  // Shape computations that became constants leave unused ops behind.
+  pm.addPass(createCSEPass());
+  pm.addPass(createRemoveDeadValuesPass());
+}
+
+void strata::buildLinalgPhase(OpPassManager &pm, const CompileOptions &) {
+  pm.addPass(createConvertONNXToLinalgPass());
+  pm.addPass(createCanonicalizerPass());
+  pm.addPass(createCSEPass());
+}
+
+void strata::buildFrontendPipeline(OpPassManager &pm,
+                                   const CompileOptions &options) {
+  buildUpgradePhase(pm, options);
+  buildShapesPhase(pm, options);
+  buildLinalgPhase(pm, options);
+}
