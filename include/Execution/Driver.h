@@ -38,6 +38,9 @@ std::optional<Phase> parsePhase(llvm::StringRef name);
 /// error is.
 std::shared_ptr<mlir::MLIRContext> createContext();
 
+/// Writes a diagnostic and its notes as "place: error: message", a line each.
+void printDiagnostic(llvm::raw_ostream &os, mlir::Diagnostic &diagnostic);
+
 /// Reads a model: .onnx, or .mlir (text or bytecode) of any phase. Errors are
 /// diagnostics.
 mlir::OwningOpRef<mlir::ModuleOp> loadModule(llvm::StringRef path,

@@ -52,8 +52,7 @@ static void printLocation(llvm::raw_ostream &os, Location loc) {
   }
 }
 
-static LogicalResult printDiagnostic(Diagnostic &diagnostic) {
-  llvm::raw_ostream &os = llvm::errs();
+void printDiagnostic(llvm::raw_ostream &os, Diagnostic &diagnostic) {
   printLocation(os, diagnostic.getLocation());
   switch (diagnostic.getSeverity()) {
   case DiagnosticSeverity::Error:
@@ -69,9 +68,7 @@ static LogicalResult printDiagnostic(Diagnostic &diagnostic) {
   diagnostic.print(os);
   os << "\n";
   for (Diagnostic &note : diagnostic.getNotes())
-    if (failed(printDiagnostic(note)))
-      return failure();
-  return success();
+    printDiagnostic(os, note);
 }
 
 std::shared_ptr<MLIRContext> createContext() {
@@ -80,7 +77,8 @@ std::shared_ptr<MLIRContext> createContext() {
   registerTranslationDialects(registry);
   auto context = std::make_shared<MLIRContext>(registry);
   context->printOpOnDiagnostic(false);
-  context->getDiagEngine().registerHandler(printDiagnostic);
+  context->getDiagEngine().registerHandler(
+      [](Diagnostic &diagnostic) { printDiagnostic(llvm::errs(), diagnostic); });
   return context;
 }
 
