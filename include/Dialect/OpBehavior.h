@@ -64,11 +64,12 @@ llvm::StringRef getUnversionedName(mlir::Operation *op);
 
 } // namespace strata
 
-/// Opens the registration function of the slice file NAME.cpp.
-#define STRATA_SLICE(NAME)                                                                                             \
-  namespace strata::slices {                                                                                           \
+/// Opens the registration function of NAME.cpp, a slice of the dialect SET (onnx, tf, ov).
+#define STRATA_SLICE_OF(SET, NAME)                                                                                     \
+  namespace strata::slices::SET {                                                                                      \
   void register##NAME(::strata::OperatorSet &);                                                                        \
   }                                                                                                                    \
-  void strata::slices::register##NAME(::strata::OperatorSet &ops)
+  void strata::slices::SET::register##NAME(::strata::OperatorSet &ops)
+#define STRATA_SLICE(NAME) STRATA_SLICE_OF(onnx, NAME)
 
 #endif // STRATA_DIALECT_OPBEHAVIOR_H

@@ -3,29 +3,44 @@
 #include "Dialect/OperatorSets.h"
 #include "Dialect/ONNX/IR/ONNXBase.h"
 #include "Dialect/OpBehavior.h"
+#include "Dialect/OpenVINO/IR/OpenVINO.h"
+#include "Dialect/TensorFlow/IR/TensorFlow.h"
 #include "mlir/IR/DialectRegistry.h"
 #include "mlir/IR/MLIRContext.h"
 
 using namespace mlir;
 
-// The slices, one registration function per file of Ops/*/ (the list is made by CMake).
+// The slices: SLICE(dialect, file), one registration function per file of */Ops/ (the list is made by CMake).
 namespace strata::slices {
-#define SLICE(NAME) void register##NAME(OperatorSet &);
+#define SLICE(SET, NAME)                                                                                               \
+  namespace SET {                                                                                                      \
+  void register##NAME(OperatorSet &);                                                                                  \
+  }
 #include "Slices.def"
 } // namespace strata::slices
 
 namespace strata {
 
-void registerOperatorSets(DialectRegistry &registry) {
-  registry.insert<onnx::ONNXDialect>();
-  registry.addExtension(+[](MLIRContext *, onnx::ONNXDialect *dialect) {
-    if (dialect->getRegisteredInterface<OperatorSet>())
-      return;
-    OperatorSet &ops = dialect->addInterface<OperatorSet>();
-    (void)ops;
-#define SLICE(NAME) slices::register##NAME(ops);
+// Adds the slices whose dialect is `set`.
+static void addSlices(OperatorSet &ops, StringRef set) {
+#define SLICE(SET, NAME)                                                                                               \
+  if (set == #SET)                                                                                                     \
+    slices::SET::register##NAME(ops);
 #include "Slices.def"
+}
+
+template <typename DialectT> static void registerOperatorSet(DialectRegistry &registry) {
+  registry.insert<DialectT>();
+  registry.addExtension(+[](MLIRContext *, DialectT *dialect) {
+    if (!dialect->template getRegisteredInterface<OperatorSet>())
+      addSlices(dialect->template addInterface<OperatorSet>(), DialectT::getDialectNamespace());
   });
+}
+
+void registerOperatorSets(DialectRegistry &registry) {
+  registerOperatorSet<onnx::ONNXDialect>(registry);
+  registerOperatorSet<tf::TensorFlowDialect>(registry);
+  registerOperatorSet<ov::OpenVINODialect>(registry);
 }
 
 static VersionedOpInterface::Concept *getVersioned(RegisteredOperationName name) {
