@@ -1,0 +1,110 @@
+//===- Compiler.cpp - from ONNX to a model that runs ----------------------===//
+
+#include "Compiler.h"
+#include "Execution/Driver.h"
+#include "Import/Import.h"
+#include "mlir/IR/Diagnostics.h"
+#include "llvm/Support/MemoryBuffer.h"
+
+using namespace mlir;
+
+namespace strata::python {
+namespace {
+
+class RunnableModel : public Model {
+public:
+  explicit RunnableModel(std::unique_ptr<strata::Model> model) : model(std::move(model)) {}
+
+  std::string name() const override { return model->name(); }
+  int threads() const override { return model->threads(); }
+  std::vector<Value> inputs() const override { return describe(model->inputs()); }
+  std::vector<Value> outputs() const override { return describe(model->outputs()); }
+
+  std::vector<ProfileEntry> profile() override {
+    std::vector<ProfileEntry> entries;
+    for (const strata::ProfileEntry &entry : model->profile())
+      entries.emplace_back(entry.name, entry.calls, entry.nanoseconds);
+    return entries;
+  }
+
+  std::vector<Tensor> run(const std::vector<Tensor> &inputs, std::string &failure) override {
+    llvm::Expected<std::vector<Tensor>> outputs = model->run(inputs);
+    if (outputs)
+      return std::move(*outputs);
+    failure = llvm::toString(outputs.takeError());
+    return {};
+  }
+
+private:
+  static std::vector<Value> describe(llvm::ArrayRef<ValueInfo> values) {
+    std::vector<Value> result;
+    for (const ValueInfo &value : values)
+      result.emplace_back(value.name, value.dtype, value.shape, value.dimNames);
+    return result;
+  }
+
+  std::unique_ptr<strata::Model> model;
+};
+
+CompileOptions compileOptions(const Options &options) {
+  CompileOptions result;
+  if (!options.name.empty())
+    result.modelName = options.name;
+  result.optLevel = options.optLevel;
+  result.targetCPU = options.cpu;
+  result.targetFeatures = options.features;
+  return result;
+}
+
+SessionOptions sessionOptions(const Options &options) {
+  return {options.threads, options.seed, options.memoryLimit, options.profile};
+}
+
+/// Compiles what `read` reads into a fresh context; diagnostics go to `failure`.
+std::unique_ptr<Model> compile(const Options &options, std::string &failure,
+                               llvm::function_ref<OwningOpRef<ModuleOp>(MLIRContext &)> read) {
+  std::shared_ptr<MLIRContext> context = createContext();
+  std::string diagnostics;
+  llvm::raw_string_ostream os(diagnostics);
+  DiagnosticEngine::HandlerID handler =
+      context->getDiagEngine().registerHandler([&](Diagnostic &diagnostic) { printDiagnostic(os, diagnostic); });
+
+  CompileOptions compileWith = compileOptions(options);
+  FailureOr<std::unique_ptr<strata::Model>> model = mlir::failure();
+  if (OwningOpRef<ModuleOp> module = read(*context))
+    if (succeeded(lowerTo(*module, Phase::LLVM, compileWith)))
+      model = strata::Model::jit(*module, compileWith, sessionOptions(options), context);
+  // The context lives as long as the model, the strings here do not.
+  context->getDiagEngine().eraseHandler(handler);
+  if (succeeded(model))
+    return std::make_unique<RunnableModel>(std::move(*model));
+  failure = llvm::StringRef(os.str()).rtrim().str();
+  if (failure.empty())
+    failure = "error: compiling failed";
+  return nullptr;
+}
+
+} // namespace
+
+std::unique_ptr<Model> compileFile(const std::string &path, const Options &options, std::string &failure) {
+  return compile(options, failure, [&](MLIRContext &context) { return loadModule(path, context); });
+}
+
+std::unique_ptr<Model> compileBytes(const char *data, size_t size, const Options &options, std::string &failure) {
+  return compile(options, failure, [&](MLIRContext &context) {
+    ImportOptions import;
+    import.name = "<bytes>";
+    return importOnnxBytes(llvm::MemoryBuffer::getMemBufferCopy(llvm::StringRef(data, size), import.name), &context,
+                           import);
+  });
+}
+
+std::unique_ptr<Model> load(const std::string &path, const Options &options, std::string &failure) {
+  llvm::Expected<std::unique_ptr<strata::Model>> model = strata::Model::load(path, sessionOptions(options));
+  if (model)
+    return std::make_unique<RunnableModel>(std::move(*model));
+  failure = llvm::toString(model.takeError());
+  return nullptr;
+}
+
+} // namespace strata::python

@@ -1,0 +1,12 @@
+"""Strata compiles ONNX models to native code.
+
+>>> model = strata.compile("resnet50.onnx")
+>>> [scores] = model.run({"input": image})
+"""
+
+from strata._errors import CompileError, Error, InputError, RunError
+from strata._model import Model, Value, compile, load
+from strata._native import version as _version
+
+__version__ = _version()
+__all__ = ["CompileError", "Error", "InputError", "Model", "RunError", "Value", "compile", "load"]

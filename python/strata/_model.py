@@ -1,0 +1,185 @@
+"""Compiling a model, and running it on arrays."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from strata import _native
+from strata._dtypes import from_memory, from_onnx, to_memory
+from strata._errors import InputError
+
+if TYPE_CHECKING:
+    from onnx import ModelProto
+
+
+@dataclass(frozen=True)
+class Value:
+    """An input or output: a dimension is its size, its symbolic name, or None where neither is known."""
+
+    name: str
+    shape: tuple[int | str | None, ...]
+    dtype: np.dtype
+
+
+class Model:
+    """A compiled model with a session of its own: threads, and buffers that are reused from run to run.
+
+    Made by `compile` and `load`. One run at a time: concurrent calls wait for each other.
+    """
+
+    def __init__(self, native: _native.Model) -> None:
+        self._native = native
+        self._inputs = [_value(*info) for info in native.inputs()]
+        self._outputs = [_value(*info) for info in native.outputs()]
+
+    @property
+    def name(self) -> str:
+        """The model's name in the compiled code."""
+        return self._native.name()
+
+    @property
+    def inputs(self) -> list[Value]:
+        """What `run` takes, in order."""
+        return list(self._inputs)
+
+    @property
+    def outputs(self) -> list[Value]:
+        """What `run` returns, in order."""
+        return list(self._outputs)
+
+    @property
+    def threads(self) -> int:
+        """The number of threads of a run."""
+        return self._native.threads()
+
+    def run(self, feeds: Mapping[str, Any] | Iterable[Any]) -> list[np.ndarray]:
+        """Runs the model on a mapping from input names to arrays, or on arrays in the order of `inputs`.
+
+        Returns the list of output arrays. Contiguous arrays are read in place, and the outputs are views of what the
+        model wrote. Raises InputError or RunError.
+        """
+        arrays = self._by_position(feeds) if isinstance(feeds, Mapping) else list(feeds)
+        if len(arrays) != len(self._inputs):
+            raise InputError(f"{self.name} takes {len(self._inputs)} inputs, got {len(arrays)}")
+        arrays = [_checked(value, array) for value, array in zip(self._inputs, arrays)]
+        results = self._native.run([(to_memory(array), array.shape) for array in arrays])
+        return [from_memory(data, value.dtype, shape) for value, (data, shape) in zip(self._outputs, results)]
+
+    def __call__(self, *arrays: Any) -> list[np.ndarray]:
+        """`run` on arrays in the order of `inputs`."""
+        return self.run(arrays)
+
+    def profile(self) -> list[tuple[str, int, float]]:
+        """(node, calls, seconds) of every node so far, for a model compiled with profile=True."""
+        return [(name, calls, nanoseconds * 1e-9) for name, calls, nanoseconds in self._native.profile()]
+
+    def __repr__(self) -> str:
+        def text(values):
+            return ", ".join(f"{v.name}: {v.dtype}[{', '.join(map(_dim, v.shape))}]" for v in values)
+
+        return f"<strata.Model {self.name}({text(self._inputs)}) -> ({text(self._outputs)})>"
+
+    def _by_position(self, feeds):
+        names = [value.name for value in self._inputs]
+        if unknown := [name for name in feeds if name not in names]:
+            raise InputError(f"{self.name} has no input '{unknown[0]}'; its inputs are {_listed(names)}")
+        if missing := [name for name in names if name not in feeds]:
+            raise InputError(f"no array is given for input {_listed(missing)} of {self.name}")
+        return [feeds[name] for name in names]
+
+
+def compile(
+    model: str | os.PathLike[str] | bytes | bytearray | memoryview | ModelProto,
+    *,
+    threads: int | None = None,
+    target: str | None = None,
+    seed: int | None = None,
+    name: str | None = None,
+    opt_level: int | None = None,
+    profile: bool = False,
+    memory_limit: int | None = None,
+) -> Model:
+    """Compiles an ONNX model for this machine and returns a Model.
+
+    model         a path, the bytes of a model, or an onnx.ModelProto
+    threads       threads of a run (default: all cores this process may use)
+    target        the CPU to make code for, then features: "x86-64-v3", "znver3,-avx512f" (default: this CPU)
+    seed          start of the random operators without a seed of their own (default: a new one for every Model)
+    name          name of the model in the compiled code (default: from the file's name)
+    opt_level     0 to 3 (default 3)
+    profile       measure every node: see Model.profile
+    memory_limit  bytes that a run may hold at once (default: the machine's memory)
+
+    Raises CompileError where the model is refused.
+    """
+    options = _options(threads, seed, profile, memory_limit)
+    options.cpu, _, options.features = (target or "").partition(",")
+    if name is not None:
+        options.name = name
+    if opt_level is not None:
+        options.opt_level = opt_level
+    if isinstance(model, (str, os.PathLike)):
+        return Model(_native.compile_file(os.fspath(model), options))
+    data = model if isinstance(model, (bytes, bytearray, memoryview)) else model.SerializeToString()
+    return Model(_native.compile_bytes(bytes(data), options))
+
+
+def load(
+    path: str | os.PathLike[str],
+    *,
+    threads: int | None = None,
+    seed: int | None = None,
+    profile: bool = False,
+    memory_limit: int | None = None,
+) -> Model:
+    """Opens a model that strata-compile --emit=lib made. The arguments are those of `compile`."""
+    return Model(_native.load(os.fspath(path), _options(threads, seed, profile, memory_limit)))
+
+
+def _options(threads, seed, profile, memory_limit):
+    for what, value in (("threads", threads), ("memory_limit", memory_limit)):
+        if value is not None and value < 1:
+            raise ValueError(f"{what} must be at least 1, got {value}")
+    options = _native.Options()
+    options.threads = threads or 0
+    options.seed = seed
+    options.memory_limit = memory_limit or 0
+    options.profile = profile
+    return options
+
+
+def _value(name, dtype, dims, dim_names):
+    shape = tuple(size if size >= 0 else symbol or None for size, symbol in zip(dims, dim_names))
+    return Value(name, shape, from_onnx(dtype))
+
+
+def _checked(value, array):
+    """The array of an input, of the right type and shape."""
+    if not isinstance(array, np.ndarray):
+        if hasattr(array, "__dlpack__") and not isinstance(array, np.generic):
+            array = np.from_dlpack(array)
+        elif isinstance(array, (int, float, bool, complex, list, tuple)):
+            array = np.asarray(array, value.dtype)
+        else:
+            array = np.asarray(array)
+    if array.dtype != value.dtype:
+        raise InputError(f"input '{value.name}' must be {value.dtype}, got {array.dtype}")
+    if len(array.shape) != len(value.shape) or any(
+        isinstance(want, int) and want != have for want, have in zip(value.shape, array.shape)
+    ):
+        want = ", ".join(map(_dim, value.shape))
+        raise InputError(f"input '{value.name}' must have shape [{want}], got {list(array.shape)}")
+    return array
+
+
+def _dim(dim):
+    return "?" if dim is None else str(dim)
+
+
+def _listed(names):
+    return ", ".join(f"'{name}'" for name in names)
