@@ -80,6 +80,72 @@ def FreeEarly : Pass<"strata-free-early", "mlir::func::FuncOp"> {
   }];
 }
 
+def OutlineKernels : Pass<"strata-outline-kernels", "mlir::ModuleOp"> {
+  let summary = "Groups of linalg operations on buffers become functions, equal ones one";
+  let description = [{
+    A reduction goes together with the operation that initialises its accumulator
+    and the elementwise operation that is the only reader of its result; the
+    buffer between them becomes the kernel's own. Runs right after bufferisation,
+    before deallocation: nothing is freed yet.
+
+    ```mlir
+    %t = memref.alloc() : memref<8x8xf32>
+    linalg.generic ... outs(%t)            // bias
+    linalg.generic ins(%a, %b) outs(%t)    // product
+    linalg.generic ins(%t) outs(%o)        // relu
+    ```
+    becomes
+    ```mlir
+    call @kernel_0(%a, %b, %bias, %o)
+    ```
+  }];
+  let dependentDialects = ["mlir::func::FuncDialect"];
+}
+
+def EmitKernels : Pass<"strata-emit-kernels", "mlir::func::FuncOp"> {
+  let summary = "Kernels become register-tiled vector loops";
+  let description = [{
+    The linalg operations of a kernel become one nest of loops over strided
+    accesses: unit loops dropped, loops that walk memory as one merged, one loop
+    in vector lanes, one in rows of registers, accumulators in registers over the
+    whole reduction, what is left over in narrower tiles with the same order of
+    accumulation. The outer loops become one `scf.parallel` of tasks if there is
+    enough work.
+
+    Upstream's vectoriser works on tensors and per operation; it has no register
+    tile over dynamic sizes without masks and does not keep accumulators in
+    registers across several reduction loops.
+  }];
+  let options = [
+    Option<"vectorBits", "vector-bits", "unsigned", "256", "width of a vector register">,
+    Option<"registers", "registers", "unsigned", "16", "number of vector registers">,
+    Option<"fma", "fma", "bool", "true", "fused multiply-add in reductions">,
+    Option<"threads", "threads", "bool", "true", "make tasks of the outer loops">
+  ];
+  let dependentDialects = ["mlir::arith::ArithDialect", "mlir::math::MathDialect",
+                           "mlir::memref::MemRefDialect", "mlir::scf::SCFDialect",
+                           "mlir::vector::VectorDialect", "mlir::linalg::LinalgDialect",
+                           "mlir::affine::AffineDialect"];
+}
+
+def OutlineTasks : Pass<"strata-outline-tasks", "mlir::ModuleOp"> {
+  let summary = "One-dimensional scf.parallel becomes a call of strata_rt_parallel_for";
+  let description = [{
+    The body becomes a function of a range of iterations and a pointer to what it
+    captures; the step is the grain.
+
+    ```mlir
+    scf.parallel (%i) = (%c0) to (%n) step (%grain) { ... }
+    ```
+    becomes
+    ```mlir
+    call @strata_rt_parallel_for(%strata_task_0, 0, %n, %grain, %context)
+    ```
+  }];
+  let dependentDialects = ["mlir::LLVM::LLVMDialect", "mlir::func::FuncDialect",
+                           "mlir::arith::ArithDialect", "mlir::scf::SCFDialect"];
+}
+
 def CopiesToLinalg : Pass<"strata-copies-to-linalg", "mlir::func::FuncOp"> {
   let summary = "memref.copy of strided buffers becomes linalg.generic";
   let description = [{

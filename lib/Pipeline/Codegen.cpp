@@ -42,14 +42,30 @@ void strata::buildBuffersPhase(OpPassManager &pm,
   pm.addPass(bufferization::createOneShotBufferizePass(bufferize));
   pm.addPass(createCanonicalizerPass());
   pm.addPass(createCSEPass());
+  pm.addNestedPass<func::FuncOp>(createCopiesToLinalg());
+  pm.addNestedPass<func::FuncOp>(createLinalgGeneralizeNamedOpsPass());
+  pm.addPass(createOutlineKernels());
   bufferization::buildBufferDeallocationPipeline(pm, {});
   pm.addPass(createBufferizationToMemRefPass());
   pm.addNestedPass<func::FuncOp>(createFreeEarly());
 }
 
 void strata::buildVectorPhase(OpPassManager &pm, const CompileOptions &options) {
+  TargetFacts facts = describeTarget(options);
+  if (options.optLevel > 0) {
+    EmitKernelsOptions kernels;
+    kernels.vectorBits = facts.vectorBits;
+    kernels.registers = facts.registers;
+    kernels.fma = facts.fma;
+    kernels.threads = options.threads;
+    pm.addNestedPass<func::FuncOp>(createEmitKernels(kernels));
+  }
+  // Clones of the deallocation, and kernels without a vector form.
   pm.addNestedPass<func::FuncOp>(createCopiesToLinalg());
   pm.addNestedPass<func::FuncOp>(createConvertLinalgToLoopsPass());
+  pm.addPass(createCanonicalizerPass());
+  pm.addPass(createCSEPass());
+  pm.addPass(createOutlineTasks());
 }
 
 void strata::buildLLVMPhase(OpPassManager &pm, const CompileOptions &options) {

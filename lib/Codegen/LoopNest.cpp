@@ -1,0 +1,347 @@
+//===- LoopNest.cpp - linalg operations on buffers as strided loop nests --===//
+#include "LoopNest.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
+
+using namespace mlir;
+using namespace strata;
+
+namespace {
+/// Sums of products of extents, folded where they are known.
+struct ExtentMath {
+  OpBuilder &b;
+  Location loc;
+
+  Value materialize(const Extent &e) {
+    return e.value ? e.value
+                   : b.create<arith::ConstantIndexOp>(loc, e.known).getResult();
+  }
+  Extent add(const Extent &x, const Extent &y) {
+    if (x.isKnown() && y.isKnown())
+      return {x.known + y.known, {}};
+    if (x.is(0))
+      return y;
+    if (y.is(0))
+      return x;
+    return {0, b.create<arith::AddIOp>(loc, materialize(x), materialize(y))};
+  }
+  Extent scale(const Extent &x, int64_t factor) {
+    if (x.isKnown())
+      return {x.known * factor, {}};
+    if (factor == 1)
+      return x;
+    return {0, b.create<arith::MulIOp>(
+                   loc, x.value,
+                   b.create<arith::ConstantIndexOp>(loc, factor))};
+  }
+  Extent of(OpFoldResult ofr) {
+    if (std::optional<int64_t> known = getConstantIntValue(ofr))
+      return {*known, {}};
+    return {0, cast<Value>(ofr)};
+  }
+};
+
+/// coefficients[d] * dimension d + constant, or nothing.
+struct Linear {
+  SmallVector<int64_t> coefficients;
+  int64_t constant = 0;
+};
+} // namespace
+
+static std::optional<Linear> linearize(AffineExpr expr, unsigned dims) {
+  Linear result{SmallVector<int64_t>(dims, 0), 0};
+  if (auto dim = dyn_cast<AffineDimExpr>(expr)) {
+    result.coefficients[dim.getPosition()] = 1;
+    return result;
+  }
+  if (auto constant = dyn_cast<AffineConstantExpr>(expr)) {
+    result.constant = constant.getValue();
+    return result;
+  }
+  auto binary = dyn_cast<AffineBinaryOpExpr>(expr);
+  if (!binary)
+    return std::nullopt;
+  std::optional<Linear> lhs = linearize(binary.getLHS(), dims),
+                        rhs = linearize(binary.getRHS(), dims);
+  if (!lhs || !rhs)
+    return std::nullopt;
+  if (expr.getKind() == AffineExprKind::Add) {
+    for (unsigned d = 0; d < dims; ++d)
+      result.coefficients[d] = lhs->coefficients[d] + rhs->coefficients[d];
+    result.constant = lhs->constant + rhs->constant;
+    return result;
+  }
+  if (expr.getKind() == AffineExprKind::Mul) {
+    auto isConstant = [](const Linear &l) {
+      return llvm::all_of(l.coefficients, [](int64_t c) { return c == 0; });
+    };
+    if (!isConstant(*rhs))
+      std::swap(lhs, rhs);
+    if (!isConstant(*rhs))
+      return std::nullopt;
+    for (unsigned d = 0; d < dims; ++d)
+      result.coefficients[d] = lhs->coefficients[d] * rhs->constant;
+    result.constant = lhs->constant * rhs->constant;
+    return result;
+  }
+  return std::nullopt;
+}
+
+/// d floordiv block / d mod block: gives d and the block's size.
+static std::optional<std::pair<unsigned, int64_t>>
+matchBlocked(AffineExpr expr, AffineExprKind kind) {
+  auto binary = dyn_cast<AffineBinaryOpExpr>(expr);
+  if (!binary || binary.getKind() != kind)
+    return std::nullopt;
+  auto dim = dyn_cast<AffineDimExpr>(binary.getLHS());
+  auto size = dyn_cast<AffineConstantExpr>(binary.getRHS());
+  if (!dim || !size)
+    return std::nullopt;
+  return std::pair<unsigned, int64_t>(dim.getPosition(), size.getValue());
+}
+
+static bool hasVectors(Type element) {
+  return element.isIntOrIndexOrFloat();
+}
+
+static FailureOr<Access> buildAccess(ExtentMath &math, OpOperand &operand,
+                                     AffineMap map, ArrayRef<int> loopOf,
+                                     unsigned loops) {
+  Access access;
+  access.strides.resize(loops);
+  auto type = dyn_cast<MemRefType>(operand.get().getType());
+  if (!type) {
+    access.scalar = operand.get();
+    access.element = operand.get().getType();
+    return access;
+  }
+  access.element = type.getElementType();
+  if (!hasVectors(access.element))
+    return failure();
+  SmallVector<int64_t> strides;
+  int64_t offset;
+  if (failed(getStridesAndOffset(type, strides, offset)))
+    return failure();
+  OpBuilder &b = math.b;
+  Location loc = math.loc;
+  auto metadata =
+      b.create<memref::ExtractStridedMetadataOp>(loc, operand.get());
+  auto strideOf = [&](unsigned i) -> Extent {
+    if (strides[i] != ShapedType::kDynamic)
+      return {strides[i], {}};
+    return {0, metadata.getStrides()[i]};
+  };
+  Extent start = offset == ShapedType::kDynamic
+                     ? Extent{0, metadata.getOffset()}
+                     : Extent{offset, {}};
+  auto flat = MemRefType::get(
+      {ShapedType::kDynamic}, access.element,
+      StridedLayoutAttr::get(b.getContext(), /*offset=*/0, {1}),
+      type.getMemorySpace());
+  // The size is of no interest: the accesses are in bounds by construction.
+  Value size = b.create<arith::ConstantIndexOp>(loc, 1);
+  access.base = b.create<memref::ReinterpretCastOp>(
+      loc, flat, metadata.getBaseBuffer(), OpFoldResult(b.getIndexAttr(0)),
+      ArrayRef<OpFoldResult>{size}, ArrayRef<OpFoldResult>{b.getIndexAttr(1)});
+  // A bool is a byte in memory, where vectors of i1 would be bits.
+  if (access.element.isInteger(1)) {
+    auto bytes = cast<MemRefType>(
+        cast<BaseMemRefType>(flat).cloneWith(std::nullopt, b.getI8Type()));
+    access.base =
+        b.create<UnrealizedConversionCastOp>(loc, bytes, access.base).getResult(0);
+  }
+  unsigned dims = map.getNumDims();
+  for (auto [i, expr] : llvm::enumerate(map.getResults())) {
+    if (auto blocked = matchBlocked(expr, AffineExprKind::FloorDiv)) {
+      if (access.blockedLoop >= 0)
+        return failure();
+      access.blockedLoop = loopOf[blocked->first];
+      access.block = blocked->second;
+      access.blockStride = strideOf(i);
+      continue;
+    }
+    if (auto blocked = matchBlocked(expr, AffineExprKind::Mod)) {
+      if (access.blockedLoop != loopOf[blocked->first] ||
+          access.block != blocked->second || !strideOf(i).is(1))
+        return failure();
+      continue;
+    }
+    std::optional<Linear> linear = linearize(expr, dims);
+    if (!linear)
+      return failure();
+    start = math.add(start, math.scale(strideOf(i), linear->constant));
+    for (unsigned d = 0; d < dims; ++d)
+      if (int64_t c = linear->coefficients[d]) {
+        Extent &stride = access.strides[loopOf[d]];
+        stride = math.add(stride, math.scale(strideOf(i), c));
+      }
+  }
+  if (!start.is(0))
+    access.offset = math.materialize(start);
+  return access;
+}
+
+static FailureOr<Stage> buildStage(ExtentMath &math, linalg::GenericOp op,
+                                   SmallVector<int> loopOf, unsigned loops,
+                                   Value carriedIn, Value carriedOut) {
+  Stage stage;
+  stage.op = op;
+  stage.loopOf = std::move(loopOf);
+  for (OpOperand &operand : op->getOpOperands()) {
+    FailureOr<Access> access = Access();
+    bool carried = operand.get() == (op.isDpsInit(&operand) ? carriedOut : carriedIn);
+    if (carried && !op.isDpsInit(&operand))
+      stage.carried = operand.getOperandNumber();
+    if (!carried)
+      access = buildAccess(math, operand, op.getMatchingIndexingMap(&operand),
+                           stage.loopOf, loops);
+    if (failed(access))
+      return failure();
+    access->strides.resize(loops);
+    access->element = getElementTypeOrSelf(operand.get().getType());
+    (op.isDpsInit(&operand) ? stage.outputs : stage.inputs).push_back(*access);
+  }
+  return stage;
+}
+
+FailureOr<LoopNest> strata::buildLoopNest(OpBuilder &b,
+                                          ArrayRef<linalg::GenericOp> ops) {
+  auto isReduction = [](linalg::GenericOp op) {
+    return op.getNumReductionLoops() > 0;
+  };
+  const auto *reduction = llvm::find_if(ops, isReduction);
+  linalg::GenericOp main = reduction == ops.end() ? ops.back() : *reduction;
+  linalg::GenericOp init = main == ops.front() ? nullptr : ops.front();
+  linalg::GenericOp finish = main == ops.back() ? nullptr : ops.back();
+  if (ops.size() > 3 || (reduction == ops.end() && ops.size() != 1))
+    return failure();
+  for (linalg::GenericOp op : ops)
+    for (AffineMap map : op.getIndexingMapsArray())
+      if (map.getNumSymbols())
+        return failure();
+
+  ExtentMath math{b, main.getLoc()};
+  LoopNest nest;
+  SmallVector<Range> ranges =
+      cast<linalg::LinalgOp>(main.getOperation()).createLoopRanges(b, main.getLoc());
+  for (auto [range, iterator] :
+       llvm::zip(ranges, main.getIteratorTypesArray())) {
+    nest.loops.push_back(
+        {iterator == utils::IteratorType::reduction, math.of(range.size)});
+  }
+  unsigned loops = nest.loops.size();
+  auto identity = llvm::to_vector(llvm::seq<int>(0, loops));
+  Value between = main.getDpsInits()[0];
+  AffineMap mainMap = main.getMatchingIndexingMap(main.getDpsInitOperand(0));
+  // The dimensions of a parallel stage, by way of the buffer they share.
+  auto loopsOf = [&](linalg::GenericOp op,
+                     OpOperand &shared) -> FailureOr<SmallVector<int>> {
+    AffineMap map = op.getMatchingIndexingMap(&shared);
+    if (!map.isPermutation() || !mainMap.isProjectedPermutation())
+      return failure();
+    SmallVector<int> result(op.getNumLoops(), -1);
+    for (unsigned i = 0; i < map.getNumResults(); ++i)
+      result[map.getDimPosition(i)] = mainMap.getDimPosition(i);
+    return result;
+  };
+  if (init) {
+    FailureOr<SmallVector<int>> map = loopsOf(init, *init.getDpsInitOperand(0));
+    if (failed(map) || init.getDpsInits()[0] != between)
+      return failure();
+    FailureOr<Stage> stage = buildStage(math, init, *map, loops, {}, between);
+    if (failed(stage))
+      return failure();
+    nest.init = *stage;
+  }
+  if (finish) {
+    OpOperand *shared = nullptr;
+    for (OpOperand *input : finish.getDpsInputOperands())
+      if (input->get() == between) {
+        if (shared)
+          return failure();
+        shared = input;
+      }
+    if (!shared)
+      return failure();
+    FailureOr<SmallVector<int>> map = loopsOf(finish, *shared);
+    if (failed(map))
+      return failure();
+    FailureOr<Stage> stage = buildStage(math, finish, *map, loops, between, {});
+    if (failed(stage))
+      return failure();
+    nest.finish = *stage;
+  }
+  FailureOr<Stage> stage =
+      buildStage(math, main, identity, loops, {}, finish ? between : Value());
+  if (failed(stage))
+    return failure();
+  if (reduction == ops.end())
+    nest.finish = *stage;
+  else
+    nest.reduce = *stage;
+  return nest;
+}
+
+/// The loops whose number a body asks for with linalg.index.
+static SmallVector<bool> indexedLoops(LoopNest &nest) {
+  SmallVector<bool> indexed(nest.loops.size(), false);
+  for (std::optional<Stage> *stage : {&nest.init, &nest.reduce, &nest.finish})
+    if (*stage)
+      (*stage)->op.getRegion().walk([&](linalg::IndexOp op) {
+        indexed[(*stage)->loopOf[op.getDim()]] = true;
+      });
+  return indexed;
+}
+
+static void removeLoop(LoopNest &nest, int loop) {
+  nest.loops.erase(nest.loops.begin() + loop);
+  nest.forEachAccess([&](Access &access) {
+    access.strides.erase(access.strides.begin() + loop);
+    if (access.blockedLoop > loop)
+      --access.blockedLoop;
+  });
+  for (std::optional<Stage> *stage : {&nest.init, &nest.reduce, &nest.finish})
+    if (*stage)
+      for (int &of : (*stage)->loopOf)
+        of = of == loop ? -1 : of > loop ? of - 1 : of;
+}
+
+void strata::simplify(OpBuilder &b, Location loc, LoopNest &nest) {
+  ExtentMath math{b, loc};
+  for (int loop = nest.loops.size() - 1; loop >= 0; --loop) {
+    bool blocked = false;
+    nest.forEachAccess(
+        [&](Access &access) { blocked |= access.blockedLoop == loop; });
+    // A linalg.index of such a loop is zero: loopOf says -1.
+    if (nest.loops[loop].size.is(1) && !blocked)
+      removeLoop(nest, loop);
+  }
+  SmallVector<bool> indexed = indexedLoops(nest);
+  auto mergeable = [&](int outer, int inner) {
+    if (outer == inner || indexed[outer] || indexed[inner] ||
+        nest.loops[outer].reduction != nest.loops[inner].reduction ||
+        !nest.loops[inner].size.isKnown())
+      return false;
+    bool fits = true;
+    nest.forEachAccess([&](Access &access) {
+      const Extent &o = access.strides[outer], &i = access.strides[inner];
+      fits &= access.blockedLoop != outer && access.blockedLoop != inner &&
+              o.isKnown() && i.isKnown() &&
+              o.known == i.known * nest.loops[inner].size.known;
+    });
+    return fits;
+  };
+  for (bool changed = true; changed;) {
+    changed = false;
+    for (int outer = 0, e = nest.loops.size(); outer < e && !changed; ++outer)
+      for (int inner = 0; inner < e && !changed; ++inner)
+        if (mergeable(outer, inner)) {
+          nest.loops[inner].size = math.scale(nest.loops[outer].size,
+                                              nest.loops[inner].size.known);
+          removeLoop(nest, outer);
+          indexed = indexedLoops(nest);
+          changed = true;
+        }
+  }
+}

@@ -1,0 +1,86 @@
+//===- LoopNest.h - linalg operations on buffers as strided loop nests ----===//
+//
+// A kernel (a reduction with what initialises and what consumes its result, or
+// one elementwise operation) is one nest of loops; every buffer is accessed at
+// an offset plus a stride per loop. In this form adjacent loops that walk memory
+// as one are seen and merged: the pixels of a 1x1 convolution, the columns and
+// channels of a filter window, the dimensions of a contiguous tensor.
+//
+//===----------------------------------------------------------------------===//
+#ifndef STRATA_CODEGEN_LOOPNEST_H
+#define STRATA_CODEGEN_LOOPNEST_H
+
+#include "mlir/Dialect/Linalg/IR/Linalg.h"
+
+namespace strata {
+
+/// A number of elements: known, or a value of type index.
+struct Extent {
+  int64_t known = 0;
+  mlir::Value value;
+
+  bool isKnown() const { return !value; }
+  bool is(int64_t number) const { return !value && known == number; }
+  bool operator==(const Extent &other) const {
+    return known == other.known && value == other.value;
+  }
+};
+
+/// How one operand is read or written.
+struct Access {
+  mlir::Value scalar;  ///< not a buffer: the value itself
+  mlir::Value base;    ///< memref<?xT, strided<[1]>> over the whole buffer
+  mlir::Value offset;  ///< null is zero
+  mlir::Type element;
+  llvm::SmallVector<Extent> strides; ///< one per loop of the nest
+  /// A dimension stored in blocks: index (d floordiv block, ..., d mod block).
+  int blockedLoop = -1;
+  int64_t block = 0;
+  Extent blockStride;
+};
+
+struct Loop {
+  bool reduction = false;
+  Extent size;
+};
+
+/// One linalg operation of the nest.
+struct Stage {
+  mlir::linalg::GenericOp op;
+  llvm::SmallVector<Access> inputs, outputs;
+  llvm::SmallVector<int> loopOf; ///< of the operation's dimensions
+  int carried = -1; ///< the input that is the previous stage's result
+};
+
+struct LoopNest {
+  llvm::SmallVector<Loop> loops;
+  std::optional<Stage> init;   ///< parallel; its result starts the accumulator
+  std::optional<Stage> reduce;
+  std::optional<Stage> finish; ///< parallel; stores the results
+
+  Stage &last() { return finish ? *finish : *reduce; }
+  template <typename F> void forEachAccess(F f) {
+    for (std::optional<Stage> *stage : {&init, &reduce, &finish})
+      if (*stage) {
+        for (Access &access : (*stage)->inputs)
+          f(access);
+        for (Access &access : (*stage)->outputs)
+          f(access);
+      }
+  }
+};
+
+/// Builds the nest of `ops` (in program order: initialisation, reduction,
+/// consumer); fails on accesses
+/// that are not affine and on element types without vectors. Creates operations
+/// that compute sizes, strides and base buffers before the first one.
+mlir::FailureOr<LoopNest>
+buildLoopNest(mlir::OpBuilder &b,
+              llvm::ArrayRef<mlir::linalg::GenericOp> ops);
+
+/// Drops loops of one iteration and merges those that walk memory as one.
+void simplify(mlir::OpBuilder &b, mlir::Location loc, LoopNest &nest);
+
+} // namespace strata
+
+#endif // STRATA_CODEGEN_LOOPNEST_H

@@ -1,0 +1,124 @@
+//===- OutlineTasks.cpp - parallel loops become tasks of the thread pool --===//
+#include "Codegen/Passes.h"
+
+#include "mlir/Conversion/LLVMCommon/TypeConverter.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/IR/IRMapping.h"
+#include "mlir/Transforms/RegionUtils.h"
+
+namespace strata {
+#define GEN_PASS_DEF_OUTLINETASKS
+#include "Codegen/Passes.h.inc"
+} // namespace strata
+
+using namespace mlir;
+
+namespace {
+struct OutlineTasksPass : strata::impl::OutlineTasksBase<OutlineTasksPass> {
+  void runOnOperation() override {
+    ModuleOp module = getOperation();
+    SmallVector<scf::ParallelOp> loops;
+    module.walk<WalkOrder::PreOrder>([&](scf::ParallelOp op) {
+      if (!op->getParentOfType<scf::ParallelOp>() && op.getNumLoops() == 1 &&
+          op.getNumResults() == 0)
+        loops.push_back(op);
+    });
+    for (auto [number, loop] : llvm::enumerate(loops))
+      outline(module, loop, number);
+  }
+
+private:
+  void outline(ModuleOp module, scf::ParallelOp loop, unsigned number) {
+    MLIRContext *context = &getContext();
+    Location loc = loop.getLoc();
+    OpBuilder b(loop);
+    auto pointer = LLVM::LLVMPointerType::get(context);
+    Type i64 = b.getI64Type();
+    LLVMTypeConverter converter(context);
+
+    llvm::SetVector<Value> captured;
+    SmallVector<Operation *> constants;
+    llvm::SetVector<Value> above;
+    getUsedValuesDefinedAbove(loop.getRegion(), above);
+    above.insert(loop.getStep()[0]);
+    for (Value value : above) {
+      Operation *maker = value.getDefiningOp();
+      if (maker && maker->hasTrait<OpTrait::ConstantLike>())
+        constants.push_back(maker);
+      else
+        captured.insert(value);
+    }
+    SmallVector<Type> fields;
+    for (Value value : captured)
+      fields.push_back(converter.convertType(value.getType()));
+    auto structure = LLVM::LLVMStructType::getLiteral(context, fields);
+    auto field = [&](OpBuilder &b, Value base, int32_t i) -> Value {
+      return b.create<LLVM::GEPOp>(loc, pointer, structure, base,
+                                   ArrayRef<LLVM::GEPArg>{0, i});
+    };
+    auto cast = [&](OpBuilder &b, Value value, Type type) -> Value {
+      if (value.getType() == type)
+        return value;
+      return b.create<UnrealizedConversionCastOp>(loc, type, value).getResult(0);
+    };
+
+    // The task's function.
+    OpBuilder top(context);
+    top.setInsertionPointToEnd(module.getBody());
+    auto taskType = b.getFunctionType({i64, i64, pointer}, {});
+    auto task = top.create<func::FuncOp>(
+        loc, "strata_task_" + std::to_string(number), taskType);
+    task.setPrivate();
+    Block *body = task.addEntryBlock();
+    top.setInsertionPointToEnd(body);
+    IRMapping mapping;
+    for (Operation *constant : constants)
+      top.clone(*constant, mapping);
+    for (auto [i, value] : llvm::enumerate(captured)) {
+      Value loaded = top.create<LLVM::LoadOp>(
+          loc, fields[i], field(top, body->getArgument(2), i));
+      mapping.map(value, cast(top, loaded, value.getType()));
+    }
+    auto asIndex = [&](Value value) {
+      return top.create<arith::IndexCastOp>(loc, top.getIndexType(), value);
+    };
+    Value step = mapping.lookup(loop.getStep()[0]);
+    auto each = top.create<scf::ForOp>(loc, asIndex(body->getArgument(0)),
+                                       asIndex(body->getArgument(1)), step);
+    top.create<func::ReturnOp>(loc);
+    top.setInsertionPointToStart(each.getBody());
+    mapping.map(loop.getInductionVars()[0], each.getInductionVar());
+    for (Operation &op : loop.getBody()->without_terminator())
+      top.clone(op, mapping);
+
+    // The call. The context lies in the function's frame, not in a loop's.
+    auto run = module.lookupSymbol<func::FuncOp>("strata_rt_parallel_for");
+    if (!run) {
+      OpBuilder first(module.getBodyRegion());
+      run = first.create<func::FuncOp>(
+          first.getUnknownLoc(), "strata_rt_parallel_for",
+          b.getFunctionType({pointer, i64, i64, i64, pointer}, {}));
+      run.setPrivate();
+    }
+    auto function = loop->getParentOfType<func::FuncOp>();
+    OpBuilder entry(&function.getBody().front(), function.getBody().front().begin());
+    Value one = entry.create<LLVM::ConstantOp>(loc, i64, entry.getI64IntegerAttr(1));
+    Value frame = entry.create<LLVM::AllocaOp>(loc, pointer, structure, one);
+    for (auto [i, value] : llvm::enumerate(captured))
+      b.create<LLVM::StoreOp>(loc, cast(b, value, fields[i]), field(b, frame, i));
+    Value address = cast(
+        b, b.create<func::ConstantOp>(loc, taskType, task.getSymName()), pointer);
+    auto asI64 = [&](Value value) -> Value {
+      return b.create<arith::IndexCastOp>(loc, i64, value);
+    };
+    b.create<func::CallOp>(loc, run,
+                           ValueRange{address, asI64(loop.getLowerBound()[0]),
+                                      asI64(loop.getUpperBound()[0]),
+                                      asI64(loop.getStep()[0]), frame});
+    loop.erase();
+  }
+};
+} // namespace

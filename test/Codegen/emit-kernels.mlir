@@ -1,0 +1,83 @@
+// RUN: strata-opt %s --split-input-file --pass-pipeline='builtin.module(func.func(strata-emit-kernels{vector-bits=256 registers=16 threads=false},cse))' | FileCheck %s
+// RUN: strata-opt %s --split-input-file --pass-pipeline='builtin.module(func.func(strata-emit-kernels{vector-bits=256 registers=16},cse))' | FileCheck %s --check-prefix=TASKS
+
+// A matrix product: 6 rows of 2 vectors stay in registers over the reduction.
+// 12 = 2 * 6 rows, 16 columns: no remainder.
+// CHECK-LABEL: func.func @matmul
+// CHECK:         %[[R:.*]]:12 = scf.for
+// CHECK:           vector.load {{.*}} vector<8xf32>
+// CHECK-COUNT-12:  math.fma {{.*}} : vector<8xf32>
+// CHECK:           scf.yield
+// CHECK-NOT:     linalg.generic
+// CHECK-NOT:     scf.parallel
+// TASKS-LABEL: func.func @matmul
+// TASKS-NOT:     scf.parallel
+func.func @matmul(%a: memref<12x32xf32>, %b: memref<32x16xf32>, %c: memref<12x16xf32>) attributes {strata.kernel} {
+  linalg.generic {indexing_maps = [affine_map<(i, j, k) -> (i, k)>, affine_map<(i, j, k) -> (k, j)>, affine_map<(i, j, k) -> (i, j)>], iterator_types = ["parallel", "parallel", "reduction"]}
+      ins(%a, %b : memref<12x32xf32>, memref<32x16xf32>) outs(%c : memref<12x16xf32>) {
+  ^bb0(%x: f32, %y: f32, %o: f32):
+    %0 = arith.mulf %x, %y : f32
+    %1 = arith.addf %0, %o : f32
+    linalg.yield %1 : f32
+  }
+  return
+}
+
+// -----
+
+// Elementwise over a contiguous tensor: one loop of 1200 elements, the remainder
+// (1200 = 37 * 32 + 16) in narrower tiles.
+// CHECK-LABEL: func.func @add
+// CHECK:         %[[STEP:.*]] = arith.constant 32 : index
+// CHECK:         scf.for
+// CHECK-NOT:     scf.for
+// CHECK:         scf.if
+// CHECK-COUNT-4:   arith.addf {{.*}} : vector<8xf32>
+// CHECK:         } else {
+// CHECK-COUNT-2:   arith.addf {{.*}} : vector<8xf32>
+// CHECK-NOT:       arith.addf
+func.func @add(%a: memref<10x12x10xf32>, %c: memref<10x12x10xf32>) attributes {strata.kernel} {
+  linalg.generic {indexing_maps = [affine_map<(i, j, k) -> (i, j, k)>, affine_map<(i, j, k) -> (i, j, k)>], iterator_types = ["parallel", "parallel", "parallel"]}
+      ins(%a : memref<10x12x10xf32>) outs(%c : memref<10x12x10xf32>) {
+  ^bb0(%x: f32, %o: f32):
+    %0 = arith.addf %x, %x : f32
+    linalg.yield %0 : f32
+  }
+  return
+}
+
+// -----
+
+// The sum of a row: four accumulators, combined at the end. Large: tasks.
+// CHECK-LABEL: func.func @row_sums
+// CHECK:         scf.for {{.*}} -> (vector<8xf32>, vector<8xf32>, vector<8xf32>, vector<8xf32>)
+// CHECK:         vector.reduction <add>
+// TASKS-LABEL: func.func @row_sums
+// TASKS:         scf.parallel
+func.func @row_sums(%a: memref<1024x1024xf32>, %c: memref<1024xf32>) attributes {strata.kernel} {
+  linalg.generic {indexing_maps = [affine_map<(i, j) -> (i, j)>, affine_map<(i, j) -> (i)>], iterator_types = ["parallel", "reduction"]}
+      ins(%a : memref<1024x1024xf32>) outs(%c : memref<1024xf32>) {
+  ^bb0(%x: f32, %o: f32):
+    %0 = arith.addf %x, %o : f32
+    linalg.yield %0 : f32
+  }
+  return
+}
+
+// -----
+
+// Bools are bytes in memory.
+// CHECK-LABEL: func.func @not
+// CHECK:         vector.load {{.*}} vector<{{.*}}xi8>
+// CHECK:         arith.extui {{.*}}xi1> to vector<{{.*}}xi8>
+// CHECK:         vector.store
+func.func @not(%a: memref<64xi1>, %c: memref<64xi1>) attributes {strata.kernel} {
+  %t = arith.constant true
+  linalg.generic {indexing_maps = [affine_map<(i) -> (i)>, affine_map<(i) -> (i)>], iterator_types = ["parallel"]}
+      ins(%a : memref<64xi1>) outs(%c : memref<64xi1>) {
+  ^bb0(%x: i1, %o: i1):
+    %0 = arith.xori %x, %t : i1
+    linalg.yield %0 : i1
+  }
+  return
+}

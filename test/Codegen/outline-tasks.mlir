@@ -1,0 +1,23 @@
+// RUN: strata-opt %s --strata-outline-tasks | FileCheck %s
+
+// CHECK:       func.func private @strata_rt_parallel_for(!llvm.ptr, i64, i64, i64, !llvm.ptr)
+// CHECK-LABEL: func.func @f(
+// CHECK:         %[[FRAME:.*]] = llvm.alloca
+// CHECK:         llvm.store %{{.*}}
+// CHECK:         %[[TASK:.*]] = constant @strata_task_0
+// CHECK:         %[[P:.*]] = builtin.unrealized_conversion_cast %[[TASK]]
+// CHECK:         call @strata_rt_parallel_for(%[[P]], %{{.*}}, %{{.*}}, %{{.*}}, %[[FRAME]])
+// CHECK:       func.func private @strata_task_0(%[[B:.*]]: i64, %[[E:.*]]: i64, %{{.*}}: !llvm.ptr)
+// CHECK-DAG:     arith.index_cast %[[B]]
+// CHECK-DAG:     arith.index_cast %[[E]]
+// CHECK:         scf.for
+// CHECK:           memref.store
+func.func @f(%m: memref<?xf32>, %n: index, %x: f32) {
+  %c0 = arith.constant 0 : index
+  %c8 = arith.constant 8 : index
+  scf.parallel (%i) = (%c0) to (%n) step (%c8) {
+    memref.store %x, %m[%i] : memref<?xf32>
+    scf.reduce
+  }
+  return
+}
