@@ -2,6 +2,7 @@
 
 #include "OnnxLibrary.h"
 #include "onnx/defs/parser.h"
+#include "onnx/defs/schema.h"
 #include <exception>
 
 using namespace llvm;
@@ -26,6 +27,88 @@ LogicalResult parseModelText(StringRef text, const Trace &trace, proto::ModelPro
     if (c == '\n')
       c = ' ';
   return trace.error() << "is not a model in ONNX's text syntax: " << message;
+}
+
+/// The types of the node's inputs; a default TypeProto for an absent one.
+static std::vector<proto::TypeProto> inputTypes(const proto::NodeProto &node, const proto::GraphProto &graph) {
+  std::vector<proto::TypeProto> types;
+  for (const std::string &name : node.input()) {
+    proto::TypeProto type;
+    for (const auto &input : graph.input())
+      if (input.name() == name)
+        type = input.type();
+    types.push_back(type);
+  }
+  return types;
+}
+
+/// The body for this node; none if the schema has none that applies.
+static std::optional<proto::FunctionProto> buildBody(const ::onnx::OpSchema &schema, const proto::NodeProto &node,
+                                                     const proto::GraphProto &graph) {
+  if (schema.HasFunction())
+    return *schema.GetFunction(schema.function_opset_versions().back());
+  if (!schema.HasContextDependentFunction())
+    return std::nullopt;
+  proto::FunctionProto body;
+  ::onnx::FunctionBodyBuildContextImpl context(node, inputTypes(node, graph));
+  if (!schema.BuildContextDependentFunction(context, body, schema.context_dependent_function_opset_versions().back()))
+    return std::nullopt;
+  return body;
+}
+
+bool callFunctionBody(std::string &bytes, StringRef operatorName, StringRef domain, int64_t sinceVersion,
+                      std::string &error) {
+  try {
+    proto::ModelProto model;
+    model.ParseFromString(bytes);
+    if (model.graph().node_size() != 1) {
+      error = "it is not a node of its own";
+      return false;
+    }
+    auto &node = *model.mutable_graph()->mutable_node(0);
+    const auto *schema = ::onnx::OpSchemaRegistry::Schema(operatorName.str(), static_cast<int>(sinceVersion),
+                                                          domain == "ai.onnx" ? "" : domain.str());
+    std::optional<proto::FunctionProto> body;
+    if (schema)
+      body = buildBody(*schema, node, model.graph());
+    if (!body) {
+      error = "the specification gives it no function body for these inputs and attributes";
+      return false;
+    }
+    // Defaults that the body refers to.
+    for (const auto &[name, attribute] : schema->attributes()) {
+      bool present = false;
+      for (const auto &given : node.attribute())
+        present |= given.name() == name;
+      if (!present && attribute.default_value.type() != proto::AttributeProto::UNDEFINED) {
+        *node.add_attribute() = attribute.default_value;
+        node.mutable_attribute()->rbegin()->set_name(name);
+      }
+    }
+    const char *functions = "strata.function";
+    auto &function = *model.add_functions();
+    function = *body;
+    function.set_domain(functions);
+    function.set_name(operatorName.str());
+    node.set_domain(functions);
+    node.set_op_type(operatorName.str());
+    auto *import = model.add_opset_import();
+    import->set_domain(functions);
+    import->set_version(1);
+    // The body may need other operator sets than the node.
+    for (const auto &used : body->opset_import()) {
+      bool known = false;
+      for (const auto &own : model.opset_import())
+        known |= own.domain() == used.domain();
+      if (!known)
+        *model.add_opset_import() = used;
+    }
+    bytes = model.SerializeAsString();
+    return true;
+  } catch (const std::exception &exception) {
+    error = exception.what();
+    return false;
+  }
 }
 
 } // namespace strata::importer

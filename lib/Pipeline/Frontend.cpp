@@ -8,8 +8,12 @@
 
 using namespace mlir;
 
+// Old versions first: a newer one may have the lowering or the body.
 void strata::buildUpgradePhase(OpPassManager &pm, const CompileOptions &) {
   pm.addPass(createUpgradeOpsetPass());
+  // Bodies depend on the operands' types.
+  pm.addPass(createInferShapesPass());
+  pm.addPass(createExpandFunctionsPass());
 }
 
 void strata::buildShapesPhase(OpPassManager &pm, const CompileOptions &) {

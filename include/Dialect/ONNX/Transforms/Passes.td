@@ -34,4 +34,21 @@ def UpgradeOpsetPass : Pass<"onnx-upgrade-opset", "::mlir::ModuleOp"> {
   }];
 }
 
+def ExpandFunctionsPass : Pass<"onnx-expand-functions", "::mlir::ModuleOp"> {
+  let summary = "Replace operators that have no lowering by their function bodies";
+  let description = [{
+    The body is the specification's, for the op's attributes and operand types; what it contains is upgraded and its types
+    inferred. Repeated until no such op is left.
+
+    ```mlir
+    %y = onnx.Celu_28(%x) : (tensor<4xf32>) -> tensor<4xf32>
+    // becomes
+    %alpha = onnx.Initializer dense<1.0> : tensor<f32>
+    %0 = onnx.Div_14(%x, %alpha) : ...
+    ...
+    ```
+  }];
+  let options = [Option<"all", "all", "bool", "false", "expand every operator that has a body, lowering or not">];
+}
+
 #endif // STRATA_DIALECT_ONNX_TRANSFORMS_PASSES_TD
