@@ -1,0 +1,173 @@
+//===- Link.cpp - objects to one file -------------------------------------===//
+
+#include "Link.h"
+#include "Jit.h"
+#include "llvm/Config/llvm-config.h"
+#include "llvm/Object/ArchiveWriter.h"
+#include "llvm/Support/FileSystem.h"
+#include "llvm/Support/MemoryBuffer.h"
+#include "llvm/Support/Path.h"
+#include "llvm/Support/Program.h"
+#include "llvm/Support/Signals.h"
+#include <cmath>
+#include <cstdlib>
+#include <dlfcn.h>
+#include <optional>
+#include <sys/stat.h>
+
+using namespace llvm;
+
+namespace strata {
+
+//===----------------------------------------------------------------------===//
+// Temporary files
+//===----------------------------------------------------------------------===//
+
+TemporaryFiles::~TemporaryFiles() {
+  for (const std::string &file : files) {
+    sys::fs::remove(file);
+    sys::DontRemoveFileOnSignal(file);
+  }
+}
+
+Expected<std::string> TemporaryFiles::create(StringRef suffix) {
+  SmallString<128> path;
+  int fd;
+  if (std::error_code code = sys::fs::createUniqueFile(
+          output + ".tmp%%%%%%" + suffix, fd, path))
+    return createStringError(code, "cannot write '%s': %s", output.c_str(),
+                             code.message().c_str());
+  sys::Process::SafelyCloseFileDescriptor(fd);
+  sys::RemoveFileOnSignal(path);
+  files.push_back(path.str().str());
+  return files.back();
+}
+
+Expected<std::string>
+TemporaryFiles::write(StringRef suffix,
+                      function_ref<Error(raw_pwrite_stream &)> write) {
+  auto file = create(suffix);
+  if (!file)
+    return file;
+  std::error_code code;
+  raw_fd_ostream os(*file, code);
+  if (!code) {
+    if (Error error = write(os))
+      return std::move(error);
+    os.close();
+    code = os.error();
+    os.clear_error();
+  }
+  if (code)
+    return createStringError(code, "cannot write '%s': %s", output.c_str(),
+                             code.message().c_str());
+  return file;
+}
+
+Error TemporaryFiles::rename(const std::string &file, StringRef to) {
+  // Temporary files are private; results have the usual permissions.
+  mode_t mask = umask(0);
+  umask(mask);
+  bool executable = to.ends_with(".so");
+  auto permissions =
+      static_cast<sys::fs::perms>((executable ? 0777 : 0666) & ~mask);
+  std::error_code code = sys::fs::setPermissions(file, permissions);
+  if (!code)
+    code = sys::fs::rename(file, to);
+  if (code)
+    return createStringError(code, "cannot write '%s': %s", to.str().c_str(),
+                             code.message().c_str());
+  return Error::success();
+}
+
+//===----------------------------------------------------------------------===//
+// Linking
+//===----------------------------------------------------------------------===//
+
+static Expected<std::string> findLinker() {
+  std::string major = std::to_string(LLVM_VERSION_MAJOR);
+  std::string home = "/usr/lib/llvm-" + major + "/bin";
+  for (std::string name : {"ld.lld-" + major, std::string("ld.lld")}) {
+    if (auto path = sys::findProgramByName(name))
+      return *path;
+    if (auto path = sys::findProgramByName(name, {home}))
+      return *path;
+  }
+  return createStringError("the linker ld.lld (Debian package lld-%s) is not "
+                           "installed; it is needed to write this kind of file",
+                           major.c_str());
+}
+
+static Error runLinker(ArrayRef<std::string> arguments) {
+  auto linker = findLinker();
+  if (!linker)
+    return linker.takeError();
+  SmallVector<StringRef> all = {*linker};
+  all.append(arguments.begin(), arguments.end());
+  SmallString<128> log;
+  if (sys::fs::createTemporaryFile("strata-link", "log", log))
+    return createStringError("cannot create a temporary file");
+  std::optional<StringRef> redirects[] = {StringRef(""), log.str(), log.str()};
+  std::string message;
+  int code = sys::ExecuteAndWait(*linker, all, std::nullopt, redirects, 0, 0,
+                                 &message);
+  std::string output;
+  if (auto buffer = MemoryBuffer::getFile(log))
+    output = (*buffer)->getBuffer().trim().str();
+  sys::fs::remove(log);
+  if (code == 0)
+    return Error::success();
+  return createStringError("linking failed: %s%s", message.c_str(),
+                           output.c_str());
+}
+
+Error linkRelocatable(ArrayRef<std::string> objects, StringRef output) {
+  SmallVector<std::string> arguments = {"-r", "-o", output.str()};
+  arguments.append(objects.begin(), objects.end());
+  return runLinker(arguments);
+}
+
+/// The file of the library that defines a function in this process.
+static std::string libraryOf(void *function) {
+  Dl_info info;
+  return dladdr(function, &info) && info.dli_fname ? info.dli_fname : "";
+}
+
+Error linkShared(ArrayRef<std::string> objects, StringRef soname,
+                 StringRef output) {
+  std::string runtime = runtimeLibraryPath();
+  SmallString<128> folder(runtime);
+  sys::fs::make_absolute(folder);
+  sys::path::remove_filename(folder);
+  SmallVector<std::string> arguments = {
+      "-shared", "-o", output.str(), "-soname", soname.str(), "--no-undefined",
+      // A copy of the runtime beside the model comes first.
+      "-rpath", "$ORIGIN:" + folder.str().str(), "--enable-new-dtags",
+      "--hash-style=gnu", "-z", "noexecstack", "-z", "relro"};
+  arguments.append(objects.begin(), objects.end());
+  arguments.push_back(runtime);
+  arguments.push_back("--as-needed");
+  for (void *function :
+       {reinterpret_cast<void *>(static_cast<float (*)(float)>(expf)),
+        reinterpret_cast<void *>(&std::malloc)})
+    if (std::string library = libraryOf(function); !library.empty())
+      arguments.push_back(library);
+  return runLinker(arguments);
+}
+
+Error writeStaticLibrary(ArrayRef<std::string> objects,
+                         ArrayRef<std::string> memberNames, StringRef output) {
+  std::vector<NewArchiveMember> members;
+  for (auto [object, name] : zip(objects, memberNames)) {
+    auto member = NewArchiveMember::getFile(object, /*Deterministic=*/true);
+    if (!member)
+      return member.takeError();
+    member->MemberName = name;
+    members.push_back(std::move(*member));
+  }
+  return writeArchive(output, members, SymtabWritingMode::NormalSymtab,
+                      object::Archive::K_GNU, /*Deterministic=*/true,
+                      /*Thin=*/false);
+}
+
+} // namespace strata

@@ -1,0 +1,163 @@
+//===- WeightsObject.cpp - constants as a relocatable object --------------===//
+//
+// LLVM IR literals cost many times their size in memory, so the object is
+// written directly: header, one data section, symbols, names, section table.
+//
+//===----------------------------------------------------------------------===//
+
+#include "WeightsObject.h"
+#include "llvm/BinaryFormat/ELF.h"
+#include "llvm/Support/MathExtras.h"
+#include <cstring>
+
+using namespace llvm;
+using namespace llvm::ELF;
+
+namespace strata {
+
+std::string constantSymbol(StringRef modelName, size_t index) {
+  return (modelName + "_constant_" + Twine(index)).str();
+}
+
+static Expected<uint16_t> machineOf(const Triple &triple) {
+  switch (triple.getArch()) {
+  case Triple::x86_64:
+    return EM_X86_64;
+  case Triple::aarch64:
+    return EM_AARCH64;
+  case Triple::riscv64:
+    return EM_RISCV;
+  default:
+    return createStringError("object files for %s are not supported; x86-64, "
+                             "aarch64 and riscv64 are",
+                             triple.str().c_str());
+  }
+}
+
+template <typename T> static void put(raw_ostream &os, const T &value) {
+  os.write(reinterpret_cast<const char *>(&value), sizeof(T));
+}
+
+static void pad(raw_ostream &os, uint64_t &at, uint64_t alignment) {
+  uint64_t next = alignTo(at, alignment);
+  os.write_zeros(next - at);
+  at = next;
+}
+
+Error writeWeightsObject(raw_ostream &os, const Triple &triple,
+                         uint32_t eflags, StringRef modelName,
+                         ArrayRef<Constant> constants,
+                         function_ref<bool(size_t)> include) {
+  static_assert(endianness::native == endianness::little,
+                "headers are written as they are in memory");
+  auto machine = machineOf(triple);
+  if (!machine)
+    return machine.takeError();
+  // Weights of more than 2 GiB must not stand between code and data.
+  bool isX86 = *machine == EM_X86_64;
+  StringRef sectionName = isX86 ? ".lrodata" : ".rodata";
+
+  uint64_t alignment = 64, size = 0;
+  std::vector<Elf64_Sym> symbols(1);
+  std::string strings(1, 0);
+  for (size_t i = 0; i < constants.size(); ++i) {
+    if (!include(i))
+      continue;
+    const Constant &constant = constants[i];
+    uint64_t start = alignTo(size, std::max<uint64_t>(constant.alignment, 64));
+    alignment = std::max(alignment, constant.alignment);
+    Elf64_Sym symbol = {};
+    symbol.st_name = strings.size();
+    symbol.setBindingAndType(STB_GLOBAL, STT_OBJECT);
+    symbol.st_other = STV_HIDDEN;
+    symbol.st_shndx = 1;
+    symbol.st_value = start;
+    symbol.st_size = constant.bytes;
+    symbols.push_back(symbol);
+    strings += constantSymbol(modelName, i);
+    strings += '\0';
+    size = start + constant.bytes;
+  }
+
+  std::string names(1, 0);
+  auto name = [&](StringRef text) {
+    uint32_t at = names.size();
+    names += text;
+    names += '\0';
+    return at;
+  };
+  Elf64_Shdr sections[6] = {};
+  Elf64_Shdr &data = sections[1], &symtab = sections[2], &strtab = sections[3],
+             &shstrtab = sections[4], &stack = sections[5];
+  data.sh_name = name(sectionName);
+  data.sh_type = SHT_PROGBITS;
+  data.sh_flags = SHF_ALLOC | (isX86 ? uint64_t(SHF_X86_64_LARGE) : 0);
+  data.sh_offset = alignTo(sizeof(Elf64_Ehdr), alignment);
+  data.sh_size = size;
+  data.sh_addralign = alignment;
+  symtab.sh_name = name(".symtab");
+  symtab.sh_type = SHT_SYMTAB;
+  symtab.sh_offset = alignTo(data.sh_offset + size, 8);
+  symtab.sh_size = symbols.size() * sizeof(Elf64_Sym);
+  symtab.sh_link = 3;
+  symtab.sh_info = 1; // the first global symbol
+  symtab.sh_addralign = 8;
+  symtab.sh_entsize = sizeof(Elf64_Sym);
+  strtab.sh_name = name(".strtab");
+  strtab.sh_type = SHT_STRTAB;
+  strtab.sh_offset = symtab.sh_offset + symtab.sh_size;
+  strtab.sh_size = strings.size();
+  strtab.sh_addralign = 1;
+  shstrtab.sh_name = name(".shstrtab");
+  stack.sh_name = name(".note.GNU-stack");
+  shstrtab.sh_type = SHT_STRTAB;
+  shstrtab.sh_offset = strtab.sh_offset + strtab.sh_size;
+  shstrtab.sh_size = names.size();
+  shstrtab.sh_addralign = 1;
+  stack.sh_type = SHT_PROGBITS;
+  stack.sh_offset = shstrtab.sh_offset + shstrtab.sh_size;
+  stack.sh_addralign = 1;
+
+  Elf64_Ehdr header = {};
+  std::memcpy(header.e_ident, ElfMagic, 4);
+  header.e_ident[EI_CLASS] = ELFCLASS64;
+  header.e_ident[EI_DATA] = ELFDATA2LSB;
+  header.e_ident[EI_VERSION] = EV_CURRENT;
+  header.e_type = ET_REL;
+  header.e_machine = *machine;
+  header.e_version = EV_CURRENT;
+  header.e_shoff = alignTo(stack.sh_offset, 8);
+  header.e_flags = eflags;
+  header.e_ehsize = sizeof(Elf64_Ehdr);
+  header.e_shentsize = sizeof(Elf64_Shdr);
+  header.e_shnum = std::size(sections);
+  header.e_shstrndx = 4;
+
+  put(os, header);
+  uint64_t at = sizeof(header);
+  pad(os, at, alignment);
+  uint64_t start = at;
+  for (size_t i = 0; i < constants.size(); ++i) {
+    if (!include(i))
+      continue;
+    uint64_t offset = at - start;
+    os.write_zeros(
+        alignTo(offset, std::max<uint64_t>(constants[i].alignment, 64)) -
+        offset);
+    at = start +
+         alignTo(offset, std::max<uint64_t>(constants[i].alignment, 64));
+    os.write(constants[i].data, constants[i].bytes);
+    at += constants[i].bytes;
+  }
+  pad(os, at, 8);
+  for (const Elf64_Sym &symbol : symbols)
+    put(os, symbol);
+  os << strings << names;
+  at += symtab.sh_size + strings.size() + names.size();
+  pad(os, at, 8);
+  for (const Elf64_Shdr &section : sections)
+    put(os, section);
+  return Error::success();
+}
+
+} // namespace strata
