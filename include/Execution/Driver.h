@@ -46,6 +46,10 @@ void printDiagnostic(llvm::raw_ostream &os, mlir::Diagnostic &diagnostic);
 mlir::OwningOpRef<mlir::ModuleOp> loadModule(llvm::StringRef path,
                                              mlir::MLIRContext &context);
 
+/// Finds mistakes in options (an unknown CPU, a name that is no identifier)
+/// before the work starts.
+llvm::Error checkOptions(const CompileOptions &options);
+
 /// Called with the name of a phase when it starts and when it has ended.
 using Progress =
     std::function<void(llvm::StringRef phase, bool ended, double seconds)>;

@@ -272,9 +272,8 @@ int compile(const CompileRequest &request, const Progress &progress) {
     return 1;
   };
   // Mistakes that cost nothing to find come before the work.
-  auto machine = createTargetMachine(request.options);
-  if (!machine)
-    return report(machine.takeError());
+  if (llvm::Error error = checkOptions(request.options))
+    return report(std::move(error));
   if (!isText(request.emit)) {
     TemporaryFiles files(request.output);
     if (auto file = files.create(""); !file)

@@ -1,12 +1,15 @@
 //===- Driver.cpp - from a file to a phase --------------------------------===//
 
 #include "Execution/Driver.h"
+#include "Dialect/OperatorSets.h"
+#include "Import/Import.h"
 #include "Pipeline/Pipeline.h"
 #include "Target.h"
 #include "mlir/IR/Builders.h"
 #include "mlir/IR/Diagnostics.h"
 #include "mlir/Parser/Parser.h"
 #include "mlir/Pass/PassManager.h"
+#include "llvm/ADT/StringExtras.h"
 #include "llvm/BinaryFormat/Magic.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/MemoryBuffer.h"
@@ -75,6 +78,7 @@ std::shared_ptr<MLIRContext> createContext() {
   DialectRegistry registry;
   registerCodegenDialects(registry);
   registerTranslationDialects(registry);
+  registerOperatorSets(registry);
   auto context = std::make_shared<MLIRContext>(registry);
   context->printOpOnDiagnostic(false);
   context->getDiagEngine().registerHandler(
@@ -89,6 +93,8 @@ OwningOpRef<ModuleOp> loadModule(llvm::StringRef path, MLIRContext &context) {
   };
   if (llvm::sys::fs::is_directory(path))
     return fail("is a directory, not a model");
+  if (!path.ends_with(".mlir") && !path.ends_with(".mlirbc"))
+    return importOnnxFile(path, &context);
   auto buffer = llvm::MemoryBuffer::getFile(path);
   if (std::error_code error = buffer.getError())
     return fail("cannot be read: " + error.message());
@@ -105,13 +111,31 @@ static Phase phaseOf(ModuleOp module) {
   if (auto name = module->getAttrOfType<StringAttr>(kPhase))
     if (std::optional<Phase> phase = parsePhase(name.getValue()))
       return *phase;
-  return module.lookupSymbol("main") ? Phase::Linalg : Phase::LLVM;
+  if (!module.lookupSymbol("main"))
+    return Phase::LLVM;
+  // Operators are of the operator sets' dialects, which the seam has not.
+  WalkResult found = module.walk([](Operation *op) {
+    llvm::StringRef dialect = op->getName().getDialectNamespace();
+    bool isOperator =
+        dialect == "onnx" || dialect == "tf" || dialect == "ov";
+    return isOperator ? WalkResult::interrupt() : WalkResult::advance();
+  });
+  return found.wasInterrupted() ? Phase::Import : Phase::Linalg;
 }
 
 static LogicalResult runPhase(ModuleOp module, Phase phase,
                               const CompileOptions &options) {
   PassManager pm(module.getContext());
   switch (phase) {
+  case Phase::Upgrade:
+    buildUpgradePhase(pm, options);
+    break;
+  case Phase::Shapes:
+    buildShapesPhase(pm, options);
+    break;
+  case Phase::Linalg:
+    buildLinalgPhase(pm, options);
+    break;
   case Phase::Fused:
     buildFusedPhase(pm, options);
     break;
@@ -160,6 +184,19 @@ LogicalResult lowerTo(ModuleOp module, Phase phase,
   return success();
 }
 
+llvm::Error checkOptions(const CompileOptions &options) {
+  llvm::StringRef name = options.modelName;
+  auto inIdentifier = [](char c) { return llvm::isAlnum(c) || c == '_'; };
+  if (name.empty() || llvm::isDigit(name.front()) ||
+      !llvm::all_of(name, inIdentifier))
+    return llvm::createStringError("the name '%s' is not a C identifier",
+                                   name.str().c_str());
+  if (options.optLevel > 3)
+    return llvm::createStringError("the optimisation level is 0 to 3, not %u",
+                                   options.optLevel);
+  return createTargetMachine(options).takeError();
+}
+
 std::unique_ptr<Model> openModel(llvm::StringRef path,
                                  const CompileOptions &options,
                                  const SessionOptions &session,
@@ -173,9 +210,8 @@ std::unique_ptr<Model> openModel(llvm::StringRef path,
     llvm::errs() << "error: " << llvm::toString(model.takeError()) << "\n";
     return nullptr;
   }
-  // A mistyped target is found before the work, not after it.
-  if (auto machine = createTargetMachine(options); !machine) {
-    llvm::errs() << "error: " << llvm::toString(machine.takeError()) << "\n";
+  if (llvm::Error error = checkOptions(options)) {
+    llvm::errs() << "error: " << llvm::toString(std::move(error)) << "\n";
     return nullptr;
   }
   std::shared_ptr<MLIRContext> context = createContext();
