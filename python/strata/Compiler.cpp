@@ -13,12 +13,17 @@ namespace {
 
 class RunnableModel : public Model {
 public:
-  explicit RunnableModel(std::unique_ptr<strata::Model> model) : model(std::move(model)) {}
+  explicit RunnableModel(std::unique_ptr<strata::Model> model)
+      : model(std::move(model)) {}
 
   std::string name() const override { return model->name(); }
   int threads() const override { return model->threads(); }
-  std::vector<Value> inputs() const override { return describe(model->inputs()); }
-  std::vector<Value> outputs() const override { return describe(model->outputs()); }
+  std::vector<Value> inputs() const override {
+    return describe(model->inputs());
+  }
+  std::vector<Value> outputs() const override {
+    return describe(model->outputs());
+  }
 
   std::vector<ProfileEntry> profile() override {
     std::vector<ProfileEntry> entries;
@@ -27,7 +32,8 @@ public:
     return entries;
   }
 
-  std::vector<Tensor> run(const std::vector<Tensor> &inputs, std::string &failure) override {
+  std::vector<Tensor> run(const std::vector<Tensor> &inputs,
+                          std::string &failure) override {
     llvm::Expected<std::vector<Tensor>> outputs = model->run(inputs);
     if (outputs)
       return std::move(*outputs);
@@ -60,20 +66,24 @@ SessionOptions sessionOptions(const Options &options) {
   return {options.threads, options.seed, options.memoryLimit, options.profile};
 }
 
-/// Compiles what `read` reads into a fresh context; diagnostics go to `failure`.
-std::unique_ptr<Model> compile(const Options &options, std::string &failure,
-                               llvm::function_ref<OwningOpRef<ModuleOp>(MLIRContext &)> read) {
+/// Compiles what `read` reads into a fresh context; diagnostics go to
+/// `failure`.
+std::unique_ptr<Model>
+compile(const Options &options, std::string &failure,
+        llvm::function_ref<OwningOpRef<ModuleOp>(MLIRContext &)> read) {
   std::shared_ptr<MLIRContext> context = createContext();
   std::string diagnostics;
   llvm::raw_string_ostream os(diagnostics);
   DiagnosticEngine::HandlerID handler =
-      context->getDiagEngine().registerHandler([&](Diagnostic &diagnostic) { printDiagnostic(os, diagnostic); });
+      context->getDiagEngine().registerHandler(
+          [&](Diagnostic &diagnostic) { printDiagnostic(os, diagnostic); });
 
   CompileOptions compileWith = compileOptions(options);
   FailureOr<std::unique_ptr<strata::Model>> model = mlir::failure();
   if (OwningOpRef<ModuleOp> module = read(*context))
     if (succeeded(lowerTo(*module, Phase::LLVM, compileWith)))
-      model = strata::Model::jit(*module, compileWith, sessionOptions(options), context);
+      model = strata::Model::jit(*module, compileWith, sessionOptions(options),
+                                 context);
   // The context lives as long as the model, the strings here do not.
   context->getDiagEngine().eraseHandler(handler);
   if (succeeded(model))
@@ -86,21 +96,30 @@ std::unique_ptr<Model> compile(const Options &options, std::string &failure,
 
 } // namespace
 
-std::unique_ptr<Model> compileFile(const std::string &path, const Options &options, std::string &failure) {
-  return compile(options, failure, [&](MLIRContext &context) { return loadModule(path, context); });
-}
-
-std::unique_ptr<Model> compileBytes(const char *data, size_t size, const Options &options, std::string &failure) {
+std::unique_ptr<Model> compileFile(const std::string &path,
+                                   const Options &options,
+                                   std::string &failure) {
   return compile(options, failure, [&](MLIRContext &context) {
-    ImportOptions import;
-    import.name = "<bytes>";
-    return importOnnxBytes(llvm::MemoryBuffer::getMemBufferCopy(llvm::StringRef(data, size), import.name), &context,
-                           import);
+    return loadModule(path, context);
   });
 }
 
-std::unique_ptr<Model> load(const std::string &path, const Options &options, std::string &failure) {
-  llvm::Expected<std::unique_ptr<strata::Model>> model = strata::Model::load(path, sessionOptions(options));
+std::unique_ptr<Model> compileBytes(const char *data, size_t size,
+                                    const Options &options,
+                                    std::string &failure) {
+  return compile(options, failure, [&](MLIRContext &context) {
+    ImportOptions import;
+    import.name = "<bytes>";
+    return importOnnxBytes(llvm::MemoryBuffer::getMemBufferCopy(
+                               llvm::StringRef(data, size), import.name),
+                           &context, import);
+  });
+}
+
+std::unique_ptr<Model> load(const std::string &path, const Options &options,
+                            std::string &failure) {
+  llvm::Expected<std::unique_ptr<strata::Model>> model =
+      strata::Model::load(path, sessionOptions(options));
   if (model)
     return std::make_unique<RunnableModel>(std::move(*model));
   failure = llvm::toString(model.takeError());

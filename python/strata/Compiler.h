@@ -29,8 +29,10 @@ struct Options {
   bool profile = false;
 };
 
-/// Name, ONNX's element type, sizes (-1: not known) and symbolic names ("": none) of the dimensions.
-using Value = std::tuple<std::string, int, std::vector<int64_t>, std::vector<std::string>>;
+/// Name, ONNX's element type, sizes (-1: not known) and symbolic names ("":
+/// none) of the dimensions.
+using Value = std::tuple<std::string, int, std::vector<int64_t>,
+                         std::vector<std::string>>;
 /// Node, calls, nanoseconds.
 using ProfileEntry = std::tuple<std::string, uint64_t, uint64_t>;
 
@@ -44,13 +46,19 @@ public:
   virtual std::vector<Value> outputs() const = 0;
   virtual std::vector<ProfileEntry> profile() = 0;
   /// Says in `failure` why there are no outputs.
-  virtual std::vector<Tensor> run(const std::vector<Tensor> &inputs, std::string &failure) = 0;
+  virtual std::vector<Tensor> run(const std::vector<Tensor> &inputs,
+                                  std::string &failure) = 0;
 };
 
 /// These return null and say why in `failure`: all diagnostics, one per line.
-std::unique_ptr<Model> compileFile(const std::string &path, const Options &options, std::string &failure);
-std::unique_ptr<Model> compileBytes(const char *data, size_t size, const Options &options, std::string &failure);
-std::unique_ptr<Model> load(const std::string &path, const Options &options, std::string &failure);
+std::unique_ptr<Model> compileFile(const std::string &path,
+                                   const Options &options,
+                                   std::string &failure);
+std::unique_ptr<Model> compileBytes(const char *data, size_t size,
+                                    const Options &options,
+                                    std::string &failure);
+std::unique_ptr<Model> load(const std::string &path, const Options &options,
+                            std::string &failure);
 
 } // namespace strata::python
 

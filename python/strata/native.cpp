@@ -21,7 +21,8 @@ using strata::Tensor;
 
 namespace {
 
-using Bytes = nb::ndarray<const uint8_t, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
+using Bytes =
+    nb::ndarray<const uint8_t, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
 using OwnedBytes = nb::ndarray<nb::numpy, uint8_t, nb::ndim<1>>;
 /// The elements and the shape of an array.
 using Input = std::tuple<Bytes, std::vector<int64_t>>;
@@ -33,8 +34,10 @@ using Output = std::tuple<OwnedBytes, nb::tuple>;
   throw nb::python_error();
 }
 
-/// Compiling and running take long and touch no Python object: other threads may run.
-template <typename Function> auto withoutLock(const char *error, Function function) {
+/// Compiling and running take long and touch no Python object: other threads
+/// may run.
+template <typename Function>
+auto withoutLock(const char *error, Function function) {
   std::string failure;
   auto result = [&] {
     nb::gil_scoped_release released;
@@ -51,7 +54,9 @@ Output wrap(const Tensor &tensor) {
   for (int64_t dim : tensor.shape)
     shape.append(dim);
   nb::capsule owner(new std::shared_ptr<void>(tensor.owner),
-                    [](void *pointer) noexcept { delete static_cast<std::shared_ptr<void> *>(pointer); });
+                    [](void *pointer) noexcept {
+                      delete static_cast<std::shared_ptr<void> *>(pointer);
+                    });
   return {OwnedBytes(tensor.data, {tensor.bytes()}, owner), nb::tuple(shape)};
 }
 
@@ -60,12 +65,16 @@ std::vector<Output> run(Model &model, const std::vector<Input> &arrays) {
   std::vector<Tensor> inputs(arrays.size());
   for (size_t i = 0; i < arrays.size(); ++i) {
     const auto &[bytes, shape] = arrays[i];
-    inputs[i].dtype = static_cast<strata_dtype>(i < values.size() ? std::get<1>(values[i]) : STRATA_UNDEFINED);
+    inputs[i].dtype = static_cast<strata_dtype>(
+        i < values.size() ? std::get<1>(values[i]) : STRATA_UNDEFINED);
     inputs[i].shape = shape;
-    inputs[i].data = const_cast<uint8_t *>(bytes.data()); // inputs are only read
+    inputs[i].data =
+        const_cast<uint8_t *>(bytes.data()); // inputs are only read
   }
   std::vector<Tensor> outputs =
-      withoutLock("RunError", [&](std::string &failure) { return model.run(inputs, failure); });
+      withoutLock("RunError", [&](std::string &failure) {
+        return model.run(inputs, failure);
+      });
   std::vector<Output> results;
   for (const Tensor &output : outputs)
     results.push_back(wrap(output));
@@ -100,8 +109,9 @@ NB_MODULE(_native, m) {
   m.def(
       "compile_file",
       [](const std::string &path, const Options &options) {
-        return withoutLock("CompileError",
-                           [&](std::string &failure) { return compileFile(path, options, failure); });
+        return withoutLock("CompileError", [&](std::string &failure) {
+          return compileFile(path, options, failure);
+        });
       },
       nb::arg("path"), nb::arg("options"));
   m.def(
@@ -115,7 +125,9 @@ NB_MODULE(_native, m) {
   m.def(
       "load",
       [](const std::string &path, const Options &options) {
-        return withoutLock("Error", [&](std::string &failure) { return load(path, options, failure); });
+        return withoutLock("Error", [&](std::string &failure) {
+          return load(path, options, failure);
+        });
       },
       nb::arg("path"), nb::arg("options"));
 }
