@@ -47,6 +47,8 @@ private:
   ModuleOp module;
   proto::ModelProto &model;
   llvm::DenseMap<Value, std::string> names;
+  /// What the model's outputs are called.
+  llvm::DenseMap<Value, std::string> outputNames;
   llvm::StringSet<> used;
 };
 } // namespace
@@ -74,21 +76,27 @@ static StringRef locationName(Location location) {
 }
 
 std::string ModelExporter::unique(StringRef wish) {
-  std::string base = wish.empty() ? "v" : wish.str(), name = base;
-  for (unsigned i = wish.empty() ? 0 : 1; wish.empty() && i == 0 ? true : used.contains(name); ++i)
-    name = base + "_" + std::to_string(i);
-  used.insert(name);
-  return name;
+  if (!wish.empty() && used.insert(wish).second)
+    return wish.str();
+  for (unsigned i = 0;; ++i)
+    if (std::string name = (wish.empty() ? "v" : wish.str()) + "_" + std::to_string(i); used.insert(name).second)
+      return name;
 }
 
-StringRef ModelExporter::define(Value value, StringRef wish) { return names[value] = unique(wish); }
+StringRef ModelExporter::define(Value value, StringRef wish) {
+  if (auto output = outputNames.find(value); output != outputNames.end())
+    return names[value] = output->second;
+  return names[value] = unique(wish);
+}
 
-StringRef ModelExporter::nameOf(Value value) {
-  // A cast of shapes has no form in ONNX: its result is its operand.
+/// A cast of shapes has no form in ONNX: its result is its operand.
+static Value withoutCasts(Value value) {
   while (auto cast = value.getDefiningOp<onnx::CastShapeOp>())
     value = cast.getInput();
-  return names.find(value)->second;
+  return value;
 }
+
+StringRef ModelExporter::nameOf(Value value) { return names.find(withoutCasts(value))->second; }
 
 //===----------------------------------------------------------------------===//
 // Opsets
@@ -199,7 +207,7 @@ LogicalResult ModelExporter::exportNode(Operation *op, proto::GraphProto &graph)
       names[result] = "";
 
   StringRef first = op->getNumResults() ? resultName(op->getResult(0)) : StringRef();
-  if (StringRef name = locationName(op->getLoc()); name != (operatorName + ":" + first).str())
+  if (StringRef name = locationName(op->getLoc()); !name.empty() && name != (operatorName + ":" + first).str())
     node.set_name(name.str());
   auto use = [&](Value value) { return nameOf(value); };
   if (versioned) {
@@ -309,10 +317,7 @@ LogicalResult ModelExporter::addOutput(Value value, StringRef name, proto::Graph
     return llvm::any_of(graph.output(), [&](const auto &other) { return other.name() == output.str(); });
   };
   std::string written = name.empty() ? own.str() : name.str();
-  Value source = value;
-  while (auto cast = source.getDefiningOp<onnx::CastShapeOp>())
-    source = cast.getInput();
-  bool isLocal = source.getParentBlock()->getParentOp() == nullptr || name.size() ||
+  bool isLocal = !name.empty() ||
                  llvm::any_of(graph.node(), [&](const auto &node) { return llvm::is_contained(node.output(), own.str()); }) ||
                  llvm::any_of(graph.input(), [&](const auto &input) { return input.name() == own.str(); }) ||
                  llvm::any_of(graph.initializer(), [&](const auto &tensor) { return tensor.name() == own.str(); });
@@ -358,8 +363,13 @@ LogicalResult ModelExporter::exportMain(func::FuncOp function) {
   }
   Operation *terminator = function.getBody().front().getTerminator();
   SmallVector<std::string> outputs;
-  for (unsigned i = 0; i < terminator->getNumOperands(); ++i)
-    outputs.push_back(stringAttr(function.getResultAttrDict(i), "onnx.name").str());
+  for (auto [i, value] : llvm::enumerate(terminator->getOperands())) {
+    StringRef name = stringAttr(function.getResultAttrDict(i), "onnx.name");
+    outputs.push_back(name.empty() ? unique("") : name.str());
+    reserve(outputs.back());
+    if (Value source = withoutCasts(value); !isa<BlockArgument>(source))
+      outputNames.try_emplace(source, outputs.back());
+  }
   if (failed(exportBody(function.getBody().front(), graph)))
     return failure();
   for (auto [i, value] : llvm::enumerate(terminator->getOperands())) {

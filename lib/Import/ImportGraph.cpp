@@ -71,7 +71,7 @@ LogicalResult GraphImporter::importInitializers(const GraphProto &graph, Scope &
 
 LogicalResult GraphImporter::importNodes(const google::protobuf::RepeatedPtrField<proto::NodeProto> &nodes,
                                          Scope &scope, const Trace &trace) {
-  FailureOr<SmallVector<int>> order = orderNodes(nodes, trace);
+  FailureOr<SmallVector<int>> order = orderNodes(nodes, [&](StringRef name) { return scope.values.contains(name); }, trace);
   if (failed(order))
     return failure();
   for (int index : *order)

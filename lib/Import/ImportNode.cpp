@@ -13,7 +13,7 @@ using ::onnx::NodeProto;
 namespace strata::importer {
 
 /// A model whose functions call each other too often would otherwise grow without bound.
-static constexpr uint64_t kMostNodes = 10'000'000;
+static constexpr uint64_t kMostNodes = 1'000'000;
 static constexpr unsigned kDeepestCalls = 64;
 
 /// Names without the empty ones at the end, which say nothing.
@@ -403,7 +403,7 @@ LogicalResult GraphImporter::importCall(const NodeProto &node, const proto::Func
   frame.outer = &scope.frame;
   frame.function = &function;
   frame.opsets = &opsets->second;
-  frame.prefix = scope.frame.prefix + (node.name().empty() ? node.op_type() : node.name()) + "/";
+  frame.prefix = (cast<NameLoc>(trace.getLocation()).getName().getValue() + "/").str();
 
   for (const std::string &name : function.attribute())
     frame.attributes[name] = nullptr;

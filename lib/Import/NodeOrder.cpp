@@ -49,11 +49,12 @@ static std::string describe(const proto::NodeProto &node, int index) {
   return node.name().empty() ? "node " + std::to_string(index) + " (" + node.op_type() + ")" : "'" + node.name() + "'";
 }
 
-FailureOr<SmallVector<int>> orderNodes(const Nodes &nodes, const Trace &trace) {
+FailureOr<SmallVector<int>> orderNodes(const Nodes &nodes, function_ref<bool(StringRef)> isDefined,
+                                         const Trace &trace) {
   StringMap<int> definedBy;
   for (auto [i, node] : llvm::enumerate(nodes))
     for (const std::string &output : node.output())
-      if (!output.empty())
+      if (!output.empty() && !isDefined(output))
         definedBy.try_emplace(output, i);
 
   // Of each node, the nodes whose results it uses.

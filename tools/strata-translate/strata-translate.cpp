@@ -15,13 +15,14 @@ using namespace mlir;
 namespace cl = llvm::cl;
 
 static cl::OptionCategory category("strata-translate");
-enum class Action { None, ImportFile, ImportText, Export, ExportText };
+enum class Action { None, ImportFile, ImportText, Export, ExportText, RoundTrip };
 static cl::opt<Action>
     action(cl::desc("What to do:"), cl::cat(category), cl::init(Action::None),
            cl::values(clEnumValN(Action::ImportFile, "import-onnx", "an ONNX model to MLIR"),
                       clEnumValN(Action::ImportText, "import-onnx-text", "a model in ONNX's text syntax to MLIR"),
                       clEnumValN(Action::Export, "export-onnx", "MLIR of versioned ops to an ONNX model"),
-                      clEnumValN(Action::ExportText, "export-onnx-text", "... to ONNX's text syntax")));
+                      clEnumValN(Action::ExportText, "export-onnx-text", "... to ONNX's text syntax"),
+                      clEnumValN(Action::RoundTrip, "round-trip-onnx", "an ONNX model to MLIR and back, for tests")));
 static cl::opt<std::string> input(cl::Positional, cl::desc("<input, - for standard input>"), cl::init("-"),
                                   cl::cat(category));
 static cl::opt<std::string> output("o", cl::desc("Output file, - for standard output"), cl::value_desc("file"),
@@ -36,7 +37,7 @@ static cl::opt<bool> bytecode("emit-bytecode", cl::cat(category), cl::desc("Writ
 static OwningOpRef<ModuleOp> importModel(MLIRContext &context) {
   strata::ImportOptions options;
   options.externalDataFolder = folder;
-  if (input != "-" && action == Action::ImportFile)
+  if (input != "-" && action != Action::ImportText)
     return strata::importOnnxFile(input, &context, options);
   options.name = input == "-" ? "<stdin>" : input.getValue();
   std::string message;
@@ -83,7 +84,8 @@ int main(int argc, char **argv) {
     return success();
   });
 
-  bool isImport = action == Action::ImportFile || action == Action::ImportText;
+  bool isImport = action != Action::Export && action != Action::ExportText;
+  bool isExport = action != Action::ImportFile && action != Action::ImportText;
   OwningOpRef<ModuleOp> module;
   if (isImport) {
     module = importModel(context);
@@ -103,15 +105,17 @@ int main(int argc, char **argv) {
   // The output file is made only when there is something to write.
   std::string message, text;
   llvm::raw_string_ostream stream(text);
-  if (!isImport && failed(action == Action::Export ? strata::exportOnnx(*module, stream)
-                                                   : strata::exportOnnxText(*module, stream)))
+  if (isExport && failed(action == Action::ExportText ? strata::exportOnnxText(*module, stream)
+                                                      : strata::exportOnnx(*module, stream)))
     return 1;
   auto file = openOutputFile(output, &message);
   if (!file) {
     llvm::errs() << "error: " << message << "\n";
     return 1;
   }
-  if (isImport ? failed(write(*module, file->os())) : (file->os() << text, false))
+  if (isExport)
+    file->os() << text;
+  else if (failed(write(*module, file->os())))
     return 1;
   file->os().flush();
   if (file->os().has_error()) {
