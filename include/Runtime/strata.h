@@ -26,7 +26,8 @@ extern "C" {
 #endif
 
 /* Element types, numbered as ONNX's TensorProto.DataType. In memory every element takes whole bytes: the 2-, 4- and
- * 6-bit types take one byte each (integers sign- or zero-extended), bool one byte holding 0 or 1. */
+ * 6-bit types take one byte each, bool one byte holding 0 or 1. Integers come out sign- or zero-extended; of those that
+ * are passed in only the low bits count. */
 typedef enum strata_dtype {
   STRATA_UNDEFINED = 0, STRATA_FLOAT = 1, STRATA_UINT8 = 2, STRATA_INT8 = 3, STRATA_UINT16 = 4, STRATA_INT16 = 5,
   STRATA_INT32 = 6, STRATA_INT64 = 7, STRATA_STRING = 8, STRATA_BOOL = 9, STRATA_FLOAT16 = 10, STRATA_DOUBLE = 11,

@@ -97,6 +97,15 @@ static Expected<strata_dtype> parseDescr(StringRef descr, strata_dtype expected,
                            descr.str().c_str());
 }
 
+/// ml_dtypes leaves the upper bits of its small integers zero; ours are
+/// extended by the sign.
+static void extendSign(Tensor &tensor) {
+  unsigned shift = tensor.dtype == STRATA_INT4 ? 4 : 6;
+  int8_t *data = static_cast<int8_t *>(tensor.data);
+  for (int64_t i = 0, count = tensor.size(); i < count; ++i)
+    data[i] = static_cast<int8_t>(data[i] << shift) >> shift;
+}
+
 /// Column-major to row-major, and foreign byte order to ours.
 static Tensor normalize(const Tensor &from, bool fortran, bool swap) {
   Tensor to = Tensor::allocate(from.dtype, from.shape);
@@ -173,11 +182,14 @@ Expected<Tensor> parseNpy(StringRef bytes, strata_dtype expected,
   tensor.owner = std::move(owner);
   bool fortran = valueOf(header, "fortran_order").starts_with("True") &&
                  tensor.shape.size() > 1;
-  if (fortran || swap || !tensor.owner) {
+  bool extend = tensor.dtype == STRATA_INT4 || tensor.dtype == STRATA_INT2;
+  if (fortran || swap || extend || !tensor.owner) {
     tensor = normalize(tensor, fortran, swap);
     if (!tensor.data)
       return createStringError("out of memory");
   }
+  if (extend)
+    extendSign(tensor);
   return tensor;
 }
 
@@ -213,9 +225,8 @@ static const char *descrOf(strata_dtype dtype) {
     return "<c16";
   case STRATA_BFLOAT16:
     return "<V2";
-  case STRATA_FLOAT8E5M2:
-    return "<f1";
   default:
+    // float8_e5m2 too: NumPy writes "<f1" for it, which it cannot read.
     return "<V1";
   }
 }

@@ -240,6 +240,20 @@ static bool row_major(const int64_t *sizes, const int64_t *strides, int32_t rank
   return same;
 }
 
+/* How far the integers below a byte are to be shifted left and back; 0 for the other types. */
+static unsigned narrow_shift(int32_t dtype) {
+  return dtype == STRATA_INT4 || dtype == STRATA_UINT4 ? 4 : dtype == STRATA_INT2 || dtype == STRATA_UINT2 ? 6 : 0;
+}
+
+static void extend_narrow(uint8_t *data, uint64_t count, int32_t dtype) {
+  unsigned shift = narrow_shift(dtype);
+  bool is_signed = dtype == STRATA_INT4 || dtype == STRATA_INT2;
+  for (uint64_t i = 0; i < count; ++i) {
+    uint8_t high = (uint8_t)(data[i] << shift);
+    data[i] = is_signed ? (uint8_t)((int8_t)high >> shift) : (uint8_t)(high >> shift);
+  }
+}
+
 static int bind_input(strata_session *session, uint32_t index, const strata_tensor *tensor) {
   const strata_model_descriptor *d = session->model->descriptor;
   memref *m = session->args[d->num_outputs + index];
@@ -251,7 +265,7 @@ static int bind_input(strata_session *session, uint32_t index, const strata_tens
   size_t alignment = element > 8 ? 8 : element; /* complex numbers are pairs */
   bool direct = row_major(tensor->shape, tensor->strides, rank, m->sizes + rank) || count == 0;
   m->allocated = m->aligned = tensor->data;
-  if (direct && (uintptr_t)tensor->data % alignment == 0)
+  if (direct && (uintptr_t)tensor->data % alignment == 0 && !narrow_shift(tensor->dtype))
     return 0;
   char label[256], error[STRATA_MESSAGE];
   strata_block *block = strata_heap_alloc(session->run.heap, &session->run.blocks, count * element, 64, error);
@@ -261,6 +275,8 @@ static int bind_input(strata_session *session, uint32_t index, const strata_tens
   if (count)
     copy_strided(m->aligned, tensor->data, element, rank, tensor->shape,
                  tensor->strides ? tensor->strides : m->sizes + rank);
+  if (narrow_shift(tensor->dtype))
+    extend_narrow((uint8_t *)m->aligned, count, tensor->dtype);
   return 0;
 }
 
