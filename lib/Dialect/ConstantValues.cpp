@@ -12,10 +12,60 @@ namespace strata {
 // Shapes are short; a longer list is no shape computation.
 static constexpr int64_t kMaxElements = 256;
 
+// The dense form of a sparse constant; null for element types without a zero attribute, and for huge tensors.
+static ElementsAttr makeDense(onnx::SparseElementsAttr sparse) {
+  constexpr int64_t maxElements = int64_t(1) << 28;
+  auto type = RankedTensorType::get(sparse.getShape(), sparse.getValues().getElementType());
+  auto indices = getIntegers(sparse.getIndices());
+  auto values = dyn_cast<DenseElementsAttr>(sparse.getValues());
+  if (!indices || !values || !type.getElementType().isIntOrFloat() || type.getNumElements() > maxElements)
+    return {};
+  int64_t rank = type.getRank(), count = values.getNumElements();
+  bool isLinear = sparse.getIndices().getShapedType().getRank() == 1;
+  Attribute zero = Builder(type.getContext()).getZeroAttr(type.getElementType());
+  SmallVector<Attribute> elements(type.getNumElements(), zero);
+  for (auto [i, value] : llvm::enumerate(values.getValues<Attribute>())) {
+    int64_t at = 0;
+    if (isLinear)
+      at = (*indices)[i];
+    else
+      for (int64_t d = 0; d < rank; ++d)
+        at = at * type.getDimSize(d) + (*indices)[i * rank + d];
+    if (at < 0 || at >= type.getNumElements() || static_cast<int64_t>(i) >= count)
+      return {};
+    elements[at] = value;
+  }
+  return DenseElementsAttr::get(type, elements);
+}
+
+// What the operator Constant holds: one of several attributes.
+static ElementsAttr getConstantOperator(Operation *op) {
+  Builder b(op->getContext());
+  auto vector = [](size_t size, Type element) {
+    return RankedTensorType::get({static_cast<int64_t>(size)}, element);
+  };
+  if (auto value = op->getAttrOfType<ElementsAttr>("value"))
+    return value;
+  if (auto value = op->getAttrOfType<onnx::SparseElementsAttr>("sparse_value"))
+    return makeDense(value);
+  if (auto value = op->getAttrOfType<FloatAttr>("value_float"))
+    return DenseElementsAttr::get(RankedTensorType::get({}, b.getF32Type()), value.getValue());
+  if (auto value = op->getAttrOfType<IntegerAttr>("value_int"))
+    return DenseElementsAttr::get(RankedTensorType::get({}, b.getI64Type()), value.getInt());
+  if (auto value = op->getAttrOfType<DenseF32ArrayAttr>("value_floats"))
+    return DenseElementsAttr::get(vector(value.size(), b.getF32Type()), value.asArrayRef());
+  if (auto value = op->getAttrOfType<DenseI64ArrayAttr>("value_ints"))
+    return DenseElementsAttr::get(vector(value.size(), b.getI64Type()), value.asArrayRef());
+  return {};
+}
+
 ElementsAttr getConstant(Value value) {
   Attribute attr;
   if (value && matchPattern(value, m_Constant(&attr)))
     return dyn_cast_or_null<ElementsAttr>(attr);
+  Operation *op = value ? value.getDefiningOp() : nullptr;
+  if (op && isa<VersionedOpInterface>(op) && getUnversionedName(op) == "Constant")
+    return getConstantOperator(op);
   return {};
 }
 

@@ -1,0 +1,109 @@
+//===- Cast.cpp - Cast, CastLike: other element types ---------------------===//
+
+#include "../Elementwise.h"
+#include "../UpgradeStep.h"
+
+//===----------------------------------------------------------------------===//
+// Rules and types
+//===----------------------------------------------------------------------===//
+
+// The element type that `to` names; null if none.
+static Type getTarget(Operation *op) {
+  std::optional<ElementKind> kind;
+  if (auto number = op->getAttrOfType<IntegerAttr>("to"))
+    kind = getElementKindOfDataType(number.getInt());
+  else if (auto name = op->getAttrOfType<StringAttr>("to")) // Version 1 spells the names of TensorProto.DataType.
+    kind = parseElementName(name.getValue().lower());
+  return kind ? getElementType(op->getContext(), *kind) : Type();
+}
+
+static LogicalResult verifyRoundMode(Operation *op) {
+  auto mode = op->getAttrOfType<StringAttr>("round_mode");
+  if (mode && !llvm::is_contained({"up", "down", "nearest"}, mode.getValue()))
+    return op->emitOpError("round_mode is '") << mode.getValue() << "', but must be up, down or nearest";
+  return success();
+}
+
+static LogicalResult verifyCast(Operation *op) {
+  if (!getTarget(op))
+    return op->emitOpError("to = ") << op->getAttr("to") << " is no element type";
+  return verifyRoundMode(op);
+}
+
+static LogicalResult inferCast(ShapeContext &c) {
+  c.setElementType(0, getTarget(c.getOperation()));
+  c.copyShape(0);
+  return success();
+}
+
+static LogicalResult inferCastLike(ShapeContext &c) {
+  c.setElementType(0, c.elementType(1));
+  c.copyShape(0);
+  return success();
+}
+
+static ValueAnalysis::Values inferElements(ShapeContext &c) {
+  Type to = c.getOperation()->getNumOperands() == 2 ? c.elementType(1) : getTarget(c.getOperation());
+  auto integer = dyn_cast_or_null<IntegerType>(to);
+  if (!integer)
+    return std::nullopt;
+  bool isBool = integer.isSignlessInteger(1);
+  if (ValueAnalysis::Values values = c.values(0)) {
+    for (Dim &value : *values) {
+      if (value.isStatic())
+        value = Dim(isBool ? value.size != 0 : wrapInteger(value.size, to));
+      else if (integer.getWidth() < 32)
+        value = Dim();
+    }
+    return values;
+  }
+  std::optional<SmallVector<double>> floats = c.floats(0);
+  if (!floats || floats->size() > 256)
+    return std::nullopt;
+  SmallVector<Dim> values;
+  for (double value : *floats) {
+    if (isBool)
+      values.push_back(Dim(value != 0));
+    else if (std::abs(value) < 2147483648.0 && wrapInteger(value, to) == static_cast<int64_t>(value))
+      values.push_back(Dim(static_cast<int64_t>(value)));
+    else
+      values.push_back(Dim());
+  }
+  return values;
+}
+
+static LogicalResult upgradeCast(Operation *op, PatternRewriter &rewriter) {
+  SmallVector<NamedAttribute> to;
+  if (op->getAttrOfType<StringAttr>("to"))
+    to.push_back(rewriter.getNamedAttr("to", rewriter.getI64IntegerAttr(getDataType(*getElementKind(getTarget(op))))));
+  replaceByNext(op, rewriter, op->getOperands(), {}, to);
+  return success();
+}
+
+//===----------------------------------------------------------------------===//
+// Lowering
+//===----------------------------------------------------------------------===//
+
+static FailureOr<SmallVector<Value>> lowerCast(Operation *op, ValueRange operands, LinalgBuilder &b) {
+  Type from = getElementType(op->getOperand(0)), to = getElementType(op->getResult(0));
+  auto saturate = op->getAttrOfType<IntegerAttr>("saturate");
+  if (from == to)
+    return SmallVector<Value>{operands[0]};
+  Value result = b.elementwise(operands[0], getSeamElementType(to), [&](ImplicitLocOpBuilder &n, ValueRange x) {
+    return scalar::convert(n, x[0], from, to, !saturate || saturate.getInt() != 0);
+  });
+  return SmallVector<Value>{result};
+}
+
+STRATA_SLICE(Cast) {
+  ops.add("Cast", {.verify = verifyCast,
+                   .inferShapes = inferCast,
+                   .inferValues = inferElements,
+                   .upgrade = upgradeCast,
+                   .lower = lowerCast});
+  ops.add("CastLike", {.verify = verifyRoundMode,
+                       .inferShapes = inferCastLike,
+                       .inferValues = inferElements,
+                       .upgrade = keepAttributes,
+                       .lower = lowerCast});
+}
