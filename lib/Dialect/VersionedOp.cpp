@@ -165,6 +165,11 @@ ParseResult parseVersionedOp(OpAsmParser &parser, OperationState &state, StringR
   if (parser.parseCommaSeparatedList(AsmParser::Delimiter::Paren, parseOperand) ||
       parser.parseOptionalAttrDict(state.attributes))
     return failure();
+  // Creation would drop an attribute of another kind.
+  if (failed(state.name.verifyInherentAttrs(state.attributes, [&] {
+        return parser.emitError(loc) << "'" << state.name << "' op ";
+      })))
+    return failure();
   while (succeeded(parser.parseOptionalKeyword("graph")))
     if (parser.parseRegion(*state.addRegion()))
       return failure();

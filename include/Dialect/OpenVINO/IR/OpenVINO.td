@@ -7,6 +7,7 @@ include "Dialect/ONNX/IR/ONNXTypeSets.td"
 
 def OpenVINO_Dialect : Dialect {
   let name = "ov";
+  let dependentDialects = ["::strata::onnx::ONNXDialect"];
   let cppNamespace = "::strata::ov";
   let summary = "OpenVINO operators that ONNX models carry";
   let description = "Imported from nodes of the domain `org.openvinotoolkit`.";

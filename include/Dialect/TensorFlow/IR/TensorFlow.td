@@ -7,6 +7,7 @@ include "Dialect/ONNX/IR/ONNXTypeSets.td"
 
 def TensorFlow_Dialect : Dialect {
   let name = "tf";
+  let dependentDialects = ["::strata::onnx::ONNXDialect"];
   let cppNamespace = "::strata::tf";
   let summary = "TensorFlow operators that ONNX models carry";
   let description = [{

@@ -2,6 +2,7 @@
 
 #include "Dialect/ONNX/IR/ElementKinds.h"
 #include "Dialect/ONNX/IR/ONNXBase.h"
+#include "llvm/ADT/TypeSwitch.h"
 
 using namespace mlir;
 
@@ -59,11 +60,54 @@ static const KindInfo kKinds[kNumElementKinds] = {
 
 static const KindInfo &getInfo(ElementKind kind) { return kKinds[static_cast<unsigned>(kind)]; }
 
+// By width, from 2 bits: 2, 4, 8, 16, 32, 64.
+static std::optional<ElementKind> getIntegerKind(IntegerType type) {
+  if (type.isSigned())
+    return std::nullopt;
+  bool isUnsigned = type.isUnsigned();
+  switch (type.getWidth()) {
+  case 1:
+    return isUnsigned ? std::nullopt : std::optional(ElementKind::boolean);
+  case 2:
+    return isUnsigned ? ElementKind::uint2 : ElementKind::int2;
+  case 4:
+    return isUnsigned ? ElementKind::uint4 : ElementKind::int4;
+  case 8:
+    return isUnsigned ? ElementKind::uint8 : ElementKind::int8;
+  case 16:
+    return isUnsigned ? ElementKind::uint16 : ElementKind::int16;
+  case 32:
+    return isUnsigned ? ElementKind::uint32 : ElementKind::int32;
+  case 64:
+    return isUnsigned ? ElementKind::uint64 : ElementKind::int64;
+  default:
+    return std::nullopt;
+  }
+}
+
 std::optional<ElementKind> getElementKind(Type type) {
-  for (const KindInfo &info : kKinds)
-    if (info.make(type.getContext()) == type)
-      return info.kind;
-  return std::nullopt;
+  using Result = std::optional<ElementKind>;
+  return llvm::TypeSwitch<Type, Result>(type)
+      .Case([](IntegerType t) { return getIntegerKind(t); })
+      .Case([](Float16Type) { return ElementKind::float16; })
+      .Case([](Float32Type) { return ElementKind::float32; })
+      .Case([](Float64Type) { return ElementKind::float64; })
+      .Case([](BFloat16Type) { return ElementKind::bfloat16; })
+      .Case([](Float8E4M3FNType) { return ElementKind::float8e4m3fn; })
+      .Case([](Float8E4M3FNUZType) { return ElementKind::float8e4m3fnuz; })
+      .Case([](Float8E5M2Type) { return ElementKind::float8e5m2; })
+      .Case([](Float8E5M2FNUZType) { return ElementKind::float8e5m2fnuz; })
+      .Case([](F8E8M0Type) { return ElementKind::float8e8m0; })
+      .Case([](F6E2M3Type) { return ElementKind::float6e2m3; })
+      .Case([](F6E3M2Type) { return ElementKind::float6e3m2; })
+      .Case([](F4E2M1Type) { return ElementKind::float4e2m1; })
+      .Case([](StringType) { return ElementKind::string; })
+      .Case([](ComplexType t) -> Result {
+        if (t.getElementType().isF32())
+          return ElementKind::complex64;
+        return t.getElementType().isF64() ? Result(ElementKind::complex128) : std::nullopt;
+      })
+      .Default([](Type) { return std::nullopt; });
 }
 
 Type getElementType(MLIRContext *context, ElementKind kind) { return getInfo(kind).make(context); }

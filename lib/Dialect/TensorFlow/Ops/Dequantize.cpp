@@ -15,10 +15,10 @@ static LogicalResult verifyDequantize(Operation *operation) {
     return op.emitOpError("attribute 'dtype' is ") << op.getDtype() << "; allowed are 1 (float) and 16 (bfloat16)";
   if (op.getDtype() == bfloat16 && mode != "MIN_COMBINED")
     return op.emitOpError("with dtype bfloat16 the mode must be MIN_COMBINED, not ") << mode;
-  if (mode == "MIN_FIRST" && op.getAxis() > -1)
+  int64_t axis = op.getAxis();
+  if (mode == "MIN_FIRST" && axis >= 0)
     return op.emitOpError("the mode MIN_FIRST has no axis");
   std::optional<Shape> input = getShape(op.getInput().getType());
-  int64_t axis = op.getAxis();
   if (input && axis >= static_cast<int64_t>(input->size()))
     return op.emitOpError("axis ") << axis << " is out of range for rank " << input->size();
   // One range for the tensor, or one per slice along the axis.
