@@ -2,7 +2,7 @@
 
 Every case ends as one of
   pass         outputs equal the expected ones within the suite's tolerances
-  unsupported  compiling refused the model with a diagnostic that names an operator of it
+  unsupported  compiling refused the model with a diagnostic that names an operator, an input or an output of it
   random       refused or different, and listed in random.txt: the expected output comes from another random generator
   wrong        different outputs, an error at run time, or a refusal that names nothing
   crashed      the process ended, or gave no answer in time
@@ -12,6 +12,7 @@ every wrong or crashed case.
 """
 
 import argparse
+import importlib.util
 import json
 import os
 import re
@@ -41,8 +42,9 @@ def read_list(file):
     return dict(line.split(": ", 1) for line in lines if line and not line.startswith("#"))
 
 
-def operators(model):
-    """Names of all operators in a serialised model, those in subgraphs and functions too."""
+def culprits(model):
+    """How a diagnostic may name what it refuses in a serialised model: its operators (those in subgraphs and functions
+    too), with or without version, and its inputs and outputs in quotes. As a regular expression."""
     import onnx
 
     names = set()
@@ -58,7 +60,8 @@ def operators(model):
     visit(proto.graph.node)
     for function in proto.functions:
         visit(function.node)
-    return names
+    values = {value.name for value in (*proto.graph.input, *proto.graph.output)}
+    return rf"\b({'|'.join(map(re.escape, names))})(_\d+)?\b|'({'|'.join(map(re.escape, values))})'"
 
 
 def run_case(case, backend):
@@ -68,8 +71,8 @@ def run_case(case, backend):
         run = backend(model)
     except Unsupported as error:
         text = " ".join(str(error).split())
-        named = any(re.search(rf"\b{name}(_\d+)?\b", text) for name in operators(model))
-        return ("unsupported", text) if named else ("wrong", f"refused without naming an operator: {text}")
+        named = re.search(culprits(model), text)
+        return ("unsupported", text) if named else ("wrong", f"refused without naming what: {text}")
     for inputs, expected in case.data_sets():
         try:
             outputs = run(inputs)
@@ -98,7 +101,7 @@ def update(results, listed, grow):
         if outcome == "unsupported" and (grow or name in listed):
             # The reason without the place in the file, which names only this run's buffer.
             kept[name] = re.sub(r"^.*?\berror: ", "", details)[:160]
-        elif outcome != "unsupported":
+        elif outcome == "pass":
             kept.pop(name, None)
     header = [line for line in LIST.read_text().splitlines() if line.startswith("#")] if LIST.exists() else []
     LIST.write_text("\n".join(header + [f"{name}: {kept[name]}" for name in sorted(kept)]) + "\n")
@@ -133,6 +136,8 @@ def parse(arguments):
 
 def main(arguments):
     options = parse(arguments)
+    if not importlib.util.find_spec(options.backend):
+        sys.exit(f"this Python has no package {options.backend}: run the suite by ./dev suite")
     start = time.monotonic()
     cases = [case for case in load_cases() if not options.filter or re.search(options.filter, case.name)]
     backend = BACKENDS[options.backend]
