@@ -30,8 +30,8 @@ KINDS = {
     "INT": "1 : i64", "FLOAT": "1.0 : f32", "STRING": '"a"', "INTS": "array<i64: 1, 1>", "FLOATS": "array<f32: 1.0>",
     "STRINGS": '["a"]', "TENSOR": "dense<1> : tensor<1xi64>", "TYPE_PROTO": "tensor<*xf32>",
 }  # yapf: disable
-# Operators that need one of several optional attributes.
-ONE_OF = {"Constant": 'value = dense<1.0> : tensor<f32>'}
+# Optional attributes without which the use would be invalid.
+NEEDED = {"Constant": 'value = dense<1.0> : tensor<f32>', "Mod": "fmod = 1 : i64"}
 
 
 def mlir_type(text):
@@ -82,8 +82,8 @@ def render(schema):
     attributes = [f"{RENAMES.get((schema.name, 'attr', n), n)} = "
                   f"{ATTRIBUTES.get((n, a.type.name), KINDS.get(a.type.name))}"
                   for n, a in sorted(schema.attributes.items()) if a.required and a.type.name != "GRAPH"]
-    if schema.name in ONE_OF and not attributes:
-        attributes.append(ONE_OF[schema.name])
+    if schema.name in NEEDED and not attributes:
+        attributes.append(NEEDED[schema.name])
     op = f"onnx.{DOMAINS[schema.domain]}{schema.name}_{schema.since_version}"
     lhs = ", ".join(f"%{i}" for i in range(len(results)))
     lines = [f"// CHECK-LABEL: @{schema.name}(", f"// CHECK: {op}("]

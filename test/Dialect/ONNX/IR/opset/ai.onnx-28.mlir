@@ -57,7 +57,7 @@ func.func @Einsum(%arg0: tensor<*xf32>) {
 // CHECK-LABEL: @Mod(
 // CHECK: onnx.Mod_28(
 func.func @Mod(%arg0: tensor<*xf32>, %arg1: tensor<*xf32>) {
-  %0 = onnx.Mod_28(%arg0, %arg1) : (tensor<*xf32>, tensor<*xf32>) -> tensor<*xf32>
+  %0 = onnx.Mod_28(%arg0, %arg1) {fmod = 1 : i64} : (tensor<*xf32>, tensor<*xf32>) -> tensor<*xf32>
   return
 }
 
