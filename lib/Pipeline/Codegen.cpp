@@ -52,6 +52,8 @@ void strata::buildBuffersPhase(OpPassManager &pm,
 
 void strata::buildVectorPhase(OpPassManager &pm, const CompileOptions &options) {
   TargetFacts facts = describeTarget(options);
+  // While elements are scalars: of vectors, it would also narrow those of f64.
+  pm.addPass(math::createMathLegalizeToF32());
   if (options.optLevel > 0) {
     EmitKernelsOptions kernels;
     kernels.vectorBits = facts.vectorBits;
@@ -73,7 +75,6 @@ void strata::buildLLVMPhase(OpPassManager &pm, const CompileOptions &options) {
   pm.addPass(createLowerAsserts());
   // Narrow floats are computed in f32, complex numbers in their parts.
   pm.addPass(createConvertComplexToStandardPass());
-  pm.addPass(math::createMathLegalizeToF32());
   arith::ArithEmulateUnsupportedFloatsOptions narrow;
   SmallVector<std::string> kinds = {"bf16", "f16"};
   narrow.sourceTypeStrs = kinds;
