@@ -18,6 +18,7 @@ namespace strata::importer {
 static constexpr size_t kLargestDense = 512;
 /// What generated code wants of a weight's address.
 static constexpr size_t kAlignment = 64;
+static constexpr size_t kCopiedAtOnce = 8 << 20;
 
 static StringRef nameOf(int32_t dataType) { return onnx::getElementName(*onnx::getElementKindOfDataType(dataType)); }
 
@@ -248,9 +249,13 @@ ElementsAttr TensorImporter::makeAttr(RankedTensorType type, Elements elements, 
 
   if (!elements.heap && (!elements.source || !isAddrAligned(Align(kAlignment), elements.bytes.data()))) {
     elements.heap = allocate(elements.bytes.size());
-    std::memcpy(elements.heap->getBufferStart(), elements.bytes.data(), elements.bytes.size());
-    if (elements.source)
-      elements.source.release(StringRef(elements.bytes.data(), elements.bytes.size()));
+    // Piece by piece, so that no large tensor is in memory twice.
+    for (size_t begin = 0; begin < elements.bytes.size(); begin += kCopiedAtOnce) {
+      ArrayRef<char> piece = elements.bytes.slice(begin, std::min(kCopiedAtOnce, elements.bytes.size() - begin));
+      std::memcpy(elements.heap->getBufferStart() + begin, piece.data(), piece.size());
+      if (elements.source)
+        elements.source.release(StringRef(piece.data(), piece.size()));
+    }
     elements.bytes = elements.heap->getBuffer();
     elements.source = SharedBytes();
   }

@@ -56,8 +56,9 @@ static LogicalResult write(ModuleOp module, llvm::raw_ostream &out) {
     return writeBytecodeToFile(module, out);
   OpPrintingFlags flags;
   flags.enableDebugInfo(locations);
+  // Without the section of resources (which would be made in full before it is left out).
   if (elide)
-    flags.elideLargeElementsAttrs(64).elideLargeResourceString(64);
+    flags.elideLargeElementsAttrs(64).useLocalScope();
   module.print(out, flags);
   return success();
 }
