@@ -11,6 +11,7 @@
 #define STRATA_CONVERSION_LINALGBUILDER_H
 
 #include "Dialect/ShapeContext.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Utils/StaticValueUtils.h"
 #include "mlir/IR/AffineMap.h"
 #include "mlir/IR/BuiltinOps.h"
@@ -37,6 +38,17 @@ public:
   ValueAnalysis &getAnalysis() { return analysis; }
   /// All elements of an integer operand of the source op, if known at compile time.
   std::optional<llvm::SmallVector<int64_t>> getIntegers(mlir::Value onnxValue);
+  /// The lowered value of the source op's formal input `formal` (of a variadic one, its k-th); null if absent.
+  mlir::Value operand(unsigned formal, unsigned k = 0);
+  /// The source value itself; null if absent.
+  mlir::Value onnxOperand(unsigned formal, unsigned k = 0);
+  /// Elements of a source value, an integer tensor of rank 0 or 1 and static size, as indices: constants where they are
+  /// known at compile time, sizes of the function's inputs where they are symbolic, else read from the lowered tensor.
+  Sizes integerElements(mlir::Value onnxValue);
+  /// The size that a symbolic name stands for, from an input of the function; none if no input has it.
+  std::optional<mlir::OpFoldResult> symbolSize(mlir::StringAttr symbol);
+  /// The size of a dimension known as `dim`; none if only the run tells.
+  std::optional<mlir::OpFoldResult> knownSize(const Dim &dim);
 
   // ---- Scalars and indices ----
   mlir::Value index(int64_t value);
@@ -56,6 +68,16 @@ public:
   mlir::OpFoldResult floorDiv(mlir::OpFoldResult a, mlir::OpFoldResult b);
   mlir::OpFoldResult ceilDiv(mlir::OpFoldResult a, mlir::OpFoldResult b);
   mlir::OpFoldResult product(llvm::ArrayRef<mlir::OpFoldResult> values);
+  /// product(numerators) / product(denominators), rounded down, after cancelling what is in both. At run time a zero
+  /// denominator counts as one.
+  mlir::OpFoldResult quotient(llvm::ArrayRef<mlir::OpFoldResult> numerators,
+                              llvm::ArrayRef<mlir::OpFoldResult> denominators);
+  /// True if the products are equal in every run, as far as the compiler can tell.
+  static bool haveSameProduct(llvm::ArrayRef<mlir::OpFoldResult> a, llvm::ArrayRef<mlir::OpFoldResult> b);
+  /// condition ? a : b.
+  mlir::OpFoldResult select(mlir::Value condition, mlir::OpFoldResult a, mlir::OpFoldResult b);
+  /// A comparison of indices.
+  mlir::Value compare(mlir::arith::CmpIPredicate predicate, mlir::OpFoldResult a, mlir::OpFoldResult b);
   mlir::OpFoldResult maximum(mlir::OpFoldResult a, mlir::OpFoldResult b);
   mlir::OpFoldResult minimum(mlir::OpFoldResult a, mlir::OpFoldResult b);
   /// Element `i` of a 1-D integer tensor as an index.
@@ -106,14 +128,27 @@ public:
   /// The lowered value of a source value.
   mlir::Value lookup(mlir::Value onnxValue) { return mapping.lookupOrNull(onnxValue); }
 
+  /// Loops over all index tuples below `sizes` in row-major order with loop-carried values; `body` gets the indices and
+  /// the carried values and returns the next ones.
+  llvm::SmallVector<mlir::Value>
+  loopNest(llvm::ArrayRef<mlir::OpFoldResult> sizes, mlir::ValueRange carried,
+           llvm::function_ref<llvm::SmallVector<mlir::Value>(mlir::ValueRange indices, mlir::ValueRange carried)> body);
+
   /// Declares (once) an external runtime function on the seam's types.
   mlir::Operation *declareRuntimeFunction(llvm::StringRef name, mlir::FunctionType type);
 
 private:
   llvm::LogicalResult lowerOp(mlir::Operation &op);
+  /// Records what the source value's type tells about the lowered value.
+  void map(mlir::Value onnxValue, mlir::Value value);
 
   mlir::ModuleOp module;
   ValueAnalysis analysis;
+  /// Source types of lowered values: their symbolic dimensions.
+  llvm::DenseMap<mlir::Value, mlir::Type> sourceTypes;
+  /// An input of the function and its dimension of each symbolic size, and the size once it was asked for.
+  llvm::DenseMap<mlir::StringAttr, std::pair<mlir::Value, int64_t>> symbols;
+  llvm::DenseMap<mlir::StringAttr, mlir::Value> symbolSizes;
   mlir::IRMapping mapping;
   unsigned numGlobals = 0;
 };

@@ -8,6 +8,7 @@
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/MLProgram/IR/MLProgram.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/Dialect/Arith/Utils/Utils.h"
 #include "mlir/Dialect/Utils/ReshapeOpsUtils.h"
@@ -45,6 +46,62 @@ std::optional<SmallVector<int64_t>> LinalgBuilder::getIntegers(Value onnxValue) 
   return llvm::map_to_vector(*dims, [](const Dim &dim) { return dim.size; });
 }
 
+Value LinalgBuilder::onnxOperand(unsigned formal, unsigned k) {
+  OperandRange group = cast<VersionedOpInterface>(source).getInputGroup(formal);
+  return k < group.size() ? Value(group[k]) : Value();
+}
+
+Value LinalgBuilder::operand(unsigned formal, unsigned k) {
+  Value value = onnxOperand(formal, k);
+  return value ? lookup(value) : Value();
+}
+
+std::optional<OpFoldResult> LinalgBuilder::symbolSize(StringAttr symbol) {
+  if (Value size = symbolSizes.lookup(symbol))
+    return OpFoldResult(size);
+  auto found = symbols.find(symbol);
+  if (found == symbols.end())
+    return std::nullopt;
+  // At the function's start, so that one value serves everywhere.
+  auto [input, dimension] = found->second;
+  InsertionGuard guard(*this);
+  setInsertionPointToStart(input.getParentBlock());
+  return OpFoldResult(symbolSizes[symbol] = create<tensor::DimOp>(input, dimension));
+}
+
+std::optional<OpFoldResult> LinalgBuilder::knownSize(const Dim &dim) {
+  if (dim.isStatic())
+    return OpFoldResult(getIndexAttr(dim.size));
+  return dim.symbol ? symbolSize(dim.symbol) : std::nullopt;
+}
+
+Sizes LinalgBuilder::integerElements(Value onnxValue) {
+  auto type = cast<RankedTensorType>(onnxValue.getType());
+  const ValueAnalysis::Values known = analysis.get(onnxValue);
+  Value tensor = lookup(onnxValue);
+  Sizes result;
+  for (int64_t i = 0, n = type.getNumElements(); i < n; ++i) {
+    if (known)
+      if (std::optional<OpFoldResult> size = knownSize((*known)[i])) {
+        result.push_back(*size);
+        continue;
+      }
+    if (type.getRank() == 1) {
+      result.push_back(element(tensor, i));
+      continue;
+    }
+    Value extracted = createOrFold<arith::IndexCastOp>(getIndexType(), extractScalar(tensor));
+    std::optional<int64_t> constant = getConstantIntValue(extracted);
+    result.push_back(constant ? OpFoldResult(getIndexAttr(*constant)) : OpFoldResult(extracted));
+  }
+  return result;
+}
+
+void LinalgBuilder::map(Value onnxValue, Value value) {
+  mapping.map(onnxValue, value);
+  sourceTypes[value] = onnxValue.getType();
+}
+
 //===----------------------------------------------------------------------===//
 // Scalars and indices
 //===----------------------------------------------------------------------===//
@@ -79,6 +136,10 @@ OpFoldResult LinalgBuilder::dim(Value tensor, int64_t i) {
   auto type = cast<RankedTensorType>(tensor.getType());
   if (!type.isDynamicDim(i))
     return getIndexAttr(type.getDimSize(i));
+  if (Type source = sourceTypes.lookup(tensor))
+    if (std::optional<Shape> shape = getShape(source); shape && static_cast<int64_t>(shape->size()) == type.getRank())
+      if (std::optional<OpFoldResult> size = knownSize((*shape)[i]))
+        return *size;
   // What made the tensor often knows its sizes.
   if (auto empty = tensor.getDefiningOp<tensor::EmptyOp>())
     return empty.getMixedSizes()[i];
@@ -138,6 +199,18 @@ OpFoldResult LinalgBuilder::product(ArrayRef<OpFoldResult> values) {
   for (OpFoldResult value : values)
     result = mul(result, value);
   return result;
+}
+
+Value LinalgBuilder::compare(arith::CmpIPredicate predicate, OpFoldResult a, OpFoldResult b) {
+  return createOrFold<arith::CmpIOp>(predicate, index(a), index(b));
+}
+
+OpFoldResult LinalgBuilder::select(Value condition, OpFoldResult a, OpFoldResult b) {
+  if (std::optional<int64_t> known = getConstantIntValue(condition))
+    return *known ? a : b;
+  if (isEqualConstantIntOrValue(a, b))
+    return a;
+  return createOrFold<arith::SelectOp>(condition, index(a), index(b));
 }
 
 OpFoldResult LinalgBuilder::element(Value tensor, int64_t i) {
@@ -413,44 +486,6 @@ Value LinalgBuilder::transpose(Value tensor, ArrayRef<int64_t> permutation) {
   return create<linalg::TransposeOp>(tensor, init, permutation)->getResult(0);
 }
 
-Value LinalgBuilder::reshape(Value tensor, ArrayRef<OpFoldResult> sizes) {
-  auto source = cast<RankedTensorType>(tensor.getType());
-  SmallVector<int64_t> shape;
-  for (OpFoldResult size : sizes)
-    shape.push_back(getConstantIntValue(size).value_or(ShapedType::kDynamic));
-  auto target = RankedTensorType::get(shape, source.getElementType());
-  if (source == target && source.hasStaticShape())
-    return tensor;
-  auto collapse = [&](Value value, int64_t rank) -> Value {
-    SmallVector<ReassociationIndices> all;
-    if (rank > 0)
-      all.push_back(llvm::to_vector(llvm::seq<int64_t>(0, rank)));
-    return rank == 1 ? value : create<tensor::CollapseShapeOp>(value, all).getResult();
-  };
-  if (source.hasStaticShape() && target.hasStaticShape()) {
-    if (auto groups = getReassociationIndicesForReshape(source, target)) {
-      if (source.getRank() > target.getRank())
-        return create<tensor::CollapseShapeOp>(target, tensor, *groups);
-      if (source.getRank() < target.getRank())
-        return create<tensor::ExpandShapeOp>(target, tensor, *groups);
-    }
-    if (source.getNumElements() != 0 && source.getRank() > 0 && target.getRank() > 0) {
-      Value flat = collapse(tensor, source.getRank());
-      if (target.getRank() == 1)
-        return flat;
-      SmallVector<ReassociationIndices> all{llvm::to_vector(llvm::seq<int64_t>(0, target.getRank()))};
-      return create<tensor::ExpandShapeOp>(target, flat, all);
-    }
-  }
-  SmallVector<Value> elements;
-  for (OpFoldResult size : sizes)
-    elements.push_back(index(size));
-  Value shapeValue = elements.empty()
-                         ? create<tensor::EmptyOp>(ArrayRef<int64_t>{0}, getIndexType()).getResult()
-                         : create<tensor::FromElementsOp>(elements).getResult();
-  return create<tensor::ReshapeOp>(target, tensor, shapeValue);
-}
-
 Value LinalgBuilder::unsqueeze(Value tensor, ArrayRef<int64_t> axes) {
   auto type = cast<RankedTensorType>(tensor.getType());
   int64_t rank = type.getRank() + axes.size();
@@ -524,6 +559,25 @@ Value LinalgBuilder::pad(Value tensor, ArrayRef<OpFoldResult> low, ArrayRef<OpFo
   if (llvm::all_of(low, isZero) && llvm::all_of(high, isZero))
     return tensor;
   return create<tensor::PadOp>(Type(), tensor, low, high, value);
+}
+
+SmallVector<Value> LinalgBuilder::loopNest(ArrayRef<OpFoldResult> sizes, ValueRange carried,
+                                           function_ref<SmallVector<Value>(ValueRange, ValueRange)> body) {
+  SmallVector<Value> indices;
+  auto build = [&](auto &self, ValueRange values) -> SmallVector<Value> {
+    if (indices.size() == sizes.size())
+      return body(indices, values);
+    auto loop = create<scf::ForOp>(index(int64_t(0)), index(sizes[indices.size()]), index(int64_t(1)), values);
+    InsertionGuard guard(*this);
+    setInsertionPointToStart(loop.getBody());
+    indices.push_back(loop.getInductionVar());
+    SmallVector<Value> next = self(self, loop.getRegionIterArgs());
+    indices.pop_back();
+    if (!next.empty() || loop.getBody()->empty() || !loop.getBody()->back().hasTrait<OpTrait::IsTerminator>())
+      create<scf::YieldOp>(next);
+    return SmallVector<Value>(loop.getResults());
+  };
+  return build(build, carried);
 }
 
 Operation *LinalgBuilder::declareRuntimeFunction(StringRef name, FunctionType type) {

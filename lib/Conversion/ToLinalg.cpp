@@ -46,12 +46,12 @@ LogicalResult LinalgBuilder::lowerOp(Operation &op) {
              << onnx::getTypeString(result.getType());
     }
   if (auto initializer = dyn_cast<onnx::InitializerOp>(op)) {
-    mapping.map(initializer.getOutput(), constant(initializer.getValue()));
+    map(initializer.getOutput(), constant(initializer.getValue()));
     return success();
   }
   if (auto shapeCast = dyn_cast<onnx::CastShapeOp>(op)) {
     auto type = cast<RankedTensorType>(getSeamType(shapeCast.getType()));
-    mapping.map(shapeCast.getOutput(), castShape(*this, lookup(shapeCast.getInput()), type));
+    map(shapeCast.getOutput(), castShape(*this, lookup(shapeCast.getInput()), type));
     return success();
   }
   auto lower = getBehavior(&op).lower;
@@ -72,14 +72,20 @@ LogicalResult LinalgBuilder::lowerOp(Operation &op) {
     auto type = cast<RankedTensorType>(getSeamType(result.getType()));
     if (!tensor::CastOp::areCastCompatible(value.getType(), type))
       return op.emitOpError("was lowered to ") << value.getType() << ", but its type is " << type;
-    mapping.map(result, castShape(*this, value, type));
+    map(result, castShape(*this, value, type));
   }
   return success();
 }
 
 FailureOr<SmallVector<Value>> LinalgBuilder::lowerBlock(Block &block, ValueRange arguments) {
   for (auto [argument, value] : llvm::zip_equal(block.getArguments(), arguments))
-    mapping.map(argument, value);
+    map(argument, value);
+  if (isa<func::FuncOp>(block.getParentOp()))
+    for (auto [argument, value] : llvm::zip_equal(block.getArguments(), arguments))
+      if (std::optional<Shape> shape = getShape(argument.getType()))
+        for (auto [i, dim] : llvm::enumerate(*shape))
+          if (dim.symbol && !dim.isStatic())
+            symbols.try_emplace(dim.symbol, value, i);
   Operation *saved = source;
   Location savedLoc = getLoc();
   for (Operation &op : block.without_terminator())

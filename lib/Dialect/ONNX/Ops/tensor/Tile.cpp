@@ -1,0 +1,99 @@
+//===- Tile.cpp - Tile ----------------------------------------------------===//
+//
+// Each dimension d becomes repeats x d and both are merged.
+//
+//===----------------------------------------------------------------------===//
+
+#include "../Slice.h"
+#include "../Upgrade.h"
+
+// Version 1: tiles and axis, scalars of the data's type.
+static std::optional<SmallVector<Dim>> getRepeats(ShapeContext &c, int64_t rank) {
+  if (c.version() >= 6)
+    return c.values(1);
+  auto tiles = c.floats(1), axis = c.floats(2);
+  if (!tiles || !axis || tiles->size() != 1 || axis->size() != 1 || (*axis)[0] < 0 || (*axis)[0] >= rank)
+    return std::nullopt;
+  SmallVector<Dim> repeats(rank, Dim(1));
+  repeats[static_cast<int64_t>((*axis)[0])] = Dim(static_cast<int64_t>((*tiles)[0]));
+  return repeats;
+}
+
+static LogicalResult inferTile(ShapeContext &c) {
+  std::optional<Shape> shape = c.shape(0);
+  if (!shape)
+    return success();
+  auto repeats = getRepeats(c, shape->size());
+  if (repeats && repeats->size() != shape->size())
+    return c.emitError() << "has " << repeats->size() << " repeats for an input of rank " << shape->size();
+  Shape result(shape->size());
+  if (repeats)
+    for (auto [i, dim] : llvm::enumerate(*shape)) {
+      if ((*repeats)[i].isStatic() && (*repeats)[i].size < 0)
+        return c.emitError() << "repeats dimension " << i << " " << (*repeats)[i].size << " times";
+      result[i] = dim * (*repeats)[i];
+    }
+  c.setShape(0, result);
+  return success();
+}
+
+static ValueAnalysis::Values tileValues(ShapeContext &c) {
+  auto values = c.values(0);
+  auto repeats = c.version() >= 6 ? c.integers(1) : std::nullopt;
+  if (!values || !repeats || c.rank(0) != 1 || repeats->size() != 1 || (*repeats)[0] < 0 || (*repeats)[0] > 256)
+    return std::nullopt;
+  SmallVector<Dim> result;
+  for (int64_t i = 0; i < (*repeats)[0] && result.size() <= 256; ++i)
+    llvm::append_range(result, *values);
+  return result;
+}
+
+static LogicalResult upgradeTile(Operation *op, PatternRewriter &rewriter) {
+  auto tiles = getFloats(getConstant(op->getOperand(1))), axis = getFloats(getConstant(op->getOperand(2)));
+  auto type = dyn_cast<RankedTensorType>(op->getOperand(0).getType());
+  if (!tiles || !axis || tiles->size() != 1 || axis->size() != 1 || !type)
+    return op->emitOpError("cannot be upgraded to version 6: its tiles and axis are not constants");
+  if ((*axis)[0] < 0 || (*axis)[0] >= type.getRank())
+    return op->emitOpError("axis ") << (*axis)[0] << " is out of range for rank " << type.getRank();
+  SmallVector<int64_t> repeats(type.getRank(), 1);
+  repeats[static_cast<int64_t>((*axis)[0])] = static_cast<int64_t>((*tiles)[0]);
+  upgrade::replaceByNext(op, rewriter, {op->getOperand(0), upgrade::constantI64(rewriter, op->getLoc(), repeats)}, {});
+  return success();
+}
+
+static FailureOr<SmallVector<Value>> lowerTile(Operation *op, ValueRange operands, LinalgBuilder &b) {
+  Value data = operands[0];
+  auto type = cast<RankedTensorType>(data.getType());
+  int64_t rank = type.getRank();
+  if (rank == 0)
+    return SmallVector<Value>{data};
+  b.checkEqual(b.dim(operands[1], 0), b.getIndexAttr(rank), "there are not as many repeats as dimensions");
+  Sizes wide, result;
+  SmallVector<AffineExpr> exprs;
+  ValueAnalysis::Values known = b.getAnalysis().get(op->getOperand(1));
+  for (int64_t i = 0; i < rank; ++i) {
+    auto size = known ? b.knownSize((*known)[i]) : std::nullopt;
+    OpFoldResult repeat = size ? *size : b.element(operands[1], i);
+    if (!getConstantIntValue(repeat))
+      b.check(b.compare(arith::CmpIPredicate::sge, repeat, b.getIndexAttr(0)), "a dimension is repeated less than 0 times");
+    if (!isConstantIntValue(repeat, 1))
+      wide.push_back(repeat);
+    exprs.push_back(b.getAffineDimExpr(wide.size()));
+    wide.push_back(b.dim(data, i));
+    result.push_back(b.mul(repeat, b.dim(data, i)));
+  }
+  int64_t wideRank = wide.size();
+  if (wideRank == rank)
+    return SmallVector<Value>{data};
+  Value init = b.empty(wide, type.getElementType());
+  SmallVector<AffineMap> maps{AffineMap::get(wideRank, 0, exprs, b.getContext()), b.getMultiDimIdentityMap(wideRank)};
+  SmallVector<utils::IteratorType> iterators(wideRank, utils::IteratorType::parallel);
+  auto copies = b.create<linalg::GenericOp>(
+      init.getType(), data, init, maps, iterators,
+      [](OpBuilder &nested, Location loc, ValueRange args) { nested.create<linalg::YieldOp>(loc, args[0]); });
+  return SmallVector<Value>{b.reshape(copies.getResult(0), result)};
+}
+
+STRATA_SLICE(Tile) {
+  ops.add("Tile", {.inferShapes = inferTile, .inferValues = tileValues, .upgrade = upgradeTile, .lower = lowerTile});
+}
