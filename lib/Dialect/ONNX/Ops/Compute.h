@@ -1,0 +1,183 @@
+//===- Compute.h - reductions and contractions in slices --------*- C++ -*-===//
+//
+// linalg.generic by indexing maps, in the compute type of an element type
+// (f32 for narrower floats), rounded once at the end.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef STRATA_LIB_DIALECT_ONNX_OPS_COMPUTE_H
+#define STRATA_LIB_DIALECT_ONNX_OPS_COMPUTE_H
+
+#include "Slice.h"
+#include "Conversion/ScalarOps.h"
+
+namespace strata {
+
+inline Type getElement(Value value) { return cast<TensorType>(value.getType()).getElementType(); }
+inline int64_t getRank(Value value) { return cast<RankedTensorType>(value.getType()).getRank(); }
+
+/// The element types of the onnx values of a lowering: of operand `formal`, or of result `i`.
+inline Type getOnnxElement(Value value) { return cast<TensorType>(value.getType()).getElementType(); }
+
+/// The lowered value of formal input `formal`; null if it is absent.
+inline Value getFormal(LinalgBuilder &b, Operation *op, unsigned formal) {
+  OperandRange group = cast<VersionedOpInterface>(op).getInputGroup(formal);
+  return group.empty() ? Value() : b.lookup(group.front());
+}
+
+/// `[0, 1, ..]` of `rank` dimensions without those in `axes`, as results of a map over `rank` dimensions.
+inline AffineMap mapWithout(MLIRContext *context, int64_t rank, ArrayRef<int64_t> axes) {
+  SmallVector<AffineExpr> exprs;
+  for (int64_t i = 0; i < rank; ++i)
+    if (!llvm::is_contained(axes, i))
+      exprs.push_back(getAffineDimExpr(i, context));
+  return AffineMap::get(rank, 0, exprs, context);
+}
+
+/// result[i...] = body(inputs[map(i...)]...), all loops parallel over `sizes`.
+inline Value mapElements(LinalgBuilder &b, ValueRange inputs, ArrayRef<AffineMap> maps, ArrayRef<OpFoldResult> sizes,
+                         Type element, ScalarFn body) {
+  SmallVector<AffineMap> all(maps);
+  all.push_back(b.getMultiDimIdentityMap(sizes.size()));
+  SmallVector<utils::IteratorType> iterators(sizes.size(), utils::IteratorType::parallel);
+  Value init = b.empty(sizes, element);
+  return b
+      .create<linalg::GenericOp>(init.getType(), inputs, init, all, iterators,
+                                 [&](OpBuilder &nested, Location loc, ValueRange args) {
+                                   ImplicitLocOpBuilder n(loc, nested);
+                                   n.create<linalg::YieldOp>(body(n, args.drop_back()));
+                                 })
+      .getResult(0);
+}
+
+/// Reduces `axes` of the inputs (all of one shape) with `combine(elements..., accumulator)`; the axes are dropped.
+inline Value reduceMany(LinalgBuilder &b, ValueRange inputs, ArrayRef<AffineMap> maps, ArrayRef<int64_t> axes,
+                        Value init, ScalarFn combine) {
+  int64_t rank = getRank(inputs[0]);
+  SmallVector<utils::IteratorType> iterators(rank, utils::IteratorType::parallel);
+  Sizes sizes;
+  for (int64_t axis : axes)
+    iterators[axis] = utils::IteratorType::reduction;
+  for (int64_t i = 0; i < rank; ++i)
+    if (iterators[i] == utils::IteratorType::parallel)
+      sizes.push_back(b.dim(inputs[0], i));
+  Value accumulator = b.fill(sizes, init);
+  SmallVector<AffineMap> all(maps);
+  all.push_back(mapWithout(b.getContext(), rank, axes));
+  return b
+      .create<linalg::GenericOp>(accumulator.getType(), inputs, accumulator, all, iterators,
+                                 [&](OpBuilder &nested, Location loc, ValueRange args) {
+                                   ImplicitLocOpBuilder n(loc, nested);
+                                   n.create<linalg::YieldOp>(combine(n, args));
+                                 })
+      .getResult(0);
+}
+
+inline Value addScalars(ImplicitLocOpBuilder &b, Value x, Value y) {
+  if (isa<FloatType>(x.getType()))
+    return b.create<arith::AddFOp>(x, y);
+  return b.create<arith::AddIOp>(x, y);
+}
+inline Value mulScalars(ImplicitLocOpBuilder &b, Value x, Value y) {
+  if (isa<FloatType>(x.getType()))
+    return b.create<arith::MulFOp>(x, y);
+  return b.create<arith::MulIOp>(x, y);
+}
+inline Value constantFloat(ImplicitLocOpBuilder &b, Type type, double value) {
+  return b.create<arith::ConstantOp>(b.getFloatAttr(type, value));
+}
+
+/// |x|^p, and the p-th root of a sum of such.
+inline Value powerOfAbs(ImplicitLocOpBuilder &b, Value x, int64_t p) {
+  Value positive = b.create<math::AbsFOp>(x);
+  if (p == 1)
+    return positive;
+  if (p == 2)
+    return b.create<arith::MulFOp>(x, x);
+  return b.create<math::PowFOp>(positive, constantFloat(b, x.getType(), static_cast<double>(p)));
+}
+inline Value rootOf(ImplicitLocOpBuilder &b, Value sum, int64_t p) {
+  if (p == 1)
+    return sum;
+  if (p == 2)
+    return b.create<math::SqrtOp>(sum);
+  return b.create<math::PowFOp>(sum, constantFloat(b, sum.getType(), 1.0 / static_cast<double>(p)));
+}
+
+/// A tensor of the compute type of `onnxElement`, as elements of that type.
+inline Value roundTo(LinalgBuilder &b, Value tensor, Type onnxElement) {
+  Type seam = getSeamElementType(onnxElement);
+  if (getElement(tensor) == seam)
+    return tensor;
+  return b.elementwise(tensor, seam, [&](ImplicitLocOpBuilder &n, ValueRange x) {
+    return scalar::encode(n, x[0], onnxElement);
+  });
+}
+
+/// A tensor of elements `onnxElement`, as values of its compute type.
+inline Value widen(LinalgBuilder &b, Value tensor, Type onnxElement) {
+  Type compute = scalar::getComputeType(onnxElement);
+  if (getElement(tensor) == compute)
+    return tensor;
+  return b.elementwise(tensor, compute, [&](ImplicitLocOpBuilder &n, ValueRange x) {
+    return scalar::decode(n, x[0], onnxElement);
+  });
+}
+
+/// The number of elements in `axes` of `tensor` as a floating-point scalar.
+inline Value countAs(LinalgBuilder &b, Value tensor, ArrayRef<int64_t> axes, Type type) {
+  OpFoldResult count = b.getIndexAttr(1);
+  for (int64_t axis : axes)
+    count = b.mul(count, b.dim(tensor, axis));
+  if (std::optional<int64_t> known = getConstantIntValue(count))
+    return constantFloat(b, type, static_cast<double>(*known));
+  return b.create<arith::SIToFPOp>(type, b.create<arith::IndexCastOp>(b.getI64Type(), b.index(count)));
+}
+
+/// result[out] += lhs[l] * rhs[r] in the compute type of `onnxElement`, from zero. The maps are over the loops that
+/// `iterators` describe; the parallel ones have `sizes` in the order of the result.
+inline Value contract(LinalgBuilder &b, Value lhs, Value rhs, ArrayRef<AffineMap> maps,
+                      ArrayRef<utils::IteratorType> iterators, ArrayRef<OpFoldResult> sizes, Type onnxElement) {
+  Type compute = scalar::getComputeType(onnxElement);
+  Value accumulator = b.fill(sizes, b.scalar(compute, 0));
+  return b
+      .create<linalg::GenericOp>(accumulator.getType(), ValueRange{lhs, rhs}, accumulator, maps, iterators,
+                                 [&](OpBuilder &nested, Location loc, ValueRange args) {
+                                   ImplicitLocOpBuilder n(loc, nested);
+                                   auto toCompute = [&](Value v) -> Value {
+                                     return v.getType() == compute ? v : scalar::decode(n, v, onnxElement);
+                                   };
+                                   Value product = mulScalars(n, toCompute(args[0]), toCompute(args[1]));
+                                   n.create<linalg::YieldOp>(addScalars(n, args[2], product));
+                                 })
+      .getResult(0);
+}
+
+/// The name of `op`'s operator at another version.
+inline OperationName getVersionName(Operation *op, int64_t version) {
+  StringRef name = op->getName().getStringRef();
+  return OperationName((name.take_front(name.rfind('_') + 1) + Twine(version)).str(), op->getContext());
+}
+
+/// Replaces `op` by its operator at `version` with the same operands and results, attributes `attrs`.
+inline Operation *replaceByVersion(PatternRewriter &rewriter, Operation *op, int64_t version, const NamedAttrList &attrs) {
+  OperationState state(op->getLoc(), getVersionName(op, version));
+  state.addOperands(op->getOperands());
+  state.addTypes(op->getResultTypes());
+  state.addAttributes(attrs.getAttrs());
+  Operation *created = rewriter.create(state);
+  rewriter.replaceOp(op, created);
+  return created;
+}
+
+inline LogicalResult renameToNext(Operation *op, PatternRewriter &rewriter, ArrayRef<StringRef> dropped = {}) {
+  NamedAttrList attrs(op->getAttrs());
+  for (StringRef name : dropped)
+    attrs.erase(name);
+  replaceByVersion(rewriter, op, cast<VersionedOpInterface>(op).getNextVersion(), attrs);
+  return success();
+}
+
+} // namespace strata
+
+#endif // STRATA_LIB_DIALECT_ONNX_OPS_COMPUTE_H

@@ -1,0 +1,161 @@
+//===- Softmax.cpp - Softmax, LogSoftmax, Hardmax -------------------------===//
+//
+// Up to version 11 these flatten their operand to two dimensions at `axis`;
+// from 13 on they work along one axis.
+//
+//===----------------------------------------------------------------------===//
+
+#include "../Compute.h"
+
+static int64_t getAbsentAxis(int64_t version) { return version < 13 ? 1 : -1; }
+
+static LogicalResult inferSoftmax(ShapeContext &c) {
+  if (auto rank = c.rank(0)) {
+    int64_t axis = c.integer("axis", getAbsentAxis(c.version()));
+    // The flattening versions may split after the last dimension (version 1 says so of Flatten, which they apply).
+    bool atEnd = c.version() < 13 && axis == *rank;
+    if (!atEnd && *rank > 0 && failed(c.normalizeAxis(axis, *rank)))
+      return failure();
+    if (*rank == 0 && axis != 0 && axis != -1)
+      return c.emitError() << "axis " << axis << " is out of range for rank 0";
+  }
+  c.copyShape(0);
+  return success();
+}
+
+// op_11(x, axis) = Reshape(op_13(Flatten(x, axis), -1), Shape(x)).
+static LogicalResult upgradeSoftmax(Operation *op, PatternRewriter &rewriter) {
+  auto axisAttr = op->getAttrOfType<IntegerAttr>("axis");
+  int64_t axis = axisAttr ? axisAttr.getInt() : 1;
+  Location loc = op->getLoc();
+  Value x = op->getOperand(0);
+  auto ranked = dyn_cast<RankedTensorType>(x.getType());
+  auto make = [&](StringRef name, Value operand, Type type, ArrayRef<NamedAttribute> attrs) {
+    OperationState state(loc, name);
+    state.addOperands(operand);
+    state.addTypes(type);
+    state.addAttributes(attrs);
+    return rewriter.create(state)->getResult(0);
+  };
+  std::string newName = getVersionName(op, 13).getStringRef().str();
+  auto axisIs = [&](int64_t value) { return rewriter.getNamedAttr("axis", rewriter.getI64IntegerAttr(value)); };
+  if (axis == -1 || (ranked && axis == ranked.getRank() - 1)) {
+    rewriter.replaceOp(op, make(newName, x, op->getResult(0).getType(), axisIs(-1)));
+    return success();
+  }
+  Type flatType = UnrankedTensorType::get(getOnnxElement(x));
+  Value flat = make("onnx.Flatten_25", x, flatType, axisIs(axis));
+  Value result = make(newName, flat, flatType, axisIs(-1));
+  Value shape = make("onnx.Shape_25", x, UnrankedTensorType::get(rewriter.getI64Type()), {});
+  OperationState reshape(loc, "onnx.Reshape_25");
+  reshape.addOperands({result, shape});
+  reshape.addTypes(op->getResultTypes());
+  rewriter.replaceOp(op, rewriter.create(reshape));
+  return success();
+}
+
+static int64_t getAxis(Operation *op, int64_t rank) {
+  auto attr = op->getAttrOfType<IntegerAttr>("axis");
+  int64_t axis = attr ? attr.getInt() : -1;
+  return axis < 0 ? axis + rank : axis;
+}
+
+namespace {
+// The pieces that the three share: x in the compute type and its maximum along the axis.
+struct Rows {
+  Rows(Operation *op, Value operand, LinalgBuilder &b)
+      : element(getOnnxElement(op->getResult(0))), compute(scalar::getComputeType(element)), x(operand) {
+    if (getRank(x) == 0) // Of a scalar: one row of one element.
+      x = b.unsqueeze(x, {0});
+    rank = getRank(x);
+    axis = getAxis(op, rank);
+    sizes = b.sizes(x);
+    full = b.getMultiDimIdentityMap(rank);
+    row = mapWithout(b.getContext(), rank, {axis});
+    Value lowest = b.create<arith::ConstantOp>(scalar::getLowest(element));
+    maximum = reduceMany(b, x, full, {axis}, lowest, [&](ImplicitLocOpBuilder &n, ValueRange v) -> Value {
+      return n.create<arith::MaximumFOp>(scalar::decode(n, v[0], element), v[1]);
+    });
+  }
+  // Like the result of the op.
+  SmallVector<Value> finish(LinalgBuilder &b, Operation *op, Value result) const {
+    if (cast<RankedTensorType>(op->getResult(0).getType()).getRank() == 0)
+      result = b.squeeze(result, {0});
+    return {result};
+  }
+  Value sumOfExp(LinalgBuilder &b, Value shifted) const {
+    return reduceMany(b, shifted, full, {axis}, b.scalar(compute, 0), [&](ImplicitLocOpBuilder &n, ValueRange v) {
+      return addScalars(n, v[1], v[0]);
+    });
+  }
+
+  Type element, compute;
+  Value x, maximum;
+  int64_t rank, axis;
+  Sizes sizes;
+  AffineMap full, row;
+};
+} // namespace
+
+static FailureOr<SmallVector<Value>> lowerSoftmax(Operation *op, ValueRange operands, LinalgBuilder &b) {
+  Rows r(op, operands[0], b);
+  Value e = mapElements(b, {r.x, r.maximum}, {r.full, r.row}, r.sizes, r.compute,
+                        [&](ImplicitLocOpBuilder &n, ValueRange v) -> Value {
+                          Value x = scalar::decode(n, v[0], r.element);
+                          return n.create<math::ExpOp>(n.create<arith::SubFOp>(x, v[1]));
+                        });
+  Value sum = r.sumOfExp(b, e);
+  Value y = mapElements(b, {e, sum}, {r.full, r.row}, r.sizes, getSeamElementType(r.element),
+                        [&](ImplicitLocOpBuilder &n, ValueRange v) {
+                          return scalar::encode(n, n.create<arith::DivFOp>(v[0], v[1]), r.element);
+                        });
+  return r.finish(b, op, y);
+}
+
+// x - max - log(sum(exp(x - max))).
+static FailureOr<SmallVector<Value>> lowerLogSoftmax(Operation *op, ValueRange operands, LinalgBuilder &b) {
+  Rows r(op, operands[0], b);
+  Value shifted = mapElements(b, {r.x, r.maximum}, {r.full, r.row}, r.sizes, r.compute,
+                              [&](ImplicitLocOpBuilder &n, ValueRange v) -> Value {
+                                return n.create<arith::SubFOp>(scalar::decode(n, v[0], r.element), v[1]);
+                              });
+  Value sum = reduceMany(b, shifted, r.full, {r.axis}, b.scalar(r.compute, 0),
+                         [&](ImplicitLocOpBuilder &n, ValueRange v) -> Value {
+                           return n.create<arith::AddFOp>(v[1], n.create<math::ExpOp>(v[0]));
+                         });
+  Value log = b.elementwise(sum, r.compute, [](ImplicitLocOpBuilder &n, ValueRange v) -> Value {
+    return n.create<math::LogOp>(v[0]);
+  });
+  Value y = mapElements(b, {shifted, log}, {r.full, r.row}, r.sizes, getSeamElementType(r.element),
+                        [&](ImplicitLocOpBuilder &n, ValueRange v) {
+                          return scalar::encode(n, n.create<arith::SubFOp>(v[0], v[1]), r.element);
+                        });
+  return r.finish(b, op, y);
+}
+
+// 1 at the first maximum of each row.
+static FailureOr<SmallVector<Value>> lowerHardmax(Operation *op, ValueRange operands, LinalgBuilder &b) {
+  Rows r(op, operands[0], b);
+  Value none = b.index(r.sizes[r.axis]);
+  SmallVector<AffineMap> maps{r.full, r.row};
+  Value first = reduceMany(b, {r.x, r.maximum}, maps, {r.axis}, none, [&](ImplicitLocOpBuilder &n, ValueRange v) -> Value {
+    Value isMaximum = n.create<arith::CmpFOp>(arith::CmpFPredicate::OEQ, scalar::decode(n, v[0], r.element), v[1]);
+    Value earlier = n.create<arith::MinSIOp>(v[2], n.create<linalg::IndexOp>(r.axis));
+    return n.create<arith::SelectOp>(isMaximum, earlier, v[2]);
+  });
+  Type seam = getSeamElementType(r.element);
+  Value y = mapElements(b, first, r.row, r.sizes, seam, [&](ImplicitLocOpBuilder &n, ValueRange v) -> Value {
+    Value here = n.create<arith::CmpIOp>(arith::CmpIPredicate::eq, n.create<linalg::IndexOp>(r.axis), v[0]);
+    return n.create<arith::SelectOp>(here, constantFloat(n, seam, 1), constantFloat(n, seam, 0));
+  });
+  return r.finish(b, op, y);
+}
+
+STRATA_SLICE(Softmax) {
+  auto add = [&](StringRef name, decltype(OpBehavior::lower) lower) {
+    ops.add(name, {.inferShapes = inferSoftmax, .upgrade = upgradeSoftmax, .lower = lower});
+  };
+  add("Hardmax", lowerHardmax);
+  add("LogSoftmax", lowerLogSoftmax);
+  add("Softmax", lowerSoftmax);
+}

@@ -1,0 +1,186 @@
+//===- BatchNormalization.cpp ---------------------------------------------===//
+//
+// Version 1 and 6: is_test, spatial. 7 and 9: the number of results tells the
+// mode. From 14 on: training_mode.
+//
+//===----------------------------------------------------------------------===//
+
+#include "../Moments.h"
+
+static LogicalResult inferBatchNormalization(ShapeContext &c) {
+  c.copyShape(0);
+  std::optional<Shape> x = c.shape(0);
+  bool perElement = c.version() < 9 && c.integer("spatial", 1) == 0;
+  Dim channels;
+  if (x && !perElement) {
+    if (x->empty())
+      return c.emitError() << "'X' is a scalar";
+    channels = x->size() == 1 ? Dim(1) : (*x)[1];
+    static constexpr StringLiteral names[] = {"X", "scale", "B", "mean", "variance"};
+    for (unsigned i = 1; i < 5; ++i)
+      if (auto shape = c.shape(i)) {
+        if (shape->size() != 1)
+          return c.emitError() << "'" << names[i] << "' has rank " << shape->size() << ", not 1";
+        if ((*shape)[0].isStatic() && channels.isStatic() && (*shape)[0].size != channels.size)
+          return c.emitError() << "'" << names[i] << "' has " << (*shape)[0].size << " elements for " << channels.size
+                               << " channels";
+      }
+  }
+  for (unsigned i = 1; i < 5; ++i) {
+    if (perElement)
+      c.copyShape(3, i);
+    else
+      c.setShape(i, {channels});
+  }
+  return success();
+}
+
+static LogicalResult verifyBatchNormalization(Operation *op) {
+  auto versioned = cast<VersionedOpInterface>(op);
+  if (versioned.getSinceVersion() >= 14) {
+    auto training = op->getAttrOfType<IntegerAttr>("training_mode");
+    bool isTraining = training && training.getInt() != 0;
+    if (!isTraining && op->getNumResults() > 1)
+      return op->emitOpError("has running statistics as results, but its training_mode is 0");
+  }
+  return success();
+}
+
+static Operation *createAt(PatternRewriter &rewriter, Operation *op, int64_t version, ValueRange operands,
+                           ArrayRef<Type> types, NamedAttrList attrs, ArrayRef<int32_t> resultSegments) {
+  OperationState state(op->getLoc(), getVersionName(op, version));
+  state.addOperands(operands);
+  state.addTypes(types);
+  attrs.set("resultSegmentSizes", rewriter.getDenseI32ArrayAttr(resultSegments));
+  state.addAttributes(attrs.getAttrs());
+  return rewriter.create(state);
+}
+
+// To version 14 with training_mode 1.
+static LogicalResult upgradeTraining(Operation *op, PatternRewriter &rewriter, NamedAttrList attrs) {
+  auto versioned = cast<VersionedOpInterface>(op);
+  for (unsigned i = 3; i < 5; ++i)
+    for (Value saved : versioned.getOutputGroup(i))
+      if (!saved.use_empty())
+        return op->emitOpError("cannot be upgraded: its saved statistics are used, which later versions do not have");
+  attrs.set("training_mode", rewriter.getI64IntegerAttr(1));
+  SmallVector<Type> types{op->getResult(0).getType()};
+  SmallVector<int32_t> segments{1, 0, 0};
+  SmallVector<Value> old{op->getResult(0)};
+  for (unsigned i = 1; i < 3; ++i)
+    for (Value value : versioned.getOutputGroup(i)) {
+      types.push_back(value.getType());
+      old.push_back(value);
+      segments[i] = 1;
+    }
+  Operation *created = createAt(rewriter, op, 14, op->getOperands(), types, attrs, segments);
+  for (auto [from, to] : llvm::zip_equal(old, created->getResults()))
+    rewriter.replaceAllUsesWith(from, to);
+  rewriter.eraseOp(op);
+  return success();
+}
+
+// spatial = 0: every element of (C, D1, ...) has parameters of its own. As a matrix they are channels.
+static LogicalResult upgradePerElement(Operation *op, PatternRewriter &rewriter, NamedAttrList attrs) {
+  Location loc = op->getLoc();
+  Type flat = UnrankedTensorType::get(getOnnxElement(op->getOperand(0)));
+  Value x = op->getOperand(0);
+  auto i64 = rewriter.getI64Type();
+  Value minusOne = rewriter.create<InitializerOp>(
+      loc, DenseIntElementsAttr::get(RankedTensorType::get({1}, i64), ArrayRef<int64_t>{-1}));
+  Value shape = rewriter.create<ShapeOp>(loc, TypeRange{UnrankedTensorType::get(i64)}, ValueRange{x});
+  SmallVector<Value> operands{rewriter.create<FlattenOp>(loc, TypeRange{flat}, ValueRange{x})};
+  for (Value parameter : op->getOperands().drop_front())
+    operands.push_back(rewriter.create<ReshapeOp>(loc, TypeRange{flat}, ValueRange{parameter, minusOne}));
+  Operation *created = createAt(rewriter, op, 9, operands, {flat}, attrs, {1, 0, 0, 0, 0});
+  rewriter.replaceOp(op, rewriter.create<ReshapeOp>(loc, op->getResultTypes(), ValueRange{created->getResult(0), shape}));
+  return success();
+}
+
+static LogicalResult upgradeBatchNormalization(Operation *op, PatternRewriter &rewriter) {
+  int64_t version = cast<VersionedOpInterface>(op).getSinceVersion();
+  NamedAttrList attrs(op->getAttrs());
+  auto integer = [&](StringRef name, int64_t absent) {
+    auto attr = op->getAttrOfType<IntegerAttr>(name);
+    return attr ? attr.getInt() : absent;
+  };
+  bool training = op->getNumResults() > 1 || (version < 7 && integer("is_test", 0) == 0);
+  bool perElement = version < 9 && integer("spatial", 1) == 0;
+  for (StringRef name : {"consumed_inputs", "is_test", "spatial"})
+    attrs.erase(name);
+  if (training && perElement)
+    return op->emitOpError("cannot be upgraded: training with spatial = 0 has no form in later versions");
+  if (perElement)
+    return upgradePerElement(op, rewriter, attrs);
+  if (training)
+    return upgradeTraining(op, rewriter, attrs);
+  Operation *created = createAt(rewriter, op, 14, op->getOperands(), {op->getResult(0).getType()}, attrs, {1, 0, 0});
+  rewriter.replaceOp(op, created);
+  return success();
+}
+
+static FailureOr<SmallVector<Value>> lowerBatchNormalization(Operation *op, ValueRange operands, LinalgBuilder &b) {
+  auto norm = cast<BatchNormalizationOp>(op);
+  Value x = operands[0], scale = operands[1], bias = operands[2], inputMean = operands[3], inputVar = operands[4];
+  bool isDouble = llvm::any_of(operands, [](Value v) { return getElement(v).isF64(); });
+  Type compute = isDouble ? Type(b.getF64Type()) : b.getF32Type();
+  int64_t rank = getRank(x);
+  bool hasChannels = rank > 1;
+  OpFoldResult channels = hasChannels ? b.dim(x, 1) : OpFoldResult(b.getIndexAttr(1));
+  for (Value parameter : operands.drop_front())
+    b.checkEqual(b.dim(parameter, 0), channels, "a parameter does not have one element per channel");
+
+  SmallVector<Value> results;
+  Value mean = inputMean, variance = inputVar;
+  if (norm.getTrainingMode() != 0) {
+    SmallVector<int64_t> axes;
+    for (int64_t i = 0; i < rank; ++i)
+      if (i != 1)
+        axes.push_back(i);
+    mean = getMean(b, x, axes, compute);
+    variance = getVariance(b, x, mean, axes, compute);
+    if (!hasChannels) {
+      mean = b.unsqueeze(mean, {0});
+      variance = b.unsqueeze(variance, {0});
+    }
+  }
+  // y = x * factor + offset, both per channel.
+  double epsilon = norm.getEpsilon().convertToFloat();
+  Value factor = b.elementwise({scale, variance}, compute, [&](ImplicitLocOpBuilder &n, ValueRange v) -> Value {
+    Value shifted = n.create<arith::AddFOp>(extend(n, v[1], compute), constantFloat(n, compute, epsilon));
+    return n.create<arith::DivFOp>(extend(n, v[0], compute), n.create<math::SqrtOp>(shifted));
+  });
+  Value offset = b.elementwise({bias, mean, factor}, compute, [&](ImplicitLocOpBuilder &n, ValueRange v) -> Value {
+    Value moved = n.create<arith::MulFOp>(extend(n, v[1], compute), v[2]);
+    return n.create<arith::SubFOp>(extend(n, v[0], compute), moved);
+  });
+  AffineMap channel = AffineMap::get(rank, 0, hasChannels ? b.getAffineDimExpr(1) : b.getAffineConstantExpr(0),
+                                     b.getContext());
+  Type seam = getElement(x);
+  results.push_back(mapElements(b, {x, factor, offset}, {b.getMultiDimIdentityMap(rank), channel, channel}, b.sizes(x),
+                                seam, [&](ImplicitLocOpBuilder &n, ValueRange v) {
+                                  Value scaled = n.create<arith::MulFOp>(extend(n, v[0], compute), v[1]);
+                                  return convertFloat(n, n.create<arith::AddFOp>(scaled, v[2]), seam);
+                                }));
+  double momentum = norm.getMomentum().convertToFloat();
+  auto addRunning = [&](Value result, Value input, Value batch) {
+    if (!result)
+      return;
+    Type type = getSeamElementType(getOnnxElement(result));
+    results.push_back(b.elementwise({input, batch}, type, [&](ImplicitLocOpBuilder &n, ValueRange v) {
+      Value old = n.create<arith::MulFOp>(extend(n, v[0], compute), constantFloat(n, compute, momentum));
+      Value fresh = n.create<arith::MulFOp>(extend(n, v[1], compute), constantFloat(n, compute, 1 - momentum));
+      return convertFloat(n, n.create<arith::AddFOp>(old, fresh), type);
+    }));
+  };
+  addRunning(norm.getRunningMean(), inputMean, mean);
+  addRunning(norm.getRunningVar(), inputVar, variance);
+  return results;
+}
+
+STRATA_SLICE(BatchNormalization) {
+  ops.add("BatchNormalization", {.verify = verifyBatchNormalization,
+                                 .inferShapes = inferBatchNormalization,
+                                 .upgrade = upgradeBatchNormalization,
+                                 .lower = lowerBatchNormalization});
+}
