@@ -153,6 +153,40 @@ inline Value contract(LinalgBuilder &b, Value lhs, Value rhs, ArrayRef<AffineMap
       .getResult(0);
 }
 
+/// Dimension `at` as `outer` times what is left.
+inline Value splitDim(LinalgBuilder &b, Value tensor, int64_t at, int64_t outer) {
+  auto type = cast<RankedTensorType>(tensor.getType());
+  SmallVector<ReassociationIndices> groups;
+  SmallVector<int64_t> shape;
+  Sizes sizes;
+  for (int64_t i = 0; i < type.getRank(); ++i) {
+    int64_t first = shape.size();
+    if (i != at) {
+      shape.push_back(type.getDimSize(i));
+      sizes.push_back(b.dim(tensor, i));
+      groups.push_back({first});
+      continue;
+    }
+    OpFoldResult inner = b.floorDiv(b.dim(tensor, i), b.getIndexAttr(outer));
+    shape.append({outer, getConstantIntValue(inner).value_or(ShapedType::kDynamic)});
+    sizes.append({b.getIndexAttr(outer), inner});
+    groups.push_back({first, first + 1});
+  }
+  return b.create<tensor::ExpandShapeOp>(RankedTensorType::get(shape, type.getElementType()), tensor, groups, sizes);
+}
+
+/// Dimensions `at` and `at + 1` as one.
+inline Value mergeDims(LinalgBuilder &b, Value tensor, int64_t at) {
+  SmallVector<ReassociationIndices> groups;
+  for (int64_t i = 0; i < getRank(tensor); ++i) {
+    if (i == at + 1)
+      groups.back().push_back(i);
+    else
+      groups.push_back({i});
+  }
+  return b.create<tensor::CollapseShapeOp>(tensor, groups);
+}
+
 /// The name of `op`'s operator at another version.
 inline OperationName getVersionName(Operation *op, int64_t version) {
   StringRef name = op->getName().getStringRef();

@@ -76,38 +76,6 @@ static LogicalResult inferConv(ShapeContext &c) {
   return success();
 }
 
-static Value splitDim(LinalgBuilder &b, Value tensor, int64_t at, int64_t outer) {
-  auto type = cast<RankedTensorType>(tensor.getType());
-  SmallVector<ReassociationIndices> groups;
-  SmallVector<int64_t> shape;
-  Sizes sizes;
-  for (int64_t i = 0; i < type.getRank(); ++i) {
-    int64_t first = shape.size();
-    if (i != at) {
-      shape.push_back(type.getDimSize(i));
-      sizes.push_back(b.dim(tensor, i));
-      groups.push_back({first});
-      continue;
-    }
-    OpFoldResult inner = b.floorDiv(b.dim(tensor, i), b.getIndexAttr(outer));
-    shape.append({outer, getConstantIntValue(inner).value_or(ShapedType::kDynamic)});
-    sizes.append({b.getIndexAttr(outer), inner});
-    groups.push_back({first, first + 1});
-  }
-  return b.create<tensor::ExpandShapeOp>(RankedTensorType::get(shape, type.getElementType()), tensor, groups, sizes);
-}
-
-static Value mergeDims(LinalgBuilder &b, Value tensor, int64_t at) {
-  SmallVector<ReassociationIndices> groups;
-  for (int64_t i = 0; i < getRank(tensor); ++i) {
-    if (i == at + 1)
-      groups.back().push_back(i);
-    else
-      groups.push_back({i});
-  }
-  return b.create<tensor::CollapseShapeOp>(tensor, groups);
-}
-
 // The sum over channels and the kernel, without bias, in the compute type.
 static Value convolve(LinalgBuilder &b, Value x, Value w, const Windows &windows, int64_t group,
                       ArrayRef<OpFoldResult> sizes, Type element) {
