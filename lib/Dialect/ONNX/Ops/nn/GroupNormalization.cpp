@@ -57,13 +57,13 @@ static LogicalResult upgradeGroupNormalization(Operation *op, PatternRewriter &r
   SmallVector<Value> operands{op->getOperand(0)};
   for (Value parameter : op->getOperands().drop_front()) {
     Type unranked = UnrankedTensorType::get(type.getElementType());
-    auto make = [&](auto tag, Value value, ArrayRef<int64_t> shape) -> Value {
-      using Op = typename decltype(tag)::type;
-      return rewriter.create<Op>(loc, TypeRange{unranked}, ValueRange{value, integers(shape)});
+    auto reshape = [&](Value value, ArrayRef<int64_t> shape) -> Value {
+      return rewriter.create<ReshapeOp>(loc, TypeRange{unranked}, ValueRange{value, integers(shape)});
     };
-    Value column = make(llvm::identity_tag<ReshapeOp>(), parameter, {-1, 1});
-    Value repeated = make(llvm::identity_tag<ExpandOp>(), column, {1, type.getDimSize(1) / groups});
-    operands.push_back(make(llvm::identity_tag<ReshapeOp>(), repeated, {-1}));
+    Value shape = integers({1, type.getDimSize(1) / groups});
+    Value repeated =
+        rewriter.create<ExpandOp>(loc, TypeRange{unranked}, ValueRange{reshape(parameter, {-1, 1}), shape});
+    operands.push_back(reshape(repeated, {-1}));
   }
   OperationState state(loc, getVersionName(op, 21));
   state.addOperands(operands);

@@ -63,7 +63,9 @@ static FailureOr<SmallVector<Value>> lowerMeanVariance(Operation *op, ValueRange
 static FailureOr<SmallVector<Value>> lowerLpNormalization(Operation *op, ValueRange operands, LinalgBuilder &b) {
   auto norm = cast<LpNormalizationOp>(op);
   Value x = operands[0];
-  int64_t rank = getRank(x), axis = norm.getAxis() < 0 ? norm.getAxis() + rank : norm.getAxis(), p = norm.getP();
+  int64_t rank = getRank(x), p = norm.getP();
+  int64_t axis = static_cast<int64_t>(norm.getAxis());
+  axis += axis < 0 ? rank : 0;
   Type seam = getElement(x), compute = scalar::getComputeType(seam);
   AffineMap full = b.getMultiDimIdentityMap(rank), row = mapWithout(b.getContext(), rank, {axis});
   Value sum = reduceMany(b, x, full, {axis}, b.scalar(compute, 0), [&](ImplicitLocOpBuilder &n, ValueRange v) {
