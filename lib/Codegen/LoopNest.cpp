@@ -289,7 +289,8 @@ static SmallVector<bool> indexedLoops(LoopNest &nest) {
   for (std::optional<Stage> *stage : {&nest.init, &nest.reduce, &nest.finish})
     if (*stage)
       (*stage)->op.getRegion().walk([&](linalg::IndexOp op) {
-        indexed[(*stage)->loopOf[op.getDim()]] = true;
+        if (int loop = (*stage)->loopOf[op.getDim()]; loop >= 0)
+          indexed[loop] = true;
       });
   return indexed;
 }
