@@ -105,7 +105,7 @@ struct ApproximateMathPass
     };
     RewritePatternSet polynomials(context);
     populateMathPolynomialApproximationPatterns(polynomials);
-    keepOnly<math::ExpOp, math::TanhOp, math::ErfOp, math::LogOp,
+    keepOnly<math::ExpOp, math::ExpM1Op, math::TanhOp, math::ErfOp, math::LogOp,
              math::Log1pOp>(polynomials);
     if (failed(apply(std::move(polynomials))))
       return signalPassFailure();
@@ -114,8 +114,8 @@ struct ApproximateMathPass
     populateMathToLibmConversionPatterns(calls);
     keepOnly<math::AcosOp, math::AcoshOp, math::AsinOp, math::AsinhOp,
              math::AtanOp, math::Atan2Op, math::AtanhOp, math::CbrtOp,
-             math::CoshOp, math::ErfOp, math::SinhOp, math::TanOp, math::TanhOp>(
-        calls);
+             math::CoshOp, math::ErfOp, math::ExpM1Op, math::Log1pOp,
+             math::SinhOp, math::TanOp, math::TanhOp>(calls);
     if (failed(apply(std::move(calls))))
       return signalPassFailure();
     RewritePatternSet narrow(context);
