@@ -23,9 +23,11 @@ struct SessionOptions {
   bool profile = false;
 };
 
+/// Time of the code of one node (or of several that were merged), over `runs`
+/// runs.
 struct ProfileEntry {
   std::string name;
-  uint64_t calls = 0, nanoseconds = 0;
+  uint64_t runs = 0, nanoseconds = 0;
 };
 
 class Model {
@@ -54,8 +56,10 @@ public:
   /// memory and outlive the model.
   llvm::Expected<std::vector<Tensor>> run(llvm::ArrayRef<Tensor> inputs);
 
-  /// Time per node over all runs so far, if the session profiles.
+  /// Time per node over the runs so far, if the session profiles.
   std::vector<ProfileEntry> profile();
+  /// Forgets the runs so far.
+  void resetProfile();
 
 private:
   struct Code;
@@ -64,6 +68,7 @@ private:
 
   std::string modelName;
   ModelInterface interface;
+  uint64_t runs = 0;
   std::unique_ptr<Code> code;
   strata_model *model = nullptr;
   strata_session *session = nullptr;

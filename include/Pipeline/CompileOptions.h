@@ -21,6 +21,8 @@ struct CompileOptions {
   unsigned optLevel = 3;
   /// Whether large loops are split over the session's thread pool.
   bool threads = true;
+  /// Whether the code measures the time of each node for sessions that ask.
+  bool profile = false;
 
   /// The target, in LLVM's words. Empty: the machine that compiles.
   std::string targetTriple;

@@ -122,8 +122,10 @@ typedef struct strata_profile_entry {
   uint64_t calls;
   uint64_t nanoseconds;
 } strata_profile_entry;
-/* What was measured per node since the session was made; the array belongs to the session until its next run. */
+/* What was measured per node since the session was made or the profile was reset; the array belongs to the session
+ * until its next run. */
 STRATA_API size_t strata_session_profile(strata_session *session, const strata_profile_entry **entries);
+STRATA_API void strata_session_profile_reset(strata_session *session);
 
 /* The message of the last failure on this thread; never null. */
 STRATA_API const char *strata_last_error(void);

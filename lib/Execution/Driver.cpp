@@ -4,6 +4,7 @@
 #include "Dialect/OperatorSets.h"
 #include "Import/Import.h"
 #include "Pipeline/Pipeline.h"
+#include "Profiling.h"
 #include "Target.h"
 #include "mlir/IR/Builders.h"
 #include "mlir/IR/Diagnostics.h"
@@ -172,6 +173,8 @@ LogicalResult lowerTo(ModuleOp module, Phase phase,
     if (progress)
       progress(nameOf(current), false, 0);
     auto start = std::chrono::steady_clock::now();
+    if (current == Phase::LLVM && options.profile)
+      insertProfiling(module);
     if (failed(runPhase(module, current, options)))
       return failure();
     module->setAttr(kPhase,

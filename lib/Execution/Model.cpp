@@ -163,6 +163,7 @@ llvm::Expected<std::vector<Tensor>> Model::run(llvm::ArrayRef<Tensor> inputs) {
   if (strata_session_run(session, native.data(), native.size(), results.data(),
                          results.size()))
     return lastError();
+  ++runs;
   std::vector<Tensor> outputs;
   for (strata_tensor &result : results) {
     Tensor &tensor = outputs.emplace_back();
@@ -176,14 +177,18 @@ llvm::Expected<std::vector<Tensor>> Model::run(llvm::ArrayRef<Tensor> inputs) {
   return outputs;
 }
 
+void Model::resetProfile() {
+  strata_session_profile_reset(session);
+  runs = 0;
+}
+
 std::vector<ProfileEntry> Model::profile() {
   const strata_profile_entry *entries;
   size_t count = strata_session_profile(session, &entries);
   std::vector<ProfileEntry> result;
   for (size_t i = 0; i < count; ++i)
     if (entries[i].calls)
-      result.push_back(
-          {entries[i].name, entries[i].calls, entries[i].nanoseconds});
+      result.push_back({entries[i].name, runs, entries[i].nanoseconds});
   return result;
 }
 

@@ -292,6 +292,8 @@ static Error benchmark(const RunRequest &request, Model &model,
                        ArrayRef<Tensor> inputs) {
   std::vector<double> times;
   for (int i = -std::min(request.benchmark, 3); i < request.benchmark; ++i) {
+    if (i == 0)
+      model.resetProfile(); // without the runs that warm up
     auto start = std::chrono::steady_clock::now();
     auto outputs = model.run(inputs);
     std::chrono::duration<double> time =
@@ -323,7 +325,7 @@ static void printProfile(Model &model) {
     total += entry.nanoseconds;
   outs() << "   time/run     %  node\n";
   for (const ProfileEntry &entry : entries)
-    outs() << format("%8.1f us %5.1f  ", entry.nanoseconds / 1e3 / entry.calls,
+    outs() << format("%8.1f us %5.1f  ", entry.nanoseconds / 1e3 / entry.runs,
                      100.0 * entry.nanoseconds / std::max<uint64_t>(total, 1))
            << entry.name << "\n";
 }

@@ -26,6 +26,11 @@ size_t strata_profiler_entries(strata_profiler *profiler, const strata_profile_e
   return profiler ? profiler->count : 0;
 }
 
+void strata_profiler_reset(strata_profiler *profiler) {
+  for (size_t i = 0; profiler && i < profiler->count; ++i)
+    profiler->entries[i].calls = profiler->entries[i].nanoseconds = 0;
+}
+
 static uint64_t now(void) {
   struct timespec t;
   clock_gettime(CLOCK_MONOTONIC, &t);

@@ -123,6 +123,8 @@ size_t strata_session_profile(strata_session *session, const strata_profile_entr
   return strata_profiler_entries(session->profiler, entries);
 }
 
+void strata_session_profile_reset(strata_session *session) { strata_profiler_reset(session->profiler); }
+
 static const char *type_name(int32_t dtype) {
   const char *name = strata_dtype_name(dtype);
   return name ? name : "an unknown type";

@@ -55,6 +55,9 @@ int main(int argc, char **argv) {
       "threads", category, cl::init(0),
       cl::desc("1: make sequential code (otherwise the session says how many "
                "threads run it)"));
+  cl::opt<bool> profile("profile", category,
+                        cl::desc("Make code that strata-run --profile can "
+                                 "measure node by node"));
   strata::parseCommandLine(argc, argv, "Compiles a model to native code\n");
 
   strata::CompileRequest request;
@@ -62,6 +65,7 @@ int main(int argc, char **argv) {
   request.output = output;
   request.options = flags.options();
   request.options.threads = threads != 1;
+  request.options.profile = profile;
   request.printWeights = weights;
   if (emit.getNumOccurrences()) {
     request.emit = emit;

@@ -63,7 +63,7 @@ int main(int argc, char **argv) {
   request.output = output;
   request.rtol = rtol;
   request.atol = atol;
-  if (benchmark.getNumOccurrences()) {
+  if (benchmark.getNumOccurrences() || profile) {
     request.benchmark = 20;
     if (!benchmark.empty() &&
         (StringRef(benchmark).getAsInteger(10, request.benchmark) ||
@@ -78,7 +78,7 @@ int main(int argc, char **argv) {
   request.session.threads = threads;
   if (seed.getNumOccurrences())
     request.session.seed = seed;
-  request.session.profile = profile;
+  request.session.profile = request.compile.profile = profile;
   return strata::run(request, [&](StringRef phase, bool ended, double seconds) {
     compile.showPhase(phase, ended, seconds);
   });
