@@ -4,16 +4,100 @@
 
 include "mlir/Pass/PassBase.td"
 
+def Generalize : Pass<"strata-generalize", "mlir::func::FuncOp"> {
+  let summary = "Every structured operation becomes linalg.generic, fill or transpose";
+  let description = [{
+    `linalg.softmax` is decomposed, `tensor.pack` and `tensor.unpack` are lowered,
+    named operations generalised; a generic that only permutes its input becomes
+    `linalg.transpose`, which the layout passes look for.
+  }];
+  let dependentDialects = ["mlir::linalg::LinalgDialect", "mlir::tensor::TensorDialect",
+                           "mlir::affine::AffineDialect", "mlir::math::MathDialect"];
+}
+
+def ChannelsLast : Pass<"strata-channels-last", "mlir::func::FuncOp"> {
+  let summary = "Windowed operations compute with channels last, transposes sink";
+  let description = [{
+    A convolution or pool whose result ends in spatial dimensions is rewritten to
+    one that ends in channels, between two transposes. Transposes sink through
+    elementwise operations, reductions, pads, slices and concatenations until they
+    cancel.
+
+    ```mlir
+    %1 = linalg.generic ... (n, f, oh, ow) reads (n, c, oh + kh, ow + kw)
+    ```
+    becomes
+    ```mlir
+    %t = linalg.transpose ins(%x) permutation = [0, 2, 3, 1]
+    %0 = linalg.generic ... (n, oh, ow, f) reads (n, oh + kh, ow + kw, c)
+    %1 = linalg.transpose ins(%0) permutation = [0, 3, 1, 2]
+    ```
+  }];
+  let dependentDialects = ["mlir::linalg::LinalgDialect", "mlir::tensor::TensorDialect"];
+}
+
+def FuseElementwise : Pass<"strata-fuse-elementwise"> {
+  let summary = "Chains of elementwise operations become one, reshapes move out of them";
+  let description = [{
+    Upstream's patterns under a rule of our own: a producer is fused if nothing is
+    computed twice (its only user reads each of its elements once), or if it
+    computes nothing; never into a contraction, whose operands are read many times,
+    and never where a body reads tensors by computed positions.
+  }];
+  let dependentDialects = ["mlir::linalg::LinalgDialect", "mlir::tensor::TensorDialect",
+                           "mlir::affine::AffineDialect"];
+}
+
+def PackWeights : Pass<"strata-pack-weights", "mlir::func::FuncOp"> {
+  let summary = "Operands of contractions in the order in which they are used";
+  let description = [{
+    Constant weights become `[.., lanes / block, reduction.., block]`, padded to
+    full blocks, read through the map `(.., n floordiv block, k, n mod block)`; the
+    packing is a constant expression that `strata-hoist-constants` moves to the
+    init function. Another operand whose last dimension is not the lanes' is
+    transposed if it is used often enough.
+
+    ```mlir
+    #w = affine_map<(m, n, k) -> (k, n)>
+    ```
+    becomes, for blocks of 32,
+    ```mlir
+    #w = affine_map<(m, n, k) -> (n floordiv 32, k, n mod 32)>
+    ```
+  }];
+  let options = [
+    Option<"vectorBits", "vector-bits", "unsigned", "256", "width of a vector register">
+  ];
+  let dependentDialects = ["mlir::linalg::LinalgDialect", "mlir::tensor::TensorDialect",
+                           "mlir::arith::ArithDialect"];
+}
+
+def HoistConstants : Pass<"strata-hoist-constants", "mlir::ModuleOp"> {
+  let summary = "Expressions of weights alone are computed by the init function";
+  let description = [{
+    The maximal constant expressions of `@main` move to `@init`, which stores them
+    in globals of their own; `@main` loads these.
+
+    ```mlir
+    %w = ml_program.global_load_const @w : tensor<4x8xf32>
+    %t = linalg.transpose ins(%w : tensor<4x8xf32>) ... permutation = [1, 0]
+    ```
+    becomes
+    ```mlir
+    %t = ml_program.global_load @computed : tensor<8x4xf32>
+    ```
+  }];
+  let dependentDialects = ["mlir::ml_program::MLProgramDialect", "mlir::func::FuncDialect"];
+}
+
 def PrepareSeam : Pass<"strata-prepare-seam", "mlir::ModuleOp"> {
   let summary = "Tensor operations without a buffer form become linalg and slices";
   let description = [{
     - `tensor.concat` becomes `tensor.insert_slice`s into one destination, and a
       constant `tensor.pad` becomes fills of the border slabs and an insertion of
       the middle, so that producers can write in place;
-    - `linalg.softmax` is decomposed, `tensor.pack` and `tensor.unpack` are lowered;
     - tensor arguments of external functions are marked as only read, and those
       of `@main` as not writable, so that bufferisation never writes to them;
-    - private functions with a body are inlined beforehand by the pipeline.
 
     ```mlir
     %0 = tensor.concat dim(0) %a, %b : (tensor<2xf32>, tensor<3xf32>) -> tensor<5xf32>

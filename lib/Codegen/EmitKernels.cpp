@@ -9,6 +9,7 @@
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
+#include "llvm/ADT/SetVector.h"
 
 namespace strata {
 #define GEN_PASS_DEF_EMITKERNELS
@@ -41,9 +42,9 @@ struct EmitKernelsPass : strata::impl::EmitKernelsBase<EmitKernelsPass> {
     options.threads = threads;
     if (failed(strata::emitLoopNest(b, function.getLoc(), *nest, options)))
       return signalPassFailure();
-    SmallVector<Value> buffers;
+    llvm::SmallSetVector<Value, 4> buffers;
     for (linalg::GenericOp op : ops)
-      llvm::append_range(buffers, op.getDpsInits());
+      buffers.insert(op.getDpsInits().begin(), op.getDpsInits().end());
     for (linalg::GenericOp op : llvm::reverse(ops))
       op.erase();
     // The buffer between the operations has lost its users.

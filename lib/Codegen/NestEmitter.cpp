@@ -665,6 +665,19 @@ void NestEmitter::leaf(const Tile &tile) {
     for (auto [loop, info] : llvm::enumerate(nest.loops))
       if (info.reduction && static_cast<int>(loop) != lane)
         order.push_back(loop);
+    // In the order in which the data lies, the same for every tile.
+    llvm::sort(order, [&](int x, int y) {
+      auto distance = [&](int loop) {
+        int64_t most = 0;
+        for (Access &access : reduce.inputs) {
+          Extent s = stride(access, loop);
+          most = std::max(most, s.isKnown() ? s.known : INT64_MAX);
+        }
+        return most;
+      };
+      int64_t a = distance(x), b = distance(y);
+      return a != b ? a > b : x < y;
+    });
     if (laneIsReduction) {
       Type element = carried[0].getType();
       Value start = carried[0];

@@ -101,6 +101,13 @@ struct OutlineKernelsPass
 private:
   llvm::StringMap<func::FuncOp> known;
 
+  static OpOperand *sharedOperand(linalg::GenericOp op, Value buffer) {
+    for (OpOperand *input : op.getDpsInputOperands())
+      if (input->get() == buffer)
+        return input;
+    return nullptr;
+  }
+
   static Group groupAround(linalg::GenericOp reduction) {
     Group alone{nullptr, {reduction}};
     if (reduction.getNumDpsInits() != 1)
@@ -127,6 +134,16 @@ private:
           (first && (user.getNumDpsInits() != 1 || user.payloadUsesValueFromOperand(&use))))
         return alone;
       role = user;
+    }
+    // The vector lanes go along the last dimension of both.
+    if (after) {
+      AffineMap shared = after.getMatchingIndexingMap(sharedOperand(after, buffer));
+      for (OpOperand &output : after.getDpsInitsMutable()) {
+        AffineMap map = after.getMatchingIndexingMap(&output);
+        if (map.getNumResults() && shared.getNumResults() &&
+            map.getResults().back() != shared.getResults().back())
+          return alone;
+      }
     }
     if (!before)
       return alone;

@@ -26,6 +26,14 @@ namespace strata {
 
 using namespace mlir;
 
+/// The sizes as attributes, or nothing where one is dynamic.
+static SmallVector<OpFoldResult> staticSizes(OpBuilder &b,
+                                             RankedTensorType type) {
+  if (!type.hasStaticShape())
+    return {};
+  return getAsIndexOpFoldResult(b.getContext(), type.getShape());
+}
+
 namespace {
 
 /// tensor.pad with one padding value for all elements: the border slabs of an
@@ -57,10 +65,23 @@ struct PadToSlabs : OpRewritePattern<tensor::PadOp> {
     if (padding.getDefiningOp() && op->isAncestor(padding.getDefiningOp()))
       rewriter.moveOpBefore(padding.getDefiningOp(), op);
 
+    // The border first, then its producer may write the middle in place.
+    if (auto maker = op.getSource().getDefiningOp<linalg::GenericOp>();
+        maker && maker->getBlock() == op->getBlock() &&
+        op.getSourceType().hasStaticShape() &&
+        op.getResultType().hasStaticShape() &&
+        padding.getDefiningOp<arith::ConstantOp>()) {
+      Operation *constant = rewriter.clone(*padding.getDefiningOp());
+      rewriter.moveOpBefore(constant, maker);
+      padding = constant->getResult(0);
+      rewriter.setInsertionPoint(maker);
+    }
     AffineExpr a, b, c;
     bindSymbols(op.getContext(), a, b, c);
     SmallVector<OpFoldResult> inner =
-        tensor::getMixedSizes(rewriter, loc, op.getSource());
+        staticSizes(rewriter, op.getSourceType());
+    if (inner.empty())
+      inner = tensor::getMixedSizes(rewriter, loc, op.getSource());
     SmallVector<OpFoldResult> outer;
     for (int64_t d = 0; d < rank; ++d)
       outer.push_back(affine::makeComposedFoldedAffineApply(
@@ -97,6 +118,7 @@ struct PadToSlabs : OpRewritePattern<tensor::PadOp> {
                                                      {low[d], inner[d]}),
                high[d]);
     }
+    rewriter.setInsertionPoint(op);
     result = rewriter.create<tensor::InsertSliceOp>(loc, op.getSource(), result,
                                                     low, inner, ones);
     if (result.getType() != type)
@@ -155,27 +177,55 @@ struct CropPad : OpRewritePattern<tensor::PadOp> {
   }
 };
 
-/// linalg.softmax and its like know their own decomposition.
-struct DecomposeAggregate
-    : OpInterfaceRewritePattern<linalg::AggregatedOpInterface> {
-  using OpInterfaceRewritePattern::OpInterfaceRewritePattern;
+/// tensor.concat: slices of one destination. Where everything is static the
+/// destination comes before the parts are computed and each part is inserted as
+/// soon as it is there, so that bufferisation lets its producer write in place.
+struct ConcatToSlices : OpRewritePattern<tensor::ConcatOp> {
+  using OpRewritePattern::OpRewritePattern;
 
-  LogicalResult matchAndRewrite(linalg::AggregatedOpInterface op,
+  LogicalResult matchAndRewrite(tensor::ConcatOp op,
                                 PatternRewriter &rewriter) const override {
-    FailureOr<SmallVector<Value>> parts = op.decomposeOperation(rewriter);
-    if (failed(parts))
+    RankedTensorType type = op.getResultType();
+    if (!type.hasStaticShape() ||
+        llvm::any_of(op.getInputs().getTypes(), [](Type type) {
+          return !cast<RankedTensorType>(type).hasStaticShape();
+        }))
       return failure();
-    rewriter.replaceOp(op, *parts);
+    Location loc = op.getLoc();
+    int64_t rank = type.getRank();
+    SmallVector<std::pair<Value, int64_t>> parts;
+    int64_t offset = 0;
+    for (Value part : op.getInputs()) {
+      parts.push_back({part, offset});
+      offset += cast<RankedTensorType>(part.getType()).getDimSize(op.getDim());
+    }
+    Block *block = op->getBlock();
+    auto maker = [&](Value value) -> Operation * {
+      Operation *found = value.getDefiningOp();
+      return found && found->getBlock() == block ? found : nullptr;
+    };
+    llvm::sort(parts, [&](auto &x, auto &y) {
+      Operation *a = maker(x.first), *b = maker(y.first);
+      if (a == b)
+        return x.second < y.second;
+      return b && (!a || a->isBeforeInBlock(b));
+    });
+    rewriter.setInsertionPointToStart(block);
+    Value result = rewriter.create<tensor::EmptyOp>(loc, type.getShape(),
+                                                    type.getElementType());
+    SmallVector<OpFoldResult> ones(rank, rewriter.getIndexAttr(1));
+    for (auto [part, at] : parts) {
+      SmallVector<OpFoldResult> offsets(rank, rewriter.getIndexAttr(0)), sizes;
+      for (int64_t size : cast<RankedTensorType>(part.getType()).getShape())
+        sizes.push_back(rewriter.getIndexAttr(size));
+      offsets[op.getDim()] = rewriter.getIndexAttr(at);
+      if (Operation *made = maker(part))
+        rewriter.setInsertionPointAfter(made);
+      result = rewriter.create<tensor::InsertSliceOp>(loc, part, result, offsets,
+                                                      sizes, ones);
+    }
+    rewriter.replaceOp(op, result);
     return success();
-  }
-};
-
-template <typename OpTy, auto lower>
-struct LowerWith : OpRewritePattern<OpTy> {
-  using OpRewritePattern<OpTy>::OpRewritePattern;
-  LogicalResult matchAndRewrite(OpTy op,
-                                PatternRewriter &rewriter) const override {
-    return success(succeeded(lower(rewriter, op)));
   }
 };
 
@@ -184,10 +234,8 @@ struct PrepareSeamPass : strata::impl::PrepareSeamBase<PrepareSeamPass> {
     MLIRContext *context = &getContext();
     RewritePatternSet patterns(context);
     tensor::populateDecomposeTensorConcatPatterns(patterns);
-    patterns.add<CropPad>(context, /*benefit=*/2);
-    patterns.add<PadToSlabs, DecomposeAggregate,
-                 LowerWith<tensor::PackOp, linalg::lowerPack>,
-                 LowerWith<tensor::UnPackOp, linalg::lowerUnPack>>(context);
+    patterns.add<CropPad, ConcatToSlices>(context, /*benefit=*/2);
+    patterns.add<PadToSlabs>(context);
     if (failed(applyPatternsAndFoldGreedily(getOperation(), std::move(patterns))))
       return signalPassFailure();
 

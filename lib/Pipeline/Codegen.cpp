@@ -18,7 +18,22 @@ using namespace mlir;
 using namespace strata;
 
 void strata::buildFusedPhase(OpPassManager &pm, const CompileOptions &options) {
+  TargetFacts facts = describeTarget(options);
   pm.addPass(createInlinerPass());
+  pm.addPass(createCanonicalizerPass());
+  pm.addPass(createCSEPass());
+  pm.addNestedPass<func::FuncOp>(createGeneralize());
+  if (options.optLevel == 0)
+    return;
+  pm.addNestedPass<func::FuncOp>(createChannelsLast());
+  pm.addPass(createCanonicalizerPass());
+  pm.addPass(createCSEPass());
+  pm.addNestedPass<func::FuncOp>(createFuseElementwise());
+  PackWeightsOptions pack;
+  pack.vectorBits = facts.vectorBits;
+  pm.addNestedPass<func::FuncOp>(createPackWeights(pack));
+  pm.addPass(createCSEPass());
+  pm.addPass(createHoistConstants());
   pm.addPass(createCanonicalizerPass());
   pm.addPass(createCSEPass());
 }

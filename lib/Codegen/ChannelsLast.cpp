@@ -1,0 +1,333 @@
+//===- ChannelsLast.cpp - channels become the contiguous dimension --------===//
+//
+// Convolutions and pools over N, C, spatial tensors compute on N, spatial, C;
+// the transposes around them sink through what follows until they meet the next
+// one and vanish.
+//
+//===----------------------------------------------------------------------===//
+#include "Codegen/Passes.h"
+
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Dialect/Linalg/IR/Linalg.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "mlir/Dialect/Utils/IndexingUtils.h"
+#include "mlir/Transforms/GreedyPatternRewriteDriver.h"
+
+namespace strata {
+#define GEN_PASS_DEF_CHANNELSLAST
+#include "Codegen/Passes.h.inc"
+} // namespace strata
+
+using namespace mlir;
+
+static Value transposed(OpBuilder &b, Location loc, Value value,
+                        ArrayRef<int64_t> permutation) {
+  if (isIdentityPermutation(permutation))
+    return value;
+  SmallVector<OpFoldResult> sizes = tensor::getMixedSizes(b, loc, value);
+  applyPermutationToVector(sizes, permutation);
+  Value empty = b.create<tensor::EmptyOp>(
+      loc, sizes, cast<RankedTensorType>(value.getType()).getElementType());
+  return b.create<linalg::TransposeOp>(loc, value, empty, permutation)
+      .getResult()[0];
+}
+
+/// What a sum of a window reads: an expression of a parallel and a reduction
+/// dimension; gives the parallel one.
+static std::optional<unsigned> windowDim(AffineExpr expr,
+                                         ArrayRef<utils::IteratorType> kinds) {
+  if (!isa<AffineBinaryOpExpr>(expr))
+    return std::nullopt;
+  std::optional<unsigned> parallel;
+  expr.walk([&](AffineExpr e) {
+    if (auto dim = dyn_cast<AffineDimExpr>(e))
+      if (kinds[dim.getPosition()] == utils::IteratorType::parallel)
+        parallel = dim.getPosition();
+  });
+  return parallel;
+}
+
+static bool isElementwise(linalg::GenericOp op) {
+  return op.getNumParallelLoops() == op.getNumLoops();
+}
+
+namespace {
+
+/// Moves the channels of a windowed operation to the end.
+struct MoveChannels : OpRewritePattern<linalg::GenericOp> {
+  using OpRewritePattern::OpRewritePattern;
+
+  LogicalResult matchAndRewrite(linalg::GenericOp op,
+                                PatternRewriter &rewriter) const override {
+    if (!op.hasPureTensorSemantics() || op.getNumDpsInits() != 1)
+      return failure();
+    SmallVector<utils::IteratorType> kinds = op.getIteratorTypesArray();
+    SmallVector<AffineMap> maps = op.getIndexingMapsArray();
+    AffineMap out = maps.back();
+    if (!out.isProjectedPermutation() || out.getNumResults() < 3)
+      return failure();
+    int data = -1;
+    llvm::SmallDenseSet<unsigned> spatial;
+    for (auto [i, map] : llvm::enumerate(ArrayRef(maps).drop_back())) {
+      bool windowed = false;
+      for (AffineExpr expr : map.getResults())
+        if (std::optional<unsigned> dim = windowDim(expr, kinds)) {
+          spatial.insert(*dim);
+          windowed = true;
+        }
+      if (windowed && data >= 0)
+        return failure();
+      if (windowed)
+        data = i;
+    }
+    if (data < 0 || !spatial.contains(out.getDimPosition(out.getNumResults() - 1)))
+      return failure();
+    // The batch is the first dimension, unless the filter has it, too.
+    unsigned first = out.getDimPosition(0);
+    bool batch = !spatial.contains(first);
+    for (auto [i, map] : llvm::enumerate(ArrayRef(maps).drop_back()))
+      if (static_cast<int>(i) != data && map.isFunctionOfDim(first))
+        batch = false;
+    auto order = [&](AffineMap map) {
+      SmallVector<int64_t> head, middle, tail;
+      for (auto [i, expr] : llvm::enumerate(map.getResults())) {
+        auto dim = dyn_cast<AffineDimExpr>(expr);
+        if (windowDim(expr, kinds) || (dim && spatial.contains(dim.getPosition())))
+          middle.push_back(i);
+        else if (dim && batch && dim.getPosition() == first)
+          head.push_back(i);
+        else
+          tail.push_back(i);
+      }
+      head.append(middle);
+      head.append(tail);
+      return head;
+    };
+    SmallVector<int64_t> dataOrder = order(maps[data]), outOrder = order(out);
+    Location loc = op.getLoc();
+    auto reorder = [&](AffineMap map, ArrayRef<int64_t> permutation) {
+      SmallVector<AffineExpr> results(map.getResults());
+      applyPermutationToVector(results, permutation);
+      return AffineMap::get(map.getNumDims(), 0, results, getContext());
+    };
+    maps[data] = reorder(maps[data], dataOrder);
+    maps.back() = reorder(out, outOrder);
+    SmallVector<Value> inputs(op.getDpsInputs());
+    inputs[data] = transposed(rewriter, loc, inputs[data], dataOrder);
+    Value init = transposed(rewriter, loc, op.getDpsInits()[0], outOrder);
+    auto moved = rewriter.create<linalg::GenericOp>(
+        loc, init.getType(), inputs, init, maps, kinds);
+    rewriter.inlineRegionBefore(op.getRegion(), moved.getRegion(),
+                                moved.getRegion().begin());
+    rewriter.replaceOp(op, transposed(rewriter, loc, moved.getResult(0),
+                                      invertPermutationVector(outOrder)));
+    return success();
+  }
+};
+
+/// transpose(transpose(x)) and transposes of what is the same everywhere.
+struct ComposeTransposes : OpRewritePattern<linalg::TransposeOp> {
+  using OpRewritePattern::OpRewritePattern;
+
+  LogicalResult matchAndRewrite(linalg::TransposeOp op,
+                                PatternRewriter &rewriter) const override {
+    if (!op.hasPureTensorSemantics())
+      return failure();
+    ArrayRef<int64_t> permutation = op.getPermutation();
+    Location loc = op.getLoc();
+    if (isIdentityPermutation(permutation)) {
+      rewriter.replaceOp(op, op.getInput());
+      return success();
+    }
+    Operation *source = op.getInput().getDefiningOp();
+    if (auto fill = dyn_cast_or_null<linalg::FillOp>(source)) {
+      SmallVector<OpFoldResult> sizes =
+          tensor::getMixedSizes(rewriter, loc, op.getInit());
+      Value empty = rewriter.create<tensor::EmptyOp>(
+          loc, sizes, getElementTypeOrSelf(op.getInit().getType()));
+      rewriter.replaceOpWithNewOp<linalg::FillOp>(op, fill.getInputs(), empty);
+      return success();
+    }
+    if (isa_and_nonnull<tensor::EmptyOp>(source)) {
+      rewriter.replaceOp(op, op.getInit());
+      return success();
+    }
+    if (auto inner = dyn_cast_or_null<linalg::TransposeOp>(source)) {
+      SmallVector<int64_t> composed;
+      for (int64_t i : permutation)
+        composed.push_back(inner.getPermutation()[i]);
+      rewriter.replaceOp(op, transposed(rewriter, loc, inner.getInput(), composed));
+      return success();
+    }
+    return failure();
+  }
+};
+
+/// generic(transpose(x)): the indexing map reads x. An elementwise operation then
+/// writes in x's order, and the transpose goes behind it.
+struct SinkThroughGeneric : OpRewritePattern<linalg::GenericOp> {
+  using OpRewritePattern::OpRewritePattern;
+
+  LogicalResult matchAndRewrite(linalg::GenericOp op,
+                                PatternRewriter &rewriter) const override {
+    if (!op.hasPureTensorSemantics())
+      return failure();
+    bool elementwise = isElementwise(op);
+    SmallVector<AffineMap> maps = op.getIndexingMapsArray();
+    for (AffineMap map : maps)
+      if (llvm::any_of(map.getResults(), [](AffineExpr e) {
+            return isa<AffineBinaryOpExpr>(e);
+          }))
+        return failure();
+    if (!elementwise && isProduct(op))
+      return failure();
+    SmallVector<Value> inputs(op.getDpsInputs());
+    std::optional<AffineMap> leader;
+    bool changed = false;
+    for (auto [i, input] : llvm::enumerate(inputs)) {
+      auto transpose = input.getDefiningOp<linalg::TransposeOp>();
+      if (!transpose)
+        continue;
+      // Position p of the source is position i of the result, permutation[i] = p.
+      SmallVector<AffineExpr> results(maps[i].getNumResults());
+      for (auto [to, from] : llvm::enumerate(transpose.getPermutation()))
+        results[from] = maps[i].getResult(to);
+      maps[i] = AffineMap::get(maps[i].getNumDims(), 0, results, getContext());
+      input = transpose.getInput();
+      changed = true;
+      if (!leader && maps[i].isPermutation())
+        leader = maps[i];
+    }
+    if (!changed)
+      return failure();
+    Location loc = op.getLoc();
+    SmallVector<Value> inits(op.getDpsInits());
+    SmallVector<SmallVector<int64_t>> back;
+    if (elementwise && leader)
+      for (auto [o, init] : llvm::enumerate(inits)) {
+        AffineMap &map = maps[inputs.size() + o];
+        if (!map.isPermutation()) {
+          back.push_back({});
+          continue;
+        }
+        // The result's dimensions in the order in which the source has them.
+        SmallVector<int64_t> order;
+        for (AffineExpr expr : leader->getResults())
+          order.push_back(*map.getResultPosition(expr));
+        init = transposed(rewriter, loc, init, order);
+        map = *leader;
+        back.push_back(invertPermutationVector(order));
+      }
+    auto moved = rewriter.create<linalg::GenericOp>(
+        loc, ValueRange(inits).getTypes(), inputs, inits, maps,
+        op.getIteratorTypesArray());
+    rewriter.inlineRegionBefore(op.getRegion(), moved.getRegion(),
+                                moved.getRegion().begin());
+    // Loops in the order of the first result: what reads it finds an identity.
+    SmallVector<Value> results(moved.getResults());
+    for (auto [o, permutation] : llvm::enumerate(back))
+      if (!permutation.empty())
+        results[o] = transposed(rewriter, loc, results[o], permutation);
+    rewriter.replaceOp(op, results);
+    return success();
+  }
+
+private:
+  /// A contraction: which operand may be read how is decided elsewhere.
+  static bool isProduct(linalg::GenericOp op) {
+    return op.getNumDpsInputs() > 1;
+  }
+};
+
+struct SinkThroughPad : OpRewritePattern<tensor::PadOp> {
+  using OpRewritePattern::OpRewritePattern;
+
+  LogicalResult matchAndRewrite(tensor::PadOp op,
+                                PatternRewriter &rewriter) const override {
+    auto transpose = op.getSource().getDefiningOp<linalg::TransposeOp>();
+    Value padding = op.getConstantPaddingValue();
+    if (!transpose || !padding)
+      return failure();
+    if (padding.getDefiningOp() && op->isAncestor(padding.getDefiningOp()))
+      rewriter.moveOpBefore(padding.getDefiningOp(), op);
+    SmallVector<int64_t> back = invertPermutationVector(transpose.getPermutation());
+    SmallVector<OpFoldResult> low = op.getMixedLowPad(),
+                              high = op.getMixedHighPad();
+    applyPermutationToVector(low, back);
+    applyPermutationToVector(high, back);
+    SmallVector<int64_t> shape(op.getResultType().getShape());
+    applyPermutationToVector(shape, back);
+    Value padded = rewriter.create<tensor::PadOp>(
+        op.getLoc(), op.getResultType().clone(shape), transpose.getInput(), low,
+        high, padding);
+    rewriter.replaceOp(op, transposed(rewriter, op.getLoc(), padded,
+                                      transpose.getPermutation()));
+    return success();
+  }
+};
+
+struct SinkThroughSlice : OpRewritePattern<tensor::ExtractSliceOp> {
+  using OpRewritePattern::OpRewritePattern;
+
+  LogicalResult matchAndRewrite(tensor::ExtractSliceOp op,
+                                PatternRewriter &rewriter) const override {
+    auto transpose = op.getSource().getDefiningOp<linalg::TransposeOp>();
+    if (!transpose || op.getType().getRank() != op.getSourceType().getRank())
+      return failure();
+    SmallVector<int64_t> back = invertPermutationVector(transpose.getPermutation());
+    SmallVector<OpFoldResult> offsets = op.getMixedOffsets(),
+                              sizes = op.getMixedSizes(),
+                              strides = op.getMixedStrides();
+    applyPermutationToVector(offsets, back);
+    applyPermutationToVector(sizes, back);
+    applyPermutationToVector(strides, back);
+    Value slice = rewriter.create<tensor::ExtractSliceOp>(
+        op.getLoc(), transpose.getInput(), offsets, sizes, strides);
+    rewriter.replaceOp(op, transposed(rewriter, op.getLoc(), slice,
+                                      transpose.getPermutation()));
+    return success();
+  }
+};
+
+/// All parts transposed in the same way (or never written elsewhere).
+struct SinkThroughConcat : OpRewritePattern<tensor::ConcatOp> {
+  using OpRewritePattern::OpRewritePattern;
+
+  LogicalResult matchAndRewrite(tensor::ConcatOp op,
+                                PatternRewriter &rewriter) const override {
+    ArrayRef<int64_t> permutation;
+    SmallVector<Value> parts;
+    for (Value part : op.getInputs()) {
+      auto transpose = part.getDefiningOp<linalg::TransposeOp>();
+      if (!transpose ||
+          (!permutation.empty() && permutation != transpose.getPermutation()))
+        return failure();
+      permutation = transpose.getPermutation();
+      parts.push_back(transpose.getInput());
+    }
+    Value joined = rewriter.create<tensor::ConcatOp>(
+        op.getLoc(), permutation[op.getDim()], parts);
+    Value result = transposed(rewriter, op.getLoc(), joined, permutation);
+    if (result.getType() != op.getType())
+      result = rewriter.create<tensor::CastOp>(op.getLoc(), op.getType(), result);
+    rewriter.replaceOp(op, result);
+    return success();
+  }
+};
+
+struct ChannelsLastPass : strata::impl::ChannelsLastBase<ChannelsLastPass> {
+  void runOnOperation() override {
+    RewritePatternSet patterns(&getContext());
+    patterns.add<MoveChannels, ComposeTransposes, SinkThroughGeneric,
+                 SinkThroughPad, SinkThroughSlice, SinkThroughConcat>(
+        &getContext());
+    tensor::EmptyOp::getCanonicalizationPatterns(patterns, &getContext());
+    GreedyRewriteConfig config;
+    config.maxIterations = 100;
+    if (failed(applyPatternsAndFoldGreedily(getOperation(), std::move(patterns),
+                                            config)))
+      return signalPassFailure();
+  }
+};
+
+} // namespace

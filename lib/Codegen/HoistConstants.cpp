@@ -1,0 +1,94 @@
+//===- HoistConstants.cpp - constant expressions are computed at load -----===//
+#include "Codegen/Passes.h"
+#include "ConstantExpressions.h"
+
+#include "mlir/Dialect/MLProgram/IR/MLProgram.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "mlir/IR/IRMapping.h"
+#include "mlir/IR/SymbolTable.h"
+#include "mlir/Transforms/RegionUtils.h"
+
+namespace strata {
+#define GEN_PASS_DEF_HOISTCONSTANTS
+#include "Codegen/Passes.h.inc"
+} // namespace strata
+
+using namespace mlir;
+
+/// Only renames elements of what it is made of: nothing to compute.
+static bool isView(Operation *op) {
+  return isa<tensor::ExpandShapeOp, tensor::CollapseShapeOp, tensor::CastOp>(op);
+}
+
+namespace {
+struct HoistConstantsPass : strata::impl::HoistConstantsBase<HoistConstantsPass> {
+  void runOnOperation() override {
+    ModuleOp module = getOperation();
+    auto main = module.lookupSymbol<func::FuncOp>("main");
+    if (!main || main.isExternal())
+      return;
+    strata::ConstantExpressions constants(main);
+    SmallVector<Value> wanted;
+    for (Operation &op : main.getBody().front()) {
+      if (isa<ml_program::GlobalLoadConstOp>(op) || isView(&op))
+        continue;
+      for (Value result : op.getResults()) {
+        auto type = dyn_cast<RankedTensorType>(result.getType());
+        if (!type || !type.hasStaticShape() || type.getNumElements() == 0 ||
+            !constants.usesWeights(result))
+          continue;
+        // Wanted where something that is not constant, or a view, reads it.
+        bool leaves = llvm::any_of(result.getUsers(), [&](Operation *user) {
+          Operation *inBlock = main.getBody().front().findAncestorOpInBlock(*user);
+          return inBlock->getNumResults() == 0 ||
+                 !constants.isConstant(inBlock->getResult(0)) || isView(inBlock);
+        });
+        if (leaves)
+          wanted.push_back(result);
+      }
+    }
+    if (wanted.empty())
+      return;
+    SymbolTable symbols(module);
+    OpBuilder top(module.getBodyRegion());
+    Location unknown = top.getUnknownLoc();
+    top.setInsertionPointToEnd(module.getBody());
+    auto init = module.lookupSymbol<func::FuncOp>("init");
+    if (!init) {
+      init = top.create<func::FuncOp>(unknown, "init",
+                                      top.getFunctionType({}, {}));
+      top.setInsertionPointToEnd(init.addEntryBlock());
+      top.create<func::ReturnOp>(unknown);
+    }
+    OpBuilder b(init.getBody().front().getTerminator());
+    IRMapping mapping;
+    std::function<void(Operation *)> copy = [&](Operation *op) {
+      if (op->getNumResults() && mapping.contains(op->getResult(0)))
+        return;
+      llvm::SetVector<Value> values(op->operand_begin(), op->operand_end());
+      for (Region &region : op->getRegions())
+        getUsedValuesDefinedAbove(region, values);
+      for (Value value : values)
+        copy(value.getDefiningOp());
+      b.clone(*op, mapping);
+    };
+    for (Value value : wanted) {
+      Location loc = value.getLoc();
+      copy(value.getDefiningOp());
+      OpBuilder global(module.getBodyRegion());
+      auto slot = global.create<ml_program::GlobalOp>(
+          loc, "computed", value.getType(), /*is_mutable=*/true, Attribute(),
+          global.getStringAttr("private"));
+      slot->setAttr("strata.computed", global.getUnitAttr());
+      symbols.insert(slot);
+      auto name = FlatSymbolRefAttr::get(slot.getSymNameAttr());
+      b.create<ml_program::GlobalStoreOp>(loc, name, mapping.lookup(value));
+      OpBuilder at(main.getContext());
+      at.setInsertionPointAfterValue(value);
+      Value loaded =
+          at.create<ml_program::GlobalLoadOp>(loc, value.getType(), name);
+      value.replaceAllUsesWith(loaded);
+    }
+  }
+};
+} // namespace
