@@ -338,7 +338,7 @@ LogicalResult GraphImporter::importCustom(const NodeProto &node, int64_t opset, 
     state.addAttribute("present", builder.getDenseBoolArrayAttr(present));
 
   NamedAttrList attributes;
-  SmallVector<StringRef> graphNames;
+  SmallVector<StringRef> graphNames, subgraphNames;
   for (const AttributeProto &written : node.attribute()) {
     Trace attributeTrace(trace, "attribute '" + written.name() + "'");
     if (written.name().empty())
@@ -352,6 +352,7 @@ LogicalResult GraphImporter::importCustom(const NodeProto &node, int64_t opset, 
       continue;
     if (kindOf(**attribute) == AttributeProto::GRAPH && *attribute == &written) {
       graphNames.push_back(written.name());
+      subgraphNames.push_back(written.g().name());
       if (failed(importSubgraph(written.g(), *state.addRegion(), scope, {}, attributeTrace)))
         return failure();
       continue;
@@ -363,8 +364,10 @@ LogicalResult GraphImporter::importCustom(const NodeProto &node, int64_t opset, 
   }
   if (!attributes.empty())
     state.addAttribute("node_attributes", attributes.getDictionary(context));
-  if (!graphNames.empty())
+  if (!graphNames.empty()) {
     state.addAttribute("onnx.graphs", builder.getStrArrayAttr(graphNames));
+    state.addAttribute("onnx.graph_names", builder.getStrArrayAttr(subgraphNames));
+  }
   if (failed(addDocumentation(node, state, trace)))
     return failure();
 
