@@ -1,12 +1,17 @@
 //===- Codegen.cpp - LLVM dialect to object code --------------------------===//
 
 #include "Codegen.h"
+#include "Target.h"
 #include "mlir/Target/LLVMIR/Export.h"
+#include "llvm/Bitcode/BitcodeReader.h"
+#include "llvm/Bitcode/BitcodeWriter.h"
 #include "llvm/IR/LegacyPassManager.h"
 #include "llvm/IR/Verifier.h"
 #include "llvm/Passes/PassBuilder.h"
 #include "llvm/Support/SmallVectorMemoryBuffer.h"
+#include "llvm/Support/ThreadPool.h"
 #include "llvm/Transforms/IPO/MergeFunctions.h"
+#include "llvm/Transforms/Utils/SplitModule.h"
 
 using namespace llvm;
 
@@ -31,6 +36,10 @@ translateToLLVM(mlir::ModuleOp module, LLVMContext &context,
     if (machine.getTargetTriple().isX86())
       function.addFnAttr("prefer-vector-width", "512");
     function.setDoesNotThrow();
+    // A call is nothing beside a kernel; one function of all kernels would
+    // take LLVM far longer than the kernels one by one.
+    if (function.hasLocalLinkage() && function.getInstructionCount() > 50)
+      function.addFnAttr(Attribute::NoInline);
   }
   if (GlobalVariable *table =
           result->getNamedGlobal((modelName + "_constants").str())) {
@@ -48,30 +57,57 @@ translateToLLVM(mlir::ModuleOp module, LLVMContext &context,
   return result;
 }
 
-void optimize(Module &module, TargetMachine &machine, unsigned level) {
-  static const OptimizationLevel levels[] = {
-      OptimizationLevel::O0, OptimizationLevel::O1, OptimizationLevel::O2,
-      OptimizationLevel::O3};
+namespace {
+/// LLVM's pass manager with its analyses, for one module.
+struct Optimizer {
+  explicit Optimizer(TargetMachine &machine, unsigned level)
+      : builder(&machine) {
+    static const OptimizationLevel levels[] = {
+        OptimizationLevel::O0, OptimizationLevel::O1, OptimizationLevel::O2,
+        OptimizationLevel::O3};
+    this->level = levels[std::min(level, 3u)];
+    builder.registerModuleAnalyses(modules);
+    builder.registerCGSCCAnalyses(sccs);
+    builder.registerFunctionAnalyses(functions);
+    builder.registerLoopAnalyses(loops);
+    builder.crossRegisterProxies(loops, functions, sccs, modules);
+  }
+
+  /// What looks across functions: to be run on the whole module.
+  void simplify(Module &module) {
+    ModulePassManager passes;
+    if (level == OptimizationLevel::O0) {
+      passes = builder.buildO0DefaultPipeline(level);
+    } else {
+      // Layers of equal shape have equal kernels; once is enough.
+      passes.addPass(MergeFunctionsPass());
+      passes.addPass(builder.buildModuleSimplificationPipeline(
+          level, ThinOrFullLTOPhase::None));
+    }
+    passes.run(module, modules);
+  }
+
+  /// What works function by function, or nearly so.
+  void optimize(Module &module) {
+    if (level == OptimizationLevel::O0)
+      return;
+    builder.buildModuleOptimizationPipeline(level, ThinOrFullLTOPhase::None)
+        .run(module, modules);
+  }
+
   LoopAnalysisManager loops;
   FunctionAnalysisManager functions;
   CGSCCAnalysisManager sccs;
   ModuleAnalysisManager modules;
-  PassBuilder builder(&machine);
-  builder.registerModuleAnalyses(modules);
-  builder.registerCGSCCAnalyses(sccs);
-  builder.registerFunctionAnalyses(functions);
-  builder.registerLoopAnalyses(loops);
-  builder.crossRegisterProxies(loops, functions, sccs, modules);
-  ModulePassManager passes;
-  if (level == 0) {
-    passes = builder.buildO0DefaultPipeline(OptimizationLevel::O0);
-  } else {
-    // Layers of equal shape have equal kernels; once is enough.
-    passes.addPass(MergeFunctionsPass());
-    passes.addPass(
-        builder.buildPerModuleDefaultPipeline(levels[std::min(level, 3u)]));
-  }
-  passes.run(module, modules);
+  PassBuilder builder;
+  OptimizationLevel level;
+};
+} // namespace
+
+void optimize(Module &module, TargetMachine &machine, unsigned level) {
+  Optimizer optimizer(machine, level);
+  optimizer.simplify(module);
+  optimizer.optimize(module);
 }
 
 Error emitCode(Module &module, TargetMachine &machine, CodeGenFileType type,
@@ -84,14 +120,92 @@ Error emitCode(Module &module, TargetMachine &machine, CodeGenFileType type,
   return Error::success();
 }
 
-Expected<std::unique_ptr<MemoryBuffer>> emitObject(Module &module,
-                                                   TargetMachine &machine) {
+using Object = std::unique_ptr<MemoryBuffer>;
+
+static Expected<Object> emitObject(Module &module, TargetMachine &machine) {
   SmallVector<char, 0> bytes;
   raw_svector_ostream os(bytes);
   if (Error error = emitCode(module, machine, CodeGenFileType::ObjectFile, os))
     return std::move(error);
   return std::make_unique<SmallVectorMemoryBuffer>(
       std::move(bytes), module.getName(), /*RequiresNullTerminator=*/false);
+}
+
+/// The module as bitcode of several parts. What is local becomes visible to the
+/// other parts, under a name that two models in one program do not share.
+static std::vector<SmallVector<char, 0>> split(Module &module, unsigned count,
+                                               StringRef modelName) {
+  for (GlobalObject &global : module.global_objects())
+    if (global.hasLocalLinkage())
+      global.setName(modelName + "." +
+                     (global.hasName() ? global.getName() : "data"));
+  std::vector<SmallVector<char, 0>> parts;
+  SplitModule(
+      module, count,
+      [&](std::unique_ptr<Module> part) {
+        raw_svector_ostream os(parts.emplace_back());
+        WriteBitcodeToFile(*part, os);
+      },
+      /*PreserveLocals=*/false, /*RoundRobin=*/true);
+  return parts;
+}
+
+static Expected<Object> compilePart(ArrayRef<char> bitcode,
+                                    const CompileOptions &options) {
+  auto machine = createTargetMachine(options);
+  if (!machine)
+    return machine.takeError();
+  LLVMContext context;
+  auto module = parseBitcodeFile(
+      MemoryBufferRef(StringRef(bitcode.data(), bitcode.size()),
+                      options.modelName),
+      context);
+  if (!module)
+    return module.takeError();
+  Optimizer(**machine, options.optLevel).optimize(**module);
+  return emitObject(**module, **machine);
+}
+
+Expected<std::vector<Object>> compileToObjects(std::unique_ptr<Module> module,
+                                               const CompileOptions &options) {
+  // Below this a second part costs more than it gains.
+  constexpr unsigned instructionsPerPart = 2500;
+  auto machine = createTargetMachine(options);
+  if (!machine)
+    return machine.takeError();
+  Optimizer(**machine, options.optLevel).simplify(*module);
+  unsigned threads = hardware_concurrency().compute_thread_count();
+  // More parts than threads, because they are not equally large.
+  unsigned count = std::min(module->getInstructionCount() / instructionsPerPart,
+                            4 * threads);
+  std::vector<Object> objects;
+  if (count <= 1 || threads == 1) {
+    Optimizer(**machine, options.optLevel).optimize(*module);
+    auto object = emitObject(*module, **machine);
+    if (!object)
+      return object.takeError();
+    objects.push_back(std::move(*object));
+    return objects;
+  }
+  std::vector<SmallVector<char, 0>> parts =
+      split(*module, count, options.modelName);
+  module.reset();
+  objects.resize(parts.size());
+  std::vector<std::string> errors(parts.size());
+  DefaultThreadPool pool;
+  for (size_t i = 0; i < parts.size(); ++i)
+    pool.async([&, i] {
+      auto object = compilePart(parts[i], options);
+      if (object)
+        objects[i] = std::move(*object);
+      else
+        errors[i] = toString(object.takeError());
+    });
+  pool.wait();
+  for (const std::string &error : errors)
+    if (!error.empty())
+      return createStringError("%s", error.c_str());
+  return objects;
 }
 
 } // namespace strata

@@ -28,9 +28,12 @@ void optimize(llvm::Module &module, llvm::TargetMachine &machine,
 llvm::Error emitCode(llvm::Module &module, llvm::TargetMachine &machine,
                      llvm::CodeGenFileType type, llvm::raw_pwrite_stream &os);
 
-/// Object code in memory.
-llvm::Expected<std::unique_ptr<llvm::MemoryBuffer>>
-emitObject(llvm::Module &module, llvm::TargetMachine &machine);
+/// Optimises the module and makes object code of it, in several pieces on
+/// several threads if it is large. The pieces belong together: what is local to
+/// the module becomes hidden symbols that begin with the model's name.
+llvm::Expected<std::vector<std::unique_ptr<llvm::MemoryBuffer>>>
+compileToObjects(std::unique_ptr<llvm::Module> module,
+                 const CompileOptions &options);
 
 } // namespace strata
 

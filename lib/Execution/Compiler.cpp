@@ -70,22 +70,24 @@ static LogicalResult emitText(ModuleOp module, const CompileRequest &request,
 static LogicalResult computeConstants(ModuleOp module,
                                       const CompileRequest &request,
                                       llvm::TargetMachine &machine,
-                                      llvm::MemoryBufferRef object,
+                                      llvm::ArrayRef<std::unique_ptr<
+                                          llvm::MemoryBuffer>> code,
                                       const ModelInterface &interface,
                                       std::vector<Constant> &constants) {
   auto table = makeTable(module, constants);
   if (failed(table))
     return failure();
   std::vector<std::unique_ptr<llvm::MemoryBuffer>> objects;
-  objects.push_back(llvm::MemoryBuffer::getMemBuffer(
-      object, /*RequiresNullTerminator=*/false));
-  auto code = loadCode(std::move(objects), machine.createDataLayout(),
+  for (const auto &object : code)
+    objects.push_back(llvm::MemoryBuffer::getMemBuffer(
+        *object, /*RequiresNullTerminator=*/false));
+  auto loaded = loadCode(std::move(objects), machine.createDataLayout(),
                        request.options.modelName, table->data());
-  if (!code)
-    return fail(module, code.takeError());
+  if (!loaded)
+    return fail(module, loaded.takeError());
   Descriptor descriptor(request.options.modelName, interface);
-  descriptor.descriptor.main = code->main;
-  descriptor.descriptor.init = code->init;
+  descriptor.descriptor.main = loaded->main;
+  descriptor.descriptor.init = loaded->init;
   strata_model *model;
   if (strata_model_from_descriptor(&descriptor.descriptor, &model))
     return module.emitError(strata_last_error());
@@ -108,15 +110,13 @@ static llvm::Error link(const CompileRequest &request, TemporaryFiles &files,
   if (!output)
     return output.takeError();
   llvm::Error error = llvm::Error::success();
-  const std::string &name = request.options.modelName;
   switch (request.emit) {
   case EmitKind::SharedLibrary:
     error = linkShared(objects, llvm::sys::path::filename(request.output),
                        *output);
     break;
   case EmitKind::StaticLibrary:
-    error = writeStaticLibrary(
-        objects, {name + ".o", name + ".glue.o", name + ".weights.o"}, *output);
+    error = writeStaticLibrary(objects, request.options.modelName, *output);
     break;
   default:
     error = linkRelocatable(objects, *output);
@@ -148,8 +148,7 @@ static LogicalResult emitObjects(ModuleOp module, const CompileRequest &request,
   auto ir = translateToLLVM(module, context, machine, name);
   if (failed(ir))
     return failure();
-  optimize(**ir, machine, request.options.optLevel);
-  auto code = emitObject(**ir, machine);
+  auto code = compileToObjects(std::move(*ir), request.options);
   if (!code)
     return fail(module, code.takeError());
 
@@ -162,17 +161,13 @@ static LogicalResult emitObjects(ModuleOp module, const CompileRequest &request,
       *constants, [](const Constant &constant) { return constant.computed; });
   glue.initAtLoad = computes && !runs;
   if (computes && runs &&
-      failed(computeConstants(module, request, machine, **code, *interface,
+      failed(computeConstants(module, request, machine, *code, *interface,
                               *constants)))
     return failure();
   glue.constants = *constants;
 
   llvm::ELF::Elf64_Ehdr header;
-  std::memcpy(&header, (*code)->getBufferStart(), sizeof(header));
-  auto writeCode = [&](llvm::raw_ostream &os) {
-    os << (*code)->getBuffer();
-    return llvm::Error::success();
-  };
+  std::memcpy(&header, code->front()->getBufferStart(), sizeof(header));
   auto writeGlue = [&](llvm::raw_pwrite_stream &os) {
     auto glueModule = makeGlue(glue, context, machine);
     return emitCode(*glueModule, machine, llvm::CodeGenFileType::ObjectFile,
@@ -194,8 +189,14 @@ static LogicalResult emitObjects(ModuleOp module, const CompileRequest &request,
     objects.push_back(*file);
     return llvm::Error::success();
   };
-  if (llvm::Error error = add(files.write(".code.o", writeCode)))
-    return fail(module, std::move(error));
+  for (const auto &object : *code) {
+    auto writeCode = [&](llvm::raw_ostream &os) {
+      os << object->getBuffer();
+      return llvm::Error::success();
+    };
+    if (llvm::Error error = add(files.write(".code.o", writeCode)))
+      return fail(module, std::move(error));
+  }
   if (llvm::Error error = add(files.write(".glue.o", writeGlue)))
     return fail(module, std::move(error));
   if (llvm::Error error = add(files.write(".weights.o", writeWeights)))

@@ -4,6 +4,9 @@
 #include "Runtime/strata_runtime.h"
 #include "llvm/ExecutionEngine/Orc/Core.h"
 #include "llvm/ExecutionEngine/Orc/ExecutionUtils.h"
+#include "llvm/ExecutionEngine/Orc/MapperJITLinkMemoryManager.h"
+#include "llvm/ExecutionEngine/Orc/MemoryMapper.h"
+#include "llvm/ExecutionEngine/Orc/ObjectLinkingLayer.h"
 #include <dlfcn.h>
 
 using namespace llvm;
@@ -39,7 +42,21 @@ Expected<LoadedCode>
 loadCode(std::vector<std::unique_ptr<MemoryBuffer>> objects,
          const DataLayout &layout, StringRef modelName, void **table) {
   LoadedCode code;
-  auto jit = LLJITBuilder().setDataLayout(layout).create();
+  // One reservation for all objects, so that they reach each other with 32-bit
+  // offsets.
+  auto makeLinker = [](ExecutionSession &session, const Triple &)
+      -> Expected<std::unique_ptr<ObjectLayer>> {
+    constexpr size_t reservation = size_t(256) << 20;
+    auto memory = MapperJITLinkMemoryManager::CreateWithMapper<
+        InProcessMemoryMapper>(reservation);
+    if (!memory)
+      return memory.takeError();
+    return std::make_unique<ObjectLinkingLayer>(session, std::move(*memory));
+  };
+  auto jit = LLJITBuilder()
+                 .setDataLayout(layout)
+                 .setObjectLinkingLayerCreator(makeLinker)
+                 .create();
   if (!jit)
     return jit.takeError();
   code.jit = std::move(*jit);

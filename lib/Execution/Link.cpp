@@ -156,9 +156,12 @@ Error linkShared(ArrayRef<std::string> objects, StringRef soname,
 }
 
 Error writeStaticLibrary(ArrayRef<std::string> objects,
-                         ArrayRef<std::string> memberNames, StringRef output) {
+                         StringRef modelName, StringRef output) {
   std::vector<NewArchiveMember> members;
-  for (auto [object, name] : zip(objects, memberNames)) {
+  std::vector<std::string> names;
+  for (size_t i = 0; i < objects.size(); ++i)
+    names.push_back((modelName + "." + Twine(i) + ".o").str());
+  for (auto [object, name] : zip(objects, names)) {
     auto member = NewArchiveMember::getFile(object, /*Deterministic=*/true);
     if (!member)
       return member.takeError();

@@ -41,7 +41,7 @@ llvm::Error linkRelocatable(llvm::ArrayRef<std::string> objects,
 llvm::Error linkShared(llvm::ArrayRef<std::string> objects,
                        llvm::StringRef soname, llvm::StringRef output);
 llvm::Error writeStaticLibrary(llvm::ArrayRef<std::string> objects,
-                               llvm::ArrayRef<std::string> memberNames,
+                               llvm::StringRef modelName,
                                llvm::StringRef output);
 
 } // namespace strata

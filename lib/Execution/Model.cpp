@@ -84,11 +84,10 @@ FailureOr<std::unique_ptr<Model>> Model::jit(ModuleOp module,
     auto ir = translateToLLVM(module, context, **machine, options.modelName);
     if (failed(ir))
       return failure();
-    optimize(**ir, **machine, options.optLevel);
-    auto object = emitObject(**ir, **machine);
-    if (!object)
-      return fail(object.takeError());
-    objects.push_back(std::move(*object));
+    auto compiled = compileToObjects(std::move(*ir), options);
+    if (!compiled)
+      return fail(compiled.takeError());
+    objects = std::move(*compiled);
   }
   auto loaded = loadCode(std::move(objects), (*machine)->createDataLayout(),
                          options.modelName, code.table.data());
