@@ -19,17 +19,22 @@ bool isUnsigned(mlir::Type onnxElement);
 /// the seam's type otherwise.
 mlir::Type getComputeType(mlir::Type onnxElement);
 
+/// How float8e8m0 rounds to a power of two; the other types round to nearest even.
+enum class RoundMode { up, down, nearest };
+
 /// An element as a value of its compute type (exact).
 mlir::Value decode(mlir::ImplicitLocOpBuilder &b, mlir::Value element, mlir::Type onnxElement);
 
 /// A value of the compute type as an element: floating-point values are rounded to nearest even; out of the range of an
 /// 8-bit or narrower type they saturate, or become infinity or NaN where `saturate` is false and the type has them.
-mlir::Value encode(mlir::ImplicitLocOpBuilder &b, mlir::Value value, mlir::Type onnxElement, bool saturate = true);
+mlir::Value encode(mlir::ImplicitLocOpBuilder &b, mlir::Value value, mlir::Type onnxElement, bool saturate = true,
+                   RoundMode mode = RoundMode::up);
 
 /// Conversion between element types as the operator Cast defines it: floating point to integer truncates (out of range:
-/// saturates, NaN: 0, where the specification leaves it open), integers wrap, anything to bool compares with zero.
+/// saturates, NaN: 0, where the specification leaves it open; 4 bits and less wrap), integers wrap, anything to bool
+/// compares with zero.
 mlir::Value convert(mlir::ImplicitLocOpBuilder &b, mlir::Value element, mlir::Type from, mlir::Type to,
-                    bool saturate = true);
+                    bool saturate = true, RoundMode mode = RoundMode::up);
 
 /// The smallest value of a compute type for `onnxElement` (-inf for floating point), and the largest.
 mlir::TypedAttr getLowest(mlir::Type onnxElement);

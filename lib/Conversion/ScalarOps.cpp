@@ -2,8 +2,10 @@
 
 #include "Conversion/ScalarOps.h"
 #include "Conversion/LinalgBuilder.h"
+#include "SmallFloats.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Complex/IR/Complex.h"
+#include "mlir/Dialect/Math/IR/Math.h"
 
 using namespace mlir;
 
@@ -26,16 +28,30 @@ Value decode(ImplicitLocOpBuilder &b, Value element, Type onnxElement) {
     return element;
   if (isa<FloatType>(element.getType()))
     return b.create<arith::ExtFOp>(compute, element);
-  return {};
+  return decodeSmallFloat(b, element, onnxElement);
 }
 
-Value encode(ImplicitLocOpBuilder &b, Value value, Type onnxElement, bool saturate) {
+Value encode(ImplicitLocOpBuilder &b, Value value, Type onnxElement, bool saturate, RoundMode mode) {
   Type seam = getSeamElementType(onnxElement);
   if (value.getType() == seam)
     return value;
   if (isa<FloatType>(seam))
     return b.create<arith::TruncFOp>(seam, value);
-  return {};
+  return encodeSmallFloat(b, value, onnxElement, saturate, mode);
+}
+
+// An f64 as an f32 that rounds on as the f64 would: inexact values get an odd last bit ("round to odd").
+static Value truncateToOdd(ImplicitLocOpBuilder &b, Value value) {
+  Type f32 = b.getF32Type(), i32 = b.getI32Type(), f64 = b.getF64Type();
+  auto constant = [&](int64_t v) -> Value { return b.create<arith::ConstantOp>(b.getI32IntegerAttr(v)); };
+  Value rounded = b.create<arith::TruncFOp>(f32, value), back = b.create<arith::ExtFOp>(f64, rounded);
+  Value bits = b.create<arith::BitcastOp>(i32, rounded);
+  Value away = b.create<arith::CmpFOp>(arith::CmpFPredicate::OGT, b.create<math::AbsFOp>(back),
+                                       b.create<math::AbsFOp>(value));
+  Value inexact = b.create<arith::CmpFOp>(arith::CmpFPredicate::ONE, back, value);
+  bits = b.create<arith::SubIOp>(bits, b.create<arith::SelectOp>(away, constant(1), constant(0)));
+  bits = b.create<arith::OrIOp>(bits, b.create<arith::SelectOp>(inexact, constant(1), constant(0)));
+  return b.create<arith::BitcastOp>(f32, bits);
 }
 
 static Value zero(ImplicitLocOpBuilder &b, Type type) { return b.create<arith::ConstantOp>(b.getZeroAttr(type)); }
@@ -79,13 +95,11 @@ static Value floatToInteger(ImplicitLocOpBuilder &b, Value value, IntegerType to
   return b.create<arith::SelectOp>(isNaN, zero(b, to), result);
 }
 
-Value convert(ImplicitLocOpBuilder &b, Value element, Type from, Type to, bool saturate) {
+Value convert(ImplicitLocOpBuilder &b, Value element, Type from, Type to, bool saturate, RoundMode mode) {
   if (from == to)
     return element;
   Value value = decode(b, element, from);
   Type seamTo = getSeamElementType(to), computeTo = getComputeType(to);
-  if (!value)
-    return {};
   Type type = value.getType();
 
   if (auto complexTo = dyn_cast<ComplexType>(to)) {
@@ -102,7 +116,7 @@ Value convert(ImplicitLocOpBuilder &b, Value element, Type from, Type to, bool s
     return b.create<complex::CreateOp>(complexTo, re, im);
   }
   if (isa<ComplexType>(from)) // Only the real part counts.
-    return convert(b, b.create<complex::ReOp>(value), cast<ComplexType>(from).getElementType(), to, saturate);
+    return convert(b, b.create<complex::ReOp>(value), cast<ComplexType>(from).getElementType(), to, saturate, mode);
 
   if (to.isSignlessInteger(1)) {
     if (isa<FloatType>(type))
@@ -112,7 +126,10 @@ Value convert(ImplicitLocOpBuilder &b, Value element, Type from, Type to, bool s
   if (auto integer = dyn_cast<IntegerType>(to)) {
     auto seam = cast<IntegerType>(seamTo);
     if (isa<FloatType>(type)) {
-      return floatToInteger(b, value, seam, isUnsigned(to), integer.getWidth());
+      if (integer.getWidth() >= 8)
+        return floatToInteger(b, value, seam, isUnsigned(to), integer.getWidth());
+      value = floatToInteger(b, value, b.getI32Type(), /*isUnsigned=*/false, 32);
+      type = value.getType();
     }
     unsigned width = cast<IntegerType>(type).getWidth();
     if (width > seam.getWidth())
@@ -136,11 +153,9 @@ Value convert(ImplicitLocOpBuilder &b, Value element, Type from, Type to, bool s
       wide = computeTo;
     value = isUnsigned(from) ? b.create<arith::UIToFPOp>(wide, value).getResult()
                              : b.create<arith::SIToFPOp>(wide, value).getResult();
-    if (wide != computeTo && !isa<FloatType>(seamTo))
-      value = b.create<arith::TruncFOp>(computeTo, value);
     if (isa<FloatType>(seamTo))
       return value.getType() == seamTo ? value : b.create<arith::TruncFOp>(seamTo, value).getResult();
-    return encode(b, value, to, saturate);
+    return encode(b, truncateToOdd(b, value), to, saturate, mode);
   }
   if (isa<FloatType>(seamTo)) {
     unsigned fromWidth = cast<FloatType>(type).getWidth(), toWidth = cast<FloatType>(seamTo).getWidth();
@@ -149,9 +164,7 @@ Value convert(ImplicitLocOpBuilder &b, Value element, Type from, Type to, bool s
     return fromWidth < toWidth ? b.create<arith::ExtFOp>(seamTo, value).getResult()
                                : b.create<arith::TruncFOp>(seamTo, value).getResult();
   }
-  if (type.isF64())
-    value = b.create<arith::TruncFOp>(b.getF32Type(), value);
-  return encode(b, value, to, saturate);
+  return encode(b, type.isF64() ? truncateToOdd(b, value) : value, to, saturate, mode);
 }
 
 TypedAttr getLowest(Type onnxElement) {

@@ -87,10 +87,14 @@ static LogicalResult upgradeCast(Operation *op, PatternRewriter &rewriter) {
 static FailureOr<SmallVector<Value>> lowerCast(Operation *op, ValueRange operands, LinalgBuilder &b) {
   Type from = getElementType(op->getOperand(0)), to = getElementType(op->getResult(0));
   auto saturate = op->getAttrOfType<IntegerAttr>("saturate");
+  auto roundMode = op->getAttrOfType<StringAttr>("round_mode");
+  scalar::RoundMode mode = scalar::RoundMode::up;
+  if (roundMode && roundMode != "up")
+    mode = roundMode == "down" ? scalar::RoundMode::down : scalar::RoundMode::nearest;
   if (from == to)
     return SmallVector<Value>{operands[0]};
   Value result = b.elementwise(operands[0], getSeamElementType(to), [&](ImplicitLocOpBuilder &n, ValueRange x) {
-    return scalar::convert(n, x[0], from, to, !saturate || saturate.getInt() != 0);
+    return scalar::convert(n, x[0], from, to, !saturate || saturate.getInt() != 0, mode);
   });
   return SmallVector<Value>{result};
 }
