@@ -28,7 +28,7 @@ public:
   std::vector<ProfileEntry> profile() override {
     std::vector<ProfileEntry> entries;
     for (const strata::ProfileEntry &entry : model->profile())
-      entries.emplace_back(entry.name, entry.calls, entry.nanoseconds);
+      entries.emplace_back(entry.name, entry.runs, entry.nanoseconds);
     return entries;
   }
 
@@ -57,6 +57,7 @@ CompileOptions compileOptions(const Options &options) {
   if (!options.name.empty())
     result.modelName = options.name;
   result.optLevel = options.optLevel;
+  result.profile = options.profile;
   result.targetCPU = options.cpu;
   result.targetFeatures = options.features;
   return result;

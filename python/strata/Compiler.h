@@ -33,7 +33,7 @@ struct Options {
 /// none) of the dimensions.
 using Value = std::tuple<std::string, int, std::vector<int64_t>,
                          std::vector<std::string>>;
-/// Node, calls, nanoseconds.
+/// Node, runs, nanoseconds.
 using ProfileEntry = std::tuple<std::string, uint64_t, uint64_t>;
 
 /// A compiled model with the threads and buffers that run it.

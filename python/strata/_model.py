@@ -75,8 +75,8 @@ class Model:
         return self.run(arrays)
 
     def profile(self) -> list[tuple[str, int, float]]:
-        """(node, calls, seconds) of every node so far, for a model compiled with profile=True."""
-        return [(name, calls, nanoseconds * 1e-9) for name, calls, nanoseconds in self._native.profile()]
+        """(node, runs, seconds) of every node so far, for a model compiled with profile=True."""
+        return [(name, runs, nanoseconds * 1e-9) for name, runs, nanoseconds in self._native.profile()]
 
     def __repr__(self) -> str:
         def text(values):
@@ -110,7 +110,7 @@ def compile(
     threads       threads of a run (default: all cores this process may use)
     target        the CPU to make code for, then features: "x86-64-v3", "znver3,-avx512f" (default: this CPU)
     seed          start of the random operators without a seed of their own (default: a new one for every Model)
-    name          name of the model in the compiled code (default: from the file's name)
+    name          prefix of the compiled code's symbols, a C identifier (default "model")
     opt_level     0 to 3 (default 3)
     profile       measure every node: see Model.profile
     memory_limit  bytes that a run may hold at once (default: the machine's memory)
