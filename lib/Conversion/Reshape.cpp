@@ -153,8 +153,11 @@ Value LinalgBuilder::reshape(Value tensor, ArrayRef<OpFoldResult> sizes) {
   for (const Group &group : groups) {
     from.push_back(getGroupSize(source.getShape(), group.source));
     to.push_back(getGroupSize(shape, group.target));
-    // Different only where another size is zero at run time: no expand_shape says that.
-    if (!ShapedType::isDynamic(from.back()) && !ShapedType::isDynamic(to.back()) && from.back() != to.back()) {
+    // Static products differ only where another size is zero at run time, which no expand_shape says. Several dynamic
+    // sizes of one group are lost when an expand_shape is folded or bufferised: both look at the types alone.
+    bool differ = !ShapedType::isDynamic(from.back()) && !ShapedType::isDynamic(to.back()) && from.back() != to.back();
+    bool ambiguous = llvm::count_if(group.target, [&](int64_t i) { return ShapedType::isDynamic(shape[i]); }) > 1;
+    if (differ || ambiguous) {
       SmallVector<Value> elements = llvm::map_to_vector(sizes, [&](OpFoldResult size) { return index(size); });
       return create<tensor::ReshapeOp>(target, tensor, create<tensor::FromElementsOp>(elements));
     }

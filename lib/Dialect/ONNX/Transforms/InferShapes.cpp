@@ -77,6 +77,12 @@ struct InferShapesPass : impl::InferShapesPassBase<InferShapesPass> {
     SmallVector<Type> types;
     for (auto [operand, declared] : llvm::zip_equal(terminator->getOpOperands(), function.getResultTypes())) {
       Type type = operand.get().getType();
+      // A declared rank that nothing contradicts: lowerings check it where the run tells.
+      if (isa<UnrankedTensorType>(type) && operand.get().getDefiningOp<VersionedOpInterface>())
+        if (Type merged = mergeTypes(declared, type)) {
+          operand.get().setType(merged);
+          type = merged;
+        }
       if (Type merged = mergeTypes(declared, type); merged && merged != type) {
         OpBuilder builder(terminator);
         operand.set(builder.create<onnx::CastShapeOp>(terminator->getLoc(), merged, operand.get()));
