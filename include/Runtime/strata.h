@@ -73,7 +73,7 @@ typedef struct strata_model_descriptor {
   uint32_t abi_version;
   uint32_t num_inputs, num_outputs, num_constants;
   const char *name;
-  const char *metadata; /* "key: value" lines: compiler version, target, ... */
+  const char *metadata; /* lines "key: value": compiler, triple, cpu, needs (instruction sets), ... */
   const strata_value_info *inputs, *outputs;
   void (*main)(void **args);
   void (*init)(void **args); /* fills computed constants at load; null if there are none left to fill */

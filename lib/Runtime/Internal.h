@@ -78,6 +78,10 @@ struct strata_model {
 };
 void strata_model_retain(strata_model *model);
 
+/* --- Cpu.c */
+/* 0, or 1 with the last error set, if the model may not run here. */
+int strata_check_cpu(const strata_model_descriptor *descriptor);
+
 /* --- Error.c */
 /* Sets the message that strata_last_error returns; returns 1. */
 int strata_set_last_error(const char *format, ...) __attribute__((format(printf, 1, 2)));

@@ -13,7 +13,7 @@
 // SYMBOLS-NOT: model_constant_0
 
 // A feature that no machine here has, but that the code does not use: init runs at load.
-// RUN: strata-compile %s -o %t.late.so --mcpu=x86-64 --features=+amx-complex
+// RUN: strata-compile %s -o %t.late.so --mcpu=x86-64 --features=+kl
 // RUN: strata-run %t.late.so --input=ones | FileCheck %s
 
 // RUN: rm -rf %t && mkdir %t

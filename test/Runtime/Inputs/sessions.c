@@ -170,5 +170,13 @@ int main(int argc, char **argv) {
   strata_model_free(model);
   CHECK(strata_model_load("/nonexistent.so", &model) != 0);
   printf("%s\n", strata_last_error());
+  // Instruction sets: known ones are checked, on x86-64 at least; AMX-FP16 and the like are taken for granted.
+  strata_model_descriptor demanding = model_descriptor;
+  demanding.metadata = "cpu: x\nneeds: sse3,no-such-set\n";
+  CHECK(strata_model_from_descriptor(&demanding, &model) == 0);
+  strata_model_free(model);
+  demanding.abi_version = 99;
+  CHECK(strata_model_from_descriptor(&demanding, &model) != 0);
+  printf("%s\n", strata_last_error());
   puts("sessions: ok");
 }
