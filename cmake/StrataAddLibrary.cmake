@@ -1,5 +1,6 @@
-# Installed programs find the runtime beside them.
+# Installed programs find the runtime beside them, and LLVM where it was when they were linked.
 set(CMAKE_INSTALL_RPATH "$ORIGIN/../lib")
+set(CMAKE_INSTALL_RPATH_USE_LINK_PATH ON)
 
 # strata_add_library(NAME [EXCEPTIONS] SOURCES ... [LINK libs...] [DEPENDS targets...])
 #   One static library of C++ against libMLIR.so/libLLVM.so. EXCEPTIONS: compiled with exceptions and RTTI
