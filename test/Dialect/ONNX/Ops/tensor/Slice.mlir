@@ -1,0 +1,35 @@
+// RUN: strata-opt --split-input-file --onnx-upgrade-opset --onnx-infer-shapes --convert-onnx-to-linalg %s | FileCheck %s
+
+// A positive step is a slice; the attributes of version 1 become inputs. Ends are clamped.
+// CHECK-LABEL: @attributes
+// CHECK: tensor.extract_slice %{{.*}}[1, 0] [3, 5] [1, 1] : tensor<4x5xf32> to tensor<3x5xf32>
+func.func @attributes(%x: tensor<4x5xf32>) -> tensor<3x5xf32> {
+  %y = onnx.Slice_1(%x) {axes = array<i64: 0>, ends = array<i64: 1000>, starts = array<i64: 1>} : (tensor<4x5xf32>) -> tensor<3x5xf32>
+  return %y : tensor<3x5xf32>
+}
+
+// -----
+
+// A negative step reads by index.
+// CHECK-LABEL: @reverse
+// CHECK: linalg.generic
+// CHECK: tensor.extract %{{.*}} : tensor<4xf32>
+func.func @reverse(%x: tensor<4xf32>) -> tensor<4xf32> {
+  %starts = onnx.Initializer dense<-1> : tensor<1xi64>
+  %ends = onnx.Initializer dense<-9> : tensor<1xi64>
+  %y = onnx.Slice_13(%x, %starts, %ends, none, %starts) : (tensor<4xf32>, tensor<1xi64>, tensor<1xi64>, none, tensor<1xi64>) -> tensor<4xf32>
+  return %y : tensor<4xf32>
+}
+
+// -----
+
+// A symbolic dimension that is sliced from its start to its end keeps its name.
+// CHECK-LABEL: @open_end
+// CHECK-NOT: arith.minsi
+// CHECK: return
+func.func @open_end(%x: tensor<?x5xf32, #onnx.dims<"n", "">>) -> tensor<?x5xf32, #onnx.dims<"n", "">> {
+  %starts = onnx.Initializer dense<0> : tensor<1xi64>
+  %ends = onnx.Initializer dense<9223372036854775807> : tensor<1xi64>
+  %y = onnx.Slice_13(%x, %starts, %ends) : (tensor<?x5xf32, #onnx.dims<"n", "">>, tensor<1xi64>, tensor<1xi64>) -> tensor<?x5xf32, #onnx.dims<"n", "">>
+  return %y : tensor<?x5xf32, #onnx.dims<"n", "">>
+}
