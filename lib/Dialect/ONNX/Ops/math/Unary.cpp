@@ -230,16 +230,15 @@ static LogicalResult upgradeErf(Operation *op, PatternRewriter &rewriter) {
   Type element = getElementTypeOrSelf(x.getType());
   if (isa<FloatType>(element))
     return keepAttributes(op, rewriter);
-  auto convert = [&](Value value, Type to) -> Value {
-    Type type = cast<TensorType>(value.getType()).clone(to);
-    int64_t kind = getDataType(*getElementKind(to));
+  auto convert = [&](Value value, Type type) -> Value {
+    int64_t kind = getDataType(*getElementKind(getElementTypeOrSelf(type)));
     OperationState state(op->getLoc(), CastOp::getOperationName(), value, type,
                          rewriter.getNamedAttr("to", rewriter.getI64IntegerAttr(kind)));
     return rewriter.create(state)->getResult(0);
   };
-  Value number = convert(x, rewriter.getF32Type());
+  Value number = convert(x, cast<TensorType>(x.getType()).clone(rewriter.getF32Type()));
   Value erf = rewriter.create<ErfOp>(op->getLoc(), number.getType(), number);
-  rewriter.replaceOp(op, convert(erf, element));
+  rewriter.replaceOp(op, convert(erf, op->getResult(0).getType()));
   return success();
 }
 
