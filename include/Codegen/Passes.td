@@ -96,6 +96,8 @@ def PrepareSeam : Pass<"strata-prepare-seam", "mlir::ModuleOp"> {
     - `tensor.concat` becomes `tensor.insert_slice`s into one destination, and a
       constant `tensor.pad` becomes fills of the border slabs and an insertion of
       the middle, so that producers can write in place;
+    - a value that `@main` returns twice is copied;
+    - empty and filled tensors get one user each, right before it;
     - tensor arguments of external functions are marked as only read, and those
       of `@main` as not writable, so that bufferisation never writes to them;
 
@@ -111,7 +113,7 @@ def PrepareSeam : Pass<"strata-prepare-seam", "mlir::ModuleOp"> {
   }];
   let dependentDialects = ["mlir::linalg::LinalgDialect", "mlir::tensor::TensorDialect",
                            "mlir::arith::ArithDialect", "mlir::affine::AffineDialect",
-                           "mlir::math::MathDialect"];
+                           "mlir::bufferization::BufferizationDialect"];
 }
 
 def ConstantsToTable : Pass<"strata-constants-to-table", "mlir::ModuleOp"> {

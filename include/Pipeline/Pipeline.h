@@ -24,10 +24,11 @@ void buildLinalgPhase(mlir::OpPassManager &pm, const CompileOptions &options);
 /// From imported operators to the seam: the three phases above.
 void buildFrontendPipeline(mlir::OpPassManager &pm, const CompileOptions &options);
 
-/// linalg on tensors: named ops to generic, layouts chosen, weights packed,
-/// elementwise chains fused, constant expressions moved to the init function.
+/// linalg on tensors: named operations to generic, channels last, elementwise
+/// chains fused.
 void buildFusedPhase(mlir::OpPassManager &pm, const CompileOptions &options);
-/// Reductions and their neighbours fused over rows.
+/// Weights packed in the tiles of the kernels that read them, constant expressions
+/// moved to the init function.
 void buildTiledPhase(mlir::OpPassManager &pm, const CompileOptions &options);
 /// Tensors to buffers; buffers freed after their last use.
 void buildBuffersPhase(mlir::OpPassManager &pm, const CompileOptions &options);

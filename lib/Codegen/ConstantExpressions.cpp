@@ -16,8 +16,9 @@ ConstantExpressions::ConstantExpressions(func::FuncOp function) {
       known[&op] = true;
       continue;
     }
-    if (!isMemoryEffectFree(&op) || !isSpeculatable(&op) ||
-        op.hasTrait<OpTrait::IsTerminator>() || op.getNumResults() == 0)
+    // They stand in the entry block, so they would run anyway.
+    if (!isMemoryEffectFree(&op) || op.hasTrait<OpTrait::IsTerminator>() ||
+        op.getNumResults() == 0)
       continue;
     llvm::SetVector<Value> values(op.operand_begin(), op.operand_end());
     for (Region &region : op.getRegions())

@@ -180,6 +180,8 @@ private:
   }
 
   // Bodies.
+  Value numberOf(Stage &stage, linalg::IndexOp number, const Tile &tile,
+                 int64_t i, int64_t j);
   SmallVector<Value> body(Stage &stage, ArrayRef<Value> arguments,
                           const Tile &tile, int64_t i, int64_t j, bool fuse);
   SmallVector<Value> inputsOf(Stage &stage, ArrayRef<Value> bases,
@@ -270,7 +272,7 @@ static int64_t chooseTile(const Extent &size, int64_t most) {
   if (!size.isKnown())
     return std::min<int64_t>(8, most);
   if (size.known <= most)
-    return size.known;
+    return std::max<int64_t>(1, size.known);
   for (int64_t tile = most; tile >= (most + 1) / 2; --tile)
     if (size.known % tile == 0)
       return tile;
@@ -464,6 +466,27 @@ SmallVector<Value> NestEmitter::inputsOf(
   return values;
 }
 
+/// What linalg.index says for element (i, j) of the tile.
+Value NestEmitter::numberOf(Stage &stage, linalg::IndexOp number,
+                            const Tile &tile, int64_t i, int64_t j) {
+  int loop = stage.loopOf[number.getDim()];
+  if (loop < 0)
+    return index(0);
+  Value value = tile.at[loop];
+  if (loop == row)
+    value = add(value, index(i));
+  if (loop != lane)
+    return value;
+  value = add(value, index(j * tile.lanes));
+  if (tile.lanes == 1)
+    return value;
+  auto numbers = llvm::to_vector(llvm::seq<int64_t>(0, tile.lanes));
+  auto type = VectorType::get({tile.lanes}, b.getIndexType());
+  Value steps = b.create<arith::ConstantOp>(
+      loc, DenseIntElementsAttr::get(type, numbers));
+  return b.create<arith::AddIOp>(loc, spread(value, tile.lanes), steps);
+}
+
 SmallVector<Value> NestEmitter::body(Stage &stage, ArrayRef<Value> arguments,
                                      const Tile &tile, int64_t i, int64_t j,
                                      bool fuse) {
@@ -473,21 +496,7 @@ SmallVector<Value> NestEmitter::body(Stage &stage, ArrayRef<Value> arguments,
   auto mapped = [&](Value value) { return mapping.lookupOrDefault(value); };
   for (Operation &op : block->without_terminator()) {
     if (auto number = dyn_cast<linalg::IndexOp>(op)) {
-      int loop = stage.loopOf[number.getDim()];
-      Value value = loop < 0 ? index(0) : tile.at[loop];
-      if (loop >= 0 && loop == row)
-        value = add(value, index(i));
-      if (loop >= 0 && loop == lane) {
-        value = add(value, index(j * tile.lanes));
-        if (tile.lanes > 1) {
-          auto numbers = llvm::to_vector(llvm::seq<int64_t>(0, tile.lanes));
-          auto type = VectorType::get({tile.lanes}, b.getIndexType());
-          Value steps = b.create<arith::ConstantOp>(
-              loc, DenseIntElementsAttr::get(type, numbers));
-          value = b.create<arith::AddIOp>(loc, spread(value, tile.lanes), steps);
-        }
-      }
-      mapping.map(number.getResult(), value);
+      mapping.map(number.getResult(), numberOf(stage, number, tile, i, j));
       continue;
     }
     if (fuse && options.fma && isa<arith::AddFOp>(op) &&
@@ -1005,6 +1014,9 @@ void NestEmitter::emitAll() {
 }
 
 LogicalResult NestEmitter::emit() {
+  for (const Loop &loop : nest.loops)
+    if (!loop.reduction && loop.size.is(0))
+      return success(); // no results
   plan();
   emitAll();
   return success();

@@ -168,8 +168,9 @@ private:
       return alone;
     if (!after)
       return {nullptr, {before, reduction}};
+    Group withoutConsumer{nullptr, {before, reduction}};
     if (!canSink(before, after, reduction) || !canSink(reduction, after, nullptr))
-      return {nullptr, {reduction}};
+      return withoutConsumer;
     // Fused, the results are written while the inputs are still read.
     SmallVector<Value> inputs = roots(reduction.getInputs());
     inputs.append(roots(before.getInputs()));
@@ -177,7 +178,7 @@ private:
       Value root = rootOf(output);
       if (!root.getDefiningOp<memref::AllocOp>() ||
           llvm::is_contained(inputs, root))
-        return alone;
+        return withoutConsumer;
     }
     group.ops.push_back(after);
     return group;

@@ -229,6 +229,49 @@ struct ConcatToSlices : OpRewritePattern<tensor::ConcatOp> {
   }
 };
 
+/// Each destination has one user: shared ones (common subexpressions) would be
+/// copied by bufferisation, or keep producers from writing in place.
+void unshareDestinations(Operation *root) {
+  // Fills first: their clones share the empty tensor below them.
+  SmallVector<Operation *> destinations, empties;
+  root->walk([&](Operation *op) {
+    if (isa<tensor::EmptyOp>(op))
+      empties.push_back(op);
+    else if (auto fill = dyn_cast<linalg::FillOp>(op))
+      if (fill.hasPureTensorSemantics())
+        destinations.push_back(op);
+  });
+  destinations.append(empties);
+  for (Operation *op : destinations) {
+    Value result = op->getResult(0);
+    SmallVector<OpOperand *> uses;
+    for (OpOperand &use : result.getUses())
+      uses.push_back(&use);
+    for (OpOperand *use : uses) {
+      OpBuilder b(use->getOwner());
+      use->set(b.clone(*op)->getResult(0));
+    }
+    op->erase();
+  }
+}
+
+/// A value that is returned twice is two buffers: the caller owns each.
+void copyRepeatedResults(func::FuncOp function) {
+  if (function.isExternal() || !function.isPublic())
+    return;
+  function.walk([](func::ReturnOp op) {
+    DenseSet<Value> seen;
+    for (OpOperand &operand : op->getOpOperands())
+      if (auto type = dyn_cast<RankedTensorType>(operand.get().getType());
+          type && !seen.insert(operand.get()).second) {
+        OpBuilder b(op);
+        operand.set(b.create<bufferization::AllocTensorOp>(
+            op.getLoc(), type, /*dynamicSizes=*/ValueRange(),
+            /*copy=*/operand.get()));
+      }
+  });
+}
+
 struct PrepareSeamPass : strata::impl::PrepareSeamBase<PrepareSeamPass> {
   void runOnOperation() override {
     MLIRContext *context = &getContext();
@@ -239,6 +282,9 @@ struct PrepareSeamPass : strata::impl::PrepareSeamBase<PrepareSeamPass> {
     if (failed(applyPatternsAndFoldGreedily(getOperation(), std::move(patterns))))
       return signalPassFailure();
 
+    unshareDestinations(getOperation());
+    for (auto function : getOperation().getOps<func::FuncOp>())
+      copyRepeatedResults(function);
     for (auto function : getOperation().getOps<func::FuncOp>())
       for (unsigned i = 0, e = function.getNumArguments(); i < e; ++i) {
         if (!isa<TensorType>(function.getArgumentTypes()[i]))

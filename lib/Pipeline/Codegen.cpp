@@ -18,7 +18,6 @@ using namespace mlir;
 using namespace strata;
 
 void strata::buildFusedPhase(OpPassManager &pm, const CompileOptions &options) {
-  TargetFacts facts = describeTarget(options);
   pm.addPass(createInlinerPass());
   pm.addPass(createCanonicalizerPass());
   pm.addPass(createCSEPass());
@@ -29,8 +28,13 @@ void strata::buildFusedPhase(OpPassManager &pm, const CompileOptions &options) {
   pm.addPass(createCanonicalizerPass());
   pm.addPass(createCSEPass());
   pm.addNestedPass<func::FuncOp>(createFuseElementwise());
+}
+
+void strata::buildTiledPhase(OpPassManager &pm, const CompileOptions &options) {
+  if (options.optLevel == 0)
+    return;
   PackWeightsOptions pack;
-  pack.vectorBits = facts.vectorBits;
+  pack.vectorBits = describeTarget(options).vectorBits;
   pm.addNestedPass<func::FuncOp>(createPackWeights(pack));
   pm.addPass(createCSEPass());
   pm.addPass(createHoistConstants());
@@ -38,15 +42,13 @@ void strata::buildFusedPhase(OpPassManager &pm, const CompileOptions &options) {
   pm.addPass(createCSEPass());
 }
 
-void strata::buildTiledPhase(OpPassManager &pm, const CompileOptions &options) {
-}
-
 void strata::buildBuffersPhase(OpPassManager &pm,
                                const CompileOptions &options) {
-  pm.addPass(createPrepareSeam());
   pm.addPass(createConstantsToTable());
   pm.addPass(createCanonicalizerPass());
   pm.addPass(createCSEPass());
+  // No common subexpressions from here on: they would share destinations.
+  pm.addPass(createPrepareSeam());
   // Producers write straight into the tensors that they are inserted into.
   pm.addPass(bufferization::createEmptyTensorEliminationPass());
   bufferization::OneShotBufferizationOptions bufferize;
@@ -55,8 +57,9 @@ void strata::buildBuffersPhase(OpPassManager &pm,
   bufferize.setFunctionBoundaryTypeConversion(
       bufferization::LayoutMapOption::IdentityLayoutMap);
   pm.addPass(bufferization::createOneShotBufferizePass(bufferize));
-  pm.addPass(createCanonicalizerPass());
+  // Equal views become one, then copies of a view to itself vanish.
   pm.addPass(createCSEPass());
+  pm.addPass(createCanonicalizerPass());
   pm.addNestedPass<func::FuncOp>(createCopiesToLinalg());
   pm.addNestedPass<func::FuncOp>(createLinalgGeneralizeNamedOpsPass());
   pm.addPass(createOutlineKernels());
@@ -165,7 +168,7 @@ void strata::registerPipelines() {
       buildFrontendPipeline);
   add("strata-fused-phase", "linalg on tensors: layouts, packing, fusion",
       buildFusedPhase);
-  add("strata-tiled-phase", "reductions fused over rows", buildTiledPhase);
+  add("strata-tiled-phase", "weights packed in tiles, constants to the init function", buildTiledPhase);
   add("strata-buffers-phase", "tensors to buffers", buildBuffersPhase);
   add("strata-vector-phase", "linalg on buffers to vector loops",
       buildVectorPhase);

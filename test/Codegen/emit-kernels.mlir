@@ -81,3 +81,44 @@ func.func @not(%a: memref<64xi1>, %c: memref<64xi1>) attributes {strata.kernel} 
   }
   return
 }
+
+// -----
+
+// A body that branches has no vector form.
+// CHECK-LABEL: func.func @branch
+// CHECK:         scf.for %[[I:.*]] =
+// CHECK-NOT:     linalg.index
+// CHECK:         scf.if
+// CHECK:           arith.index_cast %{{.*}} : index to i64
+func.func @branch(%a: memref<8x7xi64>, %c: memref<8x7xi64>) attributes {strata.kernel} {
+  linalg.generic {indexing_maps = [affine_map<(i, j) -> (i, j)>, affine_map<(i, j) -> (i, j)>], iterator_types = ["parallel", "parallel"]}
+      ins(%a : memref<8x7xi64>) outs(%c : memref<8x7xi64>) {
+  ^bb0(%x: i64, %o: i64):
+    %z = arith.constant 0 : i64
+    %p = arith.cmpi slt, %x, %z : i64
+    %j = linalg.index 1 : index
+    %0 = scf.if %p -> i64 {
+      %k = arith.index_cast %j : index to i64
+      scf.yield %k : i64
+    } else {
+      scf.yield %x : i64
+    }
+    linalg.yield %0 : i64
+  }
+  return
+}
+
+// -----
+
+// Nothing to compute.
+// CHECK-LABEL: func.func @empty
+// CHECK-NOT:     scf.for
+// CHECK:         return
+func.func @empty(%a: memref<0x7xf32>, %c: memref<0x7xf32>) attributes {strata.kernel} {
+  linalg.generic {indexing_maps = [affine_map<(i, j) -> (i, j)>, affine_map<(i, j) -> (i, j)>], iterator_types = ["parallel", "parallel"]}
+      ins(%a : memref<0x7xf32>) outs(%c : memref<0x7xf32>) {
+  ^bb0(%x: f32, %o: f32):
+    linalg.yield %x : f32
+  }
+  return
+}

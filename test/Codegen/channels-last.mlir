@@ -1,0 +1,47 @@
+// RUN: strata-opt %s --pass-pipeline='builtin.module(func.func(strata-generalize,strata-channels-last,canonicalize,cse))' | FileCheck %s
+
+// Two convolutions with an activation and padding between them: one transpose in,
+// one out, none between; the pad is of the spatial dimensions.
+// CHECK-LABEL: func.func @chain(
+// CHECK:         linalg.transpose {{.*}} permutation = [0, 2, 3, 1]
+// CHECK:         linalg.generic
+// CHECK-SAME:      outs(%{{.*}} : tensor<1x8x8x16xf32>)
+// CHECK:         arith.maximumf
+// CHECK:         tensor.pad %{{.*}} low[0, 1, 1, 0] high[0, 1, 1, 0]
+// CHECK-NOT:     linalg.transpose
+// CHECK:         linalg.generic
+// CHECK-SAME:      outs(%{{.*}} : tensor<1x8x8x4xf32>)
+// CHECK:         linalg.transpose {{.*}} permutation = [0, 3, 1, 2]
+func.func @chain(%x: tensor<1x3x10x10xf32>, %v: tensor<16x3x3x3xf32>, %w: tensor<4x16x3x3xf32>) -> tensor<1x4x8x8xf32> {
+  %z = arith.constant 0.0 : f32
+  %e0 = tensor.empty() : tensor<1x16x8x8xf32>
+  %f0 = linalg.fill ins(%z : f32) outs(%e0 : tensor<1x16x8x8xf32>) -> tensor<1x16x8x8xf32>
+  %0 = linalg.conv_2d_nchw_fchw ins(%x, %v : tensor<1x3x10x10xf32>, tensor<16x3x3x3xf32>) outs(%f0 : tensor<1x16x8x8xf32>) -> tensor<1x16x8x8xf32>
+  %1 = linalg.generic {indexing_maps = [affine_map<(a, b, c, d) -> (a, b, c, d)>, affine_map<(a, b, c, d) -> (a, b, c, d)>], iterator_types = ["parallel", "parallel", "parallel", "parallel"]}
+      ins(%0 : tensor<1x16x8x8xf32>) outs(%e0 : tensor<1x16x8x8xf32>) {
+  ^bb0(%i: f32, %o: f32):
+    %m = arith.maximumf %i, %z : f32
+    linalg.yield %m : f32
+  } -> tensor<1x16x8x8xf32>
+  %p = tensor.pad %1 low[0, 0, 1, 1] high[0, 0, 1, 1] {
+  ^bb0(%a: index, %b: index, %c: index, %d: index):
+    tensor.yield %z : f32
+  } : tensor<1x16x8x8xf32> to tensor<1x16x10x10xf32>
+  %e1 = tensor.empty() : tensor<1x4x8x8xf32>
+  %f1 = linalg.fill ins(%z : f32) outs(%e1 : tensor<1x4x8x8xf32>) -> tensor<1x4x8x8xf32>
+  %2 = linalg.conv_2d_nchw_fchw ins(%p, %w : tensor<1x16x10x10xf32>, tensor<4x16x3x3xf32>) outs(%f1 : tensor<1x4x8x8xf32>) -> tensor<1x4x8x8xf32>
+  return %2 : tensor<1x4x8x8xf32>
+}
+
+// The two sides of a concatenation agree: it happens on the channels, last.
+// CHECK-LABEL: func.func @concat(
+// CHECK:         tensor.concat dim(3)
+// CHECK:         linalg.transpose {{.*}} permutation = [0, 3, 1, 2]
+func.func @concat(%a: tensor<1x8x8x3xf32>, %b: tensor<1x8x8x5xf32>) -> tensor<1x8x8x8xf32> {
+  %ea = tensor.empty() : tensor<1x3x8x8xf32>
+  %ta = linalg.transpose ins(%a : tensor<1x8x8x3xf32>) outs(%ea : tensor<1x3x8x8xf32>) permutation = [0, 3, 1, 2]
+  %eb = tensor.empty() : tensor<1x5x8x8xf32>
+  %tb = linalg.transpose ins(%b : tensor<1x8x8x5xf32>) outs(%eb : tensor<1x5x8x8xf32>) permutation = [0, 3, 1, 2]
+  %0 = tensor.concat dim(1) %ta, %tb : (tensor<1x3x8x8xf32>, tensor<1x5x8x8xf32>) -> tensor<1x8x8x8xf32>
+  return %0 : tensor<1x8x8x8xf32>
+}

@@ -1,0 +1,38 @@
+// RUN: strata-opt %s --split-input-file --pass-pipeline='builtin.module(func.func(strata-generalize,strata-pack-weights{vector-bits=256}),canonicalize)' | FileCheck %s
+
+// 40 columns in blocks of 16: padded to 48, [3 blocks, 8, 16].
+// CHECK-DAG:   #[[W:.*]] = affine_map<(d0, d1, d2) -> (d1 floordiv 16, d2, d1 mod 16)>
+// CHECK-LABEL: func.func @main(
+// CHECK:         tensor.pad %{{.*}} low[0, 0] high[0, 8]
+// CHECK:         tensor.expand_shape %{{.*}} {{\[\[}}0], [1, 2]] {{.*}} into tensor<8x3x16xf32>
+// CHECK:         linalg.transpose {{.*}} permutation = [1, 0, 2]
+// CHECK:         linalg.generic {indexing_maps = [#{{.*}}, #[[W]], #{{.*}}]
+ml_program.global private @w(dense_resource<w> : tensor<8x40xf32>) : tensor<8x40xf32>
+func.func @main(%x: tensor<4x8xf32>, %c: tensor<4x40xf32>) -> tensor<4x40xf32> {
+  %w = ml_program.global_load_const @w : tensor<8x40xf32>
+  %0 = linalg.matmul ins(%x, %w : tensor<4x8xf32>, tensor<8x40xf32>) outs(%c : tensor<4x40xf32>) -> tensor<4x40xf32>
+  return %0 : tensor<4x40xf32>
+}
+
+// -----
+
+// An operand whose lanes are not contiguous is transposed once.
+// CHECK-LABEL: func.func @main(
+// CHECK:         linalg.transpose {{.*}} permutation = [1, 0]
+func.func @main(%x: tensor<64x8xf32>, %w: tensor<40x8xf32>, %c: tensor<64x40xf32>) -> tensor<64x40xf32> {
+  %0 = linalg.matmul_transpose_b ins(%x, %w : tensor<64x8xf32>, tensor<40x8xf32>) outs(%c : tensor<64x40xf32>) -> tensor<64x40xf32>
+  return %0 : tensor<64x40xf32>
+}
+
+// -----
+
+// The other operand may lie as it likes: no transpose.
+// CHECK-LABEL: func.func @main(
+// CHECK-NOT:     linalg.transpose
+// CHECK:         linalg.generic
+func.func @main(%x: tensor<8x64xf32>, %w: tensor<8x40xf32>, %c: tensor<64x40xf32>) -> tensor<64x40xf32> {
+  %e = tensor.empty() : tensor<64x8xf32>
+  %t = linalg.transpose ins(%x : tensor<8x64xf32>) outs(%e : tensor<64x8xf32>) permutation = [1, 0]
+  %0 = linalg.matmul ins(%t, %w : tensor<64x8xf32>, tensor<8x40xf32>) outs(%c : tensor<64x40xf32>) -> tensor<64x40xf32>
+  return %0 : tensor<64x40xf32>
+}
