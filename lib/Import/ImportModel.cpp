@@ -46,6 +46,8 @@ FailureOr<OwningOpRef<ModuleOp>> GraphImporter::importModel(const Trace &file) {
     return failure();
   if (opsets->empty())
     return file.error() << "imports no operator set", failure();
+  if (model.hasTraining)
+    file.warning() << "has training information, which is left out";
   for (const auto &opset : *opsets)
     if (int64_t newest = getNewestOpset(opset.first());
         isStandardDomain(opset.first()) && opset.second > newest)

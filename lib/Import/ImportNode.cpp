@@ -65,6 +65,9 @@ LogicalResult GraphImporter::importNode(const NodeProto &node, size_t index, Sco
     return unversioned.error() << "its domain '" << domain << "' is not among the opset imports";
   int64_t version = opset->second;
   OperatorLookup found = lookupOperator(context, domain, node.op_type(), version);
+  // Versions of the others' operators are those of their own specifications, not of the domain in ONNX.
+  if (!isStandardDomain(domain) && !found.versions.empty())
+    found = lookupOperator(context, domain, node.op_type(), found.versions.back());
   if (found.name) {
     auto *op = found.name->getInterface<VersionedOpInterface>();
     Trace trace(graphTrace, where + " (" + operatorText(node, op->getSinceVersion()) + ")", location);

@@ -84,8 +84,7 @@ void appendVarint(std::string &out, uint64_t value) {
 /// Copies a message while taking the large payloads of tensors out.
 class PayloadScan {
 public:
-  PayloadScan(StringRef file, const Trace &trace, std::vector<Payload> &payloads)
-      : file(file), trace(trace), payloads(payloads) {}
+  PayloadScan(StringRef file, const Trace &trace, ParsedModel &model) : file(file), trace(trace), model(model) {}
 
   /// Appends the message in `bytes` to `out`.
   LogicalResult copy(StringRef bytes, Message kind, unsigned depth, std::string &out);
@@ -98,7 +97,7 @@ private:
 
   StringRef file;
   const Trace &trace;
-  std::vector<Payload> &payloads;
+  ParsedModel &model;
 };
 } // namespace
 
@@ -162,13 +161,15 @@ LogicalResult PayloadScan::copy(StringRef bytes, Message kind, unsigned depth, s
         continue;
       }
       // training_info is not imported: do not even parse it.
-      if (kind == Message::Model && field == 20)
+      if (kind == Message::Model && field == 20) {
+        model.hasTraining = true;
         continue;
+      }
       // raw_data (9) and a packed float_data (4) hold little-endian elements.
       if (kind == Message::Tensor && (field == 9 || field == 4) && size >= kSmallestPayload && largePayloads++ == 0) {
         appendVarint(out, uint64_t(kPayloadField) << 3 | Varint);
-        appendVarint(out, payloads.size());
-        payloads.push_back({content, field == 4});
+        appendVarint(out, model.payloads.size());
+        model.payloads.push_back({content, field == 4});
         continue;
       }
     }
@@ -188,7 +189,7 @@ LogicalResult parseModel(SharedBytes source, const Trace &trace, ParsedModel &mo
   if (bytes.starts_with("version https://git-lfs"))
     return trace.error() << "is a Git LFS pointer, not the model itself: fetch the file with `git lfs pull`";
   std::string message;
-  if (failed(PayloadScan(bytes, trace, model.payloads).copy(bytes, Message::Model, 0, message)))
+  if (failed(PayloadScan(bytes, trace, model).copy(bytes, Message::Model, 0, message)))
     return failure();
   if (message.size() > INT32_MAX)
     return trace.error() << "has " << message.size()

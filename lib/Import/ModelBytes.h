@@ -45,6 +45,8 @@ struct ParsedModel {
   proto::ModelProto proto;
   SharedBytes source;
   std::vector<Payload> payloads;
+  /// The file has training_info, which is not parsed.
+  bool hasTraining = false;
 
   /// What was left out of `tensor`, if anything was.
   std::optional<Payload> payloadOf(const proto::TensorProto &tensor) const;
