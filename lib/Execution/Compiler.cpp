@@ -85,7 +85,8 @@ static LogicalResult computeConstants(ModuleOp module,
                        request.options.modelName, table->data());
   if (!loaded)
     return fail(module, loaded.takeError());
-  Descriptor descriptor(request.options.modelName, interface);
+  Descriptor descriptor(request.options.modelName, describe(machine),
+                        interface);
   descriptor.descriptor.main = loaded->main;
   descriptor.descriptor.init = loaded->init;
   strata_model *model;
@@ -93,15 +94,6 @@ static LogicalResult computeConstants(ModuleOp module,
     return module.emitError(strata_last_error());
   strata_model_free(model);
   return success();
-}
-
-/// What the file says about itself; the runtime reads the line "needs".
-static std::string makeMetadata(const llvm::TargetMachine &machine) {
-  std::string text = std::string("compiler: Strata ") + strata_version() + "\n";
-  text += "triple: " + machine.getTargetTriple().str() + "\n";
-  text += "cpu: " + machine.getTargetCPU().str() + "\n";
-  text += "features: " + machine.getTargetFeatureString().str() + "\n";
-  return text;
 }
 
 static llvm::Error link(const CompileRequest &request, TemporaryFiles &files,
@@ -154,7 +146,7 @@ static LogicalResult emitObjects(ModuleOp module, const CompileRequest &request,
 
   GlueRequest glue;
   glue.modelName = name;
-  glue.metadata = makeMetadata(machine);
+  glue.metadata = describe(machine);
   glue.interface = &*interface;
   glue.exportEntry = request.emit == EmitKind::SharedLibrary;
   bool computes = llvm::any_of(

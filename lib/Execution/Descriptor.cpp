@@ -4,16 +4,16 @@
 
 namespace strata {
 
-Descriptor::Descriptor(const std::string &name,
+Descriptor::Descriptor(const std::string &name, const std::string &metadata,
                        const ModelInterface &modelInterface)
-    : name(name), interface(modelInterface) {
+    : name(name), metadata(metadata), interface(modelInterface) {
   convert(interface.inputs, inputs);
   convert(interface.outputs, outputs);
   descriptor.abi_version = STRATA_ABI_VERSION;
   descriptor.num_inputs = inputs.size();
   descriptor.num_outputs = outputs.size();
   descriptor.name = this->name.c_str();
-  descriptor.metadata = "";
+  descriptor.metadata = this->metadata.c_str();
   descriptor.inputs = inputs.data();
   descriptor.outputs = outputs.data();
   descriptor.init_done = &initDone;

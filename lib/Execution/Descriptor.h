@@ -10,7 +10,8 @@ namespace strata {
 /// A strata_model_descriptor whose arrays and strings live as long as this.
 class Descriptor {
 public:
-  Descriptor(const std::string &name, const ModelInterface &interface);
+  Descriptor(const std::string &name, const std::string &metadata,
+             const ModelInterface &interface);
   Descriptor(const Descriptor &) = delete;
 
   strata_model_descriptor descriptor = {};
@@ -19,7 +20,7 @@ private:
   void convert(const std::vector<ValueInfo> &values,
                std::vector<strata_value_info> &result);
 
-  std::string name;
+  std::string name, metadata;
   ModelInterface interface;
   std::vector<strata_value_info> inputs, outputs;
   std::deque<std::vector<const char *>> dimNames;

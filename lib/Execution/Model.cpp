@@ -96,7 +96,8 @@ FailureOr<std::unique_ptr<Model>> Model::jit(ModuleOp module,
   code.loaded = std::move(*loaded);
 
   code.descriptor =
-      std::make_unique<Descriptor>(model->modelName, model->interface);
+      std::make_unique<Descriptor>(model->modelName, describe(**machine),
+                                   model->interface);
   strata_model_descriptor &descriptor = code.descriptor->descriptor;
   descriptor.main = code.loaded.main;
   descriptor.init = code.loaded.init;

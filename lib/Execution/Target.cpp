@@ -1,6 +1,7 @@
 //===- Target.cpp - LLVM's description of the target ----------------------===//
 
 #include "Target.h"
+#include "Runtime/strata.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/ADT/StringMap.h"
 #include "llvm/MC/MCSubtargetInfo.h"
@@ -84,6 +85,29 @@ createTargetMachine(const CompileOptions &options) {
     return createStringError("LLVM cannot make code for '%s'",
                              triple.str().c_str());
   return std::move(machine);
+}
+
+std::string describe(const TargetMachine &machine) {
+  // x86's instruction sets by LLVM's names; others have no line.
+  static const char *const sets[] = {
+      "sse3",       "ssse3",      "sse4.1",      "sse4.2",     "popcnt",
+      "movbe",      "avx",        "f16c",        "fma",        "bmi",
+      "bmi2",       "avx2",       "avxvnni",     "gfni",       "avx512f",
+      "avx512cd",   "avx512bw",   "avx512dq",    "avx512vl",   "avx512ifma",
+      "avx512vbmi", "avx512vnni", "avx512vbmi2", "avx512bf16", "avx512fp16",
+      "amx-tile",   "amx-int8",   "amx-bf16"};
+  std::string text = std::string("compiler: Strata ") + strata_version() + "\n";
+  text += "triple: " + machine.getTargetTriple().str() + "\n";
+  text += "cpu: " + machine.getTargetCPU().str() + "\n";
+  if (!machine.getTargetTriple().isX86())
+    return text;
+  SmallVector<StringRef> needs;
+  for (const char *set : sets)
+    if (machine.getMCSubtargetInfo()->checkFeatures(std::string("+") + set))
+      needs.push_back(set);
+  if (!needs.empty())
+    text += "needs: " + join(needs, ",") + "\n";
+  return text;
 }
 
 bool runsOnHost(const TargetMachine &machine) {

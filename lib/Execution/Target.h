@@ -14,6 +14,10 @@ namespace strata {
 llvm::Expected<std::unique_ptr<llvm::TargetMachine>>
 createTargetMachine(const CompileOptions &options);
 
+/// The metadata of a model: lines "key: value". The line "needs" lists the
+/// instruction sets that the runtime checks before the code runs.
+std::string describe(const llvm::TargetMachine &machine);
+
 /// Whether code for the target may run in this process.
 bool runsOnHost(const llvm::TargetMachine &machine);
 
