@@ -120,6 +120,49 @@ struct Stack {
   }
 };
 
+/// True if a carried value or a buffer may change its sizes from iteration to iteration. The folders of scf.for take that
+/// for impossible (they move static sizes of the first value into the loop): such loops are scf.while.
+inline bool mayChangeSize(ArrayRef<Type> carried, ArrayRef<Stack> stacks) {
+  return llvm::any_of(carried, [](Type type) { return !cast<RankedTensorType>(type).hasStaticShape(); }) ||
+         llvm::any_of(stacks, [](const Stack &stack) { return !stack.count || !stack.elementType.hasStaticShape(); });
+}
+
+/// Runs `iterate` (iteration, carried values) -> next values `count` times and returns the last values.
+inline FailureOr<SmallVector<Value>>
+repeat(LinalgBuilder &b, OpFoldResult count, ValueRange initial, bool changesSize,
+       llvm::function_ref<FailureOr<SmallVector<Value>>(Value iteration, ValueRange carried)> iterate) {
+  SmallVector<Type> types(initial.getTypes());
+  Value limit = b.index(count), zero = b.index(int64_t(0)), one = b.index(int64_t(1));
+  OpBuilder::InsertionGuard guard(b);
+  if (!changesSize) {
+    auto loop = b.create<scf::ForOp>(zero, limit, one, initial);
+    b.setInsertionPointToStart(loop.getBody());
+    FailureOr<SmallVector<Value>> next = iterate(loop.getInductionVar(), loop.getRegionIterArgs());
+    if (failed(next))
+      return failure();
+    if (!initial.empty())
+      b.create<scf::YieldOp>(*next);
+    return SmallVector<Value>(loop.getResults());
+  }
+  SmallVector<Value> state{zero};
+  llvm::append_range(state, initial);
+  types.insert(types.begin(), b.getIndexType());
+  auto loop = b.create<scf::WhileOp>(types, state);
+  SmallVector<Location> locations(types.size(), b.getLoc());
+  Block *before = b.createBlock(&loop.getBefore(), {}, types, locations);
+  Value more = b.create<arith::CmpIOp>(arith::CmpIPredicate::slt, before->getArgument(0), limit);
+  b.create<scf::ConditionOp>(more, before->getArguments());
+  Block *after = b.createBlock(&loop.getAfter(), {}, types, locations);
+  FailureOr<SmallVector<Value>> next =
+      iterate(after->getArgument(0), ValueRange(after->getArguments()).drop_front());
+  if (failed(next))
+    return failure();
+  SmallVector<Value> yielded{b.create<arith::AddIOp>(after->getArgument(0), one)};
+  llvm::append_range(yielded, *next);
+  b.create<scf::YieldOp>(yielded);
+  return SmallVector<Value>(loop.getResults().drop_front());
+}
+
 /// An error if a value of this type cannot be carried.
 inline LogicalResult checkCarried(Operation *op, Type type) {
   if (getSeamType(type))

@@ -1,7 +1,8 @@
 //===- Loop.cpp - Loop ----------------------------------------------------===//
 //
 // body(iteration, condition, carried...) -> (condition, carried..., scanned...).
-// A loop that only counts is an scf.for, any other one an scf.while.
+// A loop that only counts, over values of fixed sizes, is an scf.for, any other
+// one an scf.while.
 //
 //===----------------------------------------------------------------------===//
 
@@ -132,7 +133,8 @@ static FailureOr<SmallVector<Value>> lowerLoop(Operation *op, ValueRange operand
 
   Value iterations;
   SmallVector<Value> results;
-  if (counts) {
+  if (counts && !loopbody::mayChangeSize(ArrayRef(types).take_front(carried), stacks)) {
+    iterations = b.index(trips);
     auto loop = b.create<scf::ForOp>(b.index(int64_t(0)), b.index(trips), b.index(int64_t(1)), values);
     OpBuilder::InsertionGuard guard(b);
     b.setInsertionPointToStart(loop.getBody());
@@ -142,7 +144,6 @@ static FailureOr<SmallVector<Value>> lowerLoop(Operation *op, ValueRange operand
       return failure();
     if (!values.empty())
       b.create<scf::YieldOp>(ArrayRef(*next).drop_front());
-    iterations = b.index(trips);
     llvm::append_range(results, loop.getResults());
   } else {
     SmallVector<Value> state{b.index(int64_t(0)),

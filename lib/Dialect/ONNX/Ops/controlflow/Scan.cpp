@@ -203,15 +203,15 @@ static FailureOr<SmallVector<Value>> lowerScan(Operation *op, ValueRange operand
     values.push_back(stacks.back().start());
   }
   OpFoldResult last = b.sub(length, b.getIndexAttr(1));
-  bool ok = true;
-  SmallVector<Value> results = b.loopNest({length}, values, [&](ValueRange at, ValueRange carried) {
+  // One iteration at the insertion point: the next states and buffers.
+  auto iterate = [&](Value iteration, ValueRange carried) -> FailureOr<SmallVector<Value>> {
     SmallVector<Value> arguments(carried.take_front(parts.states));
     for (unsigned k = 0; k < parts.inputs; ++k) {
       Value input = operands[parts.states + k];
       Sizes sizes = b.sizes(input);
       SmallVector<OpFoldResult> offsets(sizes.size(), b.getIndexAttr(0)), ones(sizes.size(), b.getIndexAttr(1));
       bool backwards = getListElement(op, "scan_input_directions", k) != 0;
-      offsets[axes[k]] = backwards ? b.sub(last, at[0]) : OpFoldResult(at[0]);
+      offsets[axes[k]] = backwards ? b.sub(last, iteration) : OpFoldResult(iteration);
       sizes[axes[k]] = b.getIndexAttr(1);
       SmallVector<int64_t> shape(cast<RankedTensorType>(input.getType()).getShape());
       shape.erase(shape.begin() + axes[k]);
@@ -220,24 +220,24 @@ static FailureOr<SmallVector<Value>> lowerScan(Operation *op, ValueRange operand
       arguments.push_back(b.castTo(slice, getSeamType(body.getArgument(parts.states + k).getType())));
     }
     FailureOr<SmallVector<Value>> yielded = b.lowerBlock(body, arguments);
-    if (failed(yielded)) {
-      ok = false;
-      return SmallVector<Value>(carried);
-    }
+    if (failed(yielded))
+      return failure();
     SmallVector<Value> next;
     for (unsigned i = 0; i < parts.states; ++i)
       next.push_back(b.castTo((*yielded)[i], types[i]));
     for (unsigned k = 0; k < parts.outputs; ++k) {
       bool backwards = getListElement(op, "scan_output_directions", k) != 0;
-      OpFoldResult position = backwards ? b.sub(last, at[0]) : OpFoldResult(at[0]);
-      next.push_back(stacks[k].add(carried[parts.states + k], (*yielded)[parts.states + k], at[0], position));
+      OpFoldResult position = backwards ? b.sub(last, iteration) : OpFoldResult(iteration);
+      next.push_back(stacks[k].add(carried[parts.states + k], (*yielded)[parts.states + k], iteration, position));
     }
     return next;
-  });
-  if (!ok)
+  };
+  FailureOr<SmallVector<Value>> results = 
+      loopbody::repeat(b, length, values, loopbody::mayChangeSize(types, stacks), iterate);
+  if (failed(results))
     return failure();
   for (unsigned k = 0; k < parts.outputs; ++k) {
-    Value &result = results[parts.states + k];
+    Value &result = (*results)[parts.states + k];
     int64_t rank = cast<RankedTensorType>(result.getType()).getRank(), axis = getListElement(op, "scan_output_axes", k);
     axis = axis < 0 ? axis + rank : axis;
     SmallVector<int64_t> permutation = llvm::to_vector(llvm::seq<int64_t>(1, rank));
