@@ -20,9 +20,7 @@ void strata::buildUpgradePhase(OpPassManager &pm, const CompileOptions &) {
 
 void strata::buildShapesPhase(OpPassManager &pm, const CompileOptions &) {
   pm.addPass(createInferShapesPass());
-  // Shape computations that became constants leave unused ops behind.
   pm.addPass(createCSEPass());
-  pm.addPass(createRemoveDeadValuesPass());
 }
 
 void strata::buildLinalgPhase(OpPassManager &pm, const CompileOptions &) {

@@ -4,6 +4,8 @@
 #include "Dialect/ONNX/Transforms/Passes.h"
 #include "Dialect/OpBehavior.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/IR/Iterators.h"
+#include "mlir/Interfaces/SideEffectInterfaces.h"
 
 using namespace mlir;
 
@@ -39,6 +41,11 @@ struct InferShapesPass : impl::InferShapesPassBase<InferShapesPass> {
       if (failed(inferTypesInBlock(body, values)))
         return signalPassFailure();
       foldIntegers(function, values);
+      // Users before what they use.
+      function.walk<WalkOrder::PostOrder, ReverseIterator>([&](Operation *op) {
+        if (op != function && isOpTriviallyDead(op))
+          op->erase();
+      });
       updateResults(function);
     }
   }
