@@ -474,7 +474,6 @@ STRATA_SLICE(Binary) {
   ops.add("BitShift", {.verify = verifyBitShift, .inferShapes = inferBroadcast, .lower = lower<shift>});
   ops.add("Mod", {.verify = verifyMod, .inferShapes = inferBroadcast, .lower = lower<modulo>});
   ops.add("PRelu", {.inferShapes = inferPRelu, .upgrade = upgradePRelu, .lower = lower<prelu>});
-  ops.add("SwiGLU", {.inferShapes = inferSwiGLU, .lower = lower<swiglu>});
 
   auto addVariadic = [&](StringRef name, LowerFn lower, ValuesFn values = nullptr) {
     ops.add(name, {.inferShapes = inferVariadic, .inferValues = values, .upgrade = dropConsumedInputs, .lower = lower});
