@@ -31,7 +31,11 @@ KINDS = {
     "STRINGS": '["a"]', "TENSOR": "dense<1> : tensor<1xi64>", "TYPE_PROTO": "tensor<*xf32>",
 }  # yapf: disable
 # Optional attributes without which the use would be invalid.
-NEEDED = {"Constant": 'value = dense<1.0> : tensor<f32>', "Mod": "fmod = 1 : i64"}
+NEEDED = {
+    "Constant": 'value = dense<1.0> : tensor<f32>', "Mod": "fmod = 1 : i64", "BatchNormalization": "training_mode = 1 : i64",
+}  # yapf: disable
+# Optional inputs that exclude others.
+LEFT_OUT = {("Attention", "nonpad_kv_seqlen")}
 
 
 def mlir_type(text):
@@ -70,7 +74,7 @@ def render(schema):
         allowed = formal_types(schema, formal)
         return types.setdefault(formal.type_str, mlir_type(choose(allowed)))
 
-    inputs = [(f"%arg{i}", type_of(f)) for i, f in enumerate(schema.inputs)]
+    inputs = [(f"%arg{i}", type_of(f)) for i, f in enumerate(schema.inputs) if (schema.name, f.name) not in LEFT_OUT]
     results = [type_of(f) for f in schema.outputs]
     if schema.name == "Optional" and not inputs[0][1].startswith("!"):
         results = [f"!onnx.optional<{inputs[0][1]}>"]
@@ -82,8 +86,9 @@ def render(schema):
     attributes = [f"{RENAMES.get((schema.name, 'attr', n), n)} = "
                   f"{ATTRIBUTES.get((n, a.type.name), KINDS.get(a.type.name))}"
                   for n, a in sorted(schema.attributes.items()) if a.required and a.type.name != "GRAPH"]
-    if schema.name in NEEDED and not attributes:
-        attributes.append(NEEDED[schema.name])
+    needed = NEEDED.get(schema.name, "")
+    if needed.split(" ")[0] in schema.attributes and not attributes:
+        attributes.append(needed)
     op = f"onnx.{DOMAINS[schema.domain]}{schema.name}_{schema.since_version}"
     lhs = ", ".join(f"%{i}" for i in range(len(results)))
     lines = [f"// CHECK-LABEL: @{schema.name}(", f"// CHECK: {op}("]

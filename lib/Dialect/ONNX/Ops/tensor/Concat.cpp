@@ -7,6 +7,8 @@
 static int64_t getAxis(ShapeContext &c) { return c.integer("axis", 1); }
 
 static LogicalResult inferConcat(ShapeContext &c) {
+  if (c.version() >= 4 && !c.hasAttr("axis"))
+    return c.emitError() << "requires attribute 'axis'";
   std::optional<Shape> result;
   FailureOr<int64_t> axis = failure();
   bool complete = true;

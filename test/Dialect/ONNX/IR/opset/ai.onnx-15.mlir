@@ -8,7 +8,7 @@
 // CHECK-LABEL: @BatchNormalization(
 // CHECK: onnx.BatchNormalization_15(
 func.func @BatchNormalization(%arg0: tensor<*xf32>, %arg1: tensor<*xf32>, %arg2: tensor<*xf32>, %arg3: tensor<*xf32>, %arg4: tensor<*xf32>) {
-  %0, %1, %2 = onnx.BatchNormalization_15(%arg0, %arg1, %arg2, %arg3, %arg4) : (tensor<*xf32>, tensor<*xf32>, tensor<*xf32>, tensor<*xf32>, tensor<*xf32>) -> (tensor<*xf32>, tensor<*xf32>, tensor<*xf32>)
+  %0, %1, %2 = onnx.BatchNormalization_15(%arg0, %arg1, %arg2, %arg3, %arg4) {training_mode = 1 : i64} : (tensor<*xf32>, tensor<*xf32>, tensor<*xf32>, tensor<*xf32>, tensor<*xf32>) -> (tensor<*xf32>, tensor<*xf32>, tensor<*xf32>)
   return
 }
 

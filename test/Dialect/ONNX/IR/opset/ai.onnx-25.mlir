@@ -7,8 +7,8 @@
 
 // CHECK-LABEL: @Attention(
 // CHECK: onnx.Attention_25(
-func.func @Attention(%arg0: tensor<*xf32>, %arg1: tensor<*xf32>, %arg2: tensor<*xf32>, %arg3: tensor<*xf32>, %arg4: tensor<*xf32>, %arg5: tensor<*xf32>, %arg6: tensor<*xi64>) {
-  %0, %1, %2, %3 = onnx.Attention_25(%arg0, %arg1, %arg2, %arg3, %arg4, %arg5, %arg6) : (tensor<*xf32>, tensor<*xf32>, tensor<*xf32>, tensor<*xf32>, tensor<*xf32>, tensor<*xf32>, tensor<*xi64>) -> (tensor<*xf32>, tensor<*xf32>, tensor<*xf32>, tensor<*xf32>)
+func.func @Attention(%arg0: tensor<*xf32>, %arg1: tensor<*xf32>, %arg2: tensor<*xf32>, %arg3: tensor<*xf32>, %arg4: tensor<*xf32>, %arg5: tensor<*xf32>) {
+  %0, %1, %2, %3 = onnx.Attention_25(%arg0, %arg1, %arg2, %arg3, %arg4, %arg5) : (tensor<*xf32>, tensor<*xf32>, tensor<*xf32>, tensor<*xf32>, tensor<*xf32>, tensor<*xf32>) -> (tensor<*xf32>, tensor<*xf32>, tensor<*xf32>, tensor<*xf32>)
   return
 }
 
