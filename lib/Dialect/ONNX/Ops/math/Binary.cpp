@@ -155,16 +155,6 @@ static Value prelu(ImplicitLocOpBuilder &b, ValueRange x, Type element, Operatio
   return select(b, compare(b, arith::CmpIPredicate::slt, x[0], zero), b.create<arith::MulIOp>(x[1], x[0]), x[0]);
 }
 
-// Swish_alpha(a) * b
-static Value swiglu(ImplicitLocOpBuilder &b, ValueRange x, Type, Operation *op) {
-  auto constant = [&](double value) -> Value {
-    return b.create<arith::ConstantOp>(b.getFloatAttr(x[0].getType(), value));
-  };
-  Value scaled = b.create<arith::MulFOp>(x[0], constant(-cast<SwiGLUOp>(op).getAlpha().convertToFloat()));
-  Value denominator = b.create<arith::AddFOp>(constant(1), b.create<math::ExpOp>(scaled));
-  return b.create<arith::MulFOp>(b.create<arith::DivFOp>(x[0], denominator), x[1]);
-}
-
 //===----------------------------------------------------------------------===//
 // Compile-time integers
 //===----------------------------------------------------------------------===//
@@ -309,16 +299,6 @@ static LogicalResult inferPRelu(ShapeContext &c) {
       return c.emitError() << "size " << own.size << " of slope does not broadcast to size " << size.size
                            << " of dimension " << lead + i << " of X";
   }
-  return success();
-}
-
-static LogicalResult inferSwiGLU(ShapeContext &c) {
-  std::optional<Shape> a = c.shape(0), b = c.shape(1);
-  if (Type merged = mergeTypes(c.input(0).getType(), c.input(1).getType()))
-    c.setType(0, merged);
-  else if (a && b)
-    return c.emitError() << "A and B have different shapes: " << c.input(0).getType() << " and "
-                         << c.input(1).getType();
   return success();
 }
 
