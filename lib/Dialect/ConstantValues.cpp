@@ -60,6 +60,8 @@ static ElementsAttr getConstantOperator(Operation *op) {
 }
 
 ElementsAttr getConstant(Value value) {
+  while (auto cast = value ? value.getDefiningOp<onnx::CastShapeOp>() : onnx::CastShapeOp())
+    value = cast.getInput();
   Attribute attr;
   if (value && matchPattern(value, m_Constant(&attr)))
     return dyn_cast_or_null<ElementsAttr>(attr);
@@ -156,6 +158,8 @@ const ValueAnalysis::Values &ValueAnalysis::get(Value value) {
     if (type.getNumElements() <= kMaxElements)
       if (auto integers = getIntegers(constant))
         result.emplace(integers->begin(), integers->end());
+  } else if (auto cast = value.getDefiningOp<onnx::CastShapeOp>()) {
+    result = get(cast.getInput());
   } else if (Operation *op = value.getDefiningOp(); op && op->getResult(0) == value && isa<VersionedOpInterface>(op)) {
     if (auto infer = getBehavior(op).inferValues) {
       ++depth;

@@ -24,3 +24,83 @@ func.func @declared(%x: tensor<?xf32>) -> tensor<4xf32> {
   %1 = onnx.CastShape %0 : tensor<?xf32> -> tensor<4xf32>
   return %1 : tensor<4xf32>
 }
+
+// -----
+
+// A declaration that says less than what is inferred goes, also before further operators.
+
+// CHECK-LABEL: @weaker
+// CHECK-SAME: -> tensor<4xf32>
+func.func @weaker(%x: tensor<4xf32>) -> tensor<*xf32> {
+  // CHECK-NOT: CastShape
+  // CHECK: onnx.Exp_13({{.*}}) : (tensor<4xf32>) -> tensor<4xf32>
+  %0 = onnx.CastShape %x : tensor<4xf32> -> tensor<*xf32>
+  %1 = onnx.Exp_13(%0) : (tensor<*xf32>) -> tensor<*xf32>
+  return %1 : tensor<*xf32>
+}
+
+// -----
+
+// One that says more counts for what follows.
+
+// CHECK-LABEL: @stronger
+// CHECK-SAME: -> tensor<4xf32>
+func.func @stronger(%x: tensor<*xf32>) -> tensor<*xf32> {
+  // CHECK: %[[C:.*]] = onnx.CastShape %{{.*}} : tensor<*xf32> -> tensor<4xf32>
+  // CHECK: onnx.Exp_13(%[[C]]) : (tensor<4xf32>) -> tensor<4xf32>
+  %0 = onnx.CastShape %x : tensor<*xf32> -> tensor<4xf32>
+  %1 = onnx.Exp_13(%0) : (tensor<4xf32>) -> tensor<*xf32>
+  return %1 : tensor<*xf32>
+}
+
+// -----
+
+// The branch that is taken takes the place of an If whose condition is known, here by what an outer If yields.
+
+// CHECK-LABEL: @branches
+// CHECK-SAME: (%[[X:.*]]: tensor<2x3xf32>, %[[Y:.*]]: tensor<3xf32>) -> tensor<3x2xf32>
+func.func @branches(%x: tensor<2x3xf32>, %y: tensor<3xf32>) -> tensor<*xf32> {
+  // CHECK-NOT: onnx.If_25
+  // CHECK: %[[T:.*]] = onnx.Transpose_25(%[[X]])
+  // CHECK-NEXT: return %[[T]]
+  %yes = onnx.Initializer dense<true> : tensor<i1>
+  %shape = onnx.If_25(%yes) graph {
+    %0 = onnx.Shape_25(%y) : (tensor<3xf32>) -> tensor<1xi64>
+    onnx.Yield %0 : tensor<1xi64>
+  } graph {
+    %0 = onnx.Shape_25(%x) : (tensor<2x3xf32>) -> tensor<2xi64>
+    onnx.Yield %0 : tensor<2xi64>
+  } : (tensor<i1>) -> tensor<?xi64>
+  %size = onnx.Size_25(%shape) : (tensor<?xi64>) -> tensor<i64>
+  %two = onnx.Initializer dense<2> : tensor<i64>
+  %matrix = onnx.Equal_19(%size, %two) : (tensor<i64>, tensor<i64>) -> tensor<i1>
+  %result = onnx.If_25(%matrix) graph {
+    onnx.Yield %y : tensor<3xf32>
+  } graph {
+    %0 = onnx.Transpose_25(%x) : (tensor<2x3xf32>) -> tensor<3x2xf32>
+    onnx.Yield %0 : tensor<3x2xf32>
+  } : (tensor<i1>) -> tensor<*xf32>
+  return %result : tensor<*xf32>
+}
+
+// -----
+
+// What no run reaches may be wrong: the other branch reshapes 6 elements into 5.
+
+// CHECK-LABEL: @dead
+func.func @dead(%x: tensor<2x3xf32>) -> tensor<6xf32> {
+  // CHECK: onnx.Initializer dense<6> : tensor<1xi64>
+  // CHECK-NOT: onnx.Initializer
+  // CHECK: return
+  %no = onnx.Initializer dense<false> : tensor<i1>
+  %six = onnx.Initializer dense<6> : tensor<1xi64>
+  %five = onnx.Initializer dense<5> : tensor<1xi64>
+  %result = onnx.If_25(%no) graph {
+    %0 = onnx.Reshape_25(%x, %six) : (tensor<2x3xf32>, tensor<1xi64>) -> tensor<6xf32>
+    onnx.Yield %0 : tensor<6xf32>
+  } graph {
+    %0 = onnx.Reshape_25(%x, %five) : (tensor<2x3xf32>, tensor<1xi64>) -> tensor<6xf32>
+    onnx.Yield %0 : tensor<6xf32>
+  } : (tensor<i1>) -> tensor<6xf32>
+  return %result : tensor<6xf32>
+}

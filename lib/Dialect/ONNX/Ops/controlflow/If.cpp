@@ -29,10 +29,11 @@ static std::optional<bool> getCondition(const ValueAnalysis::Values &values) {
 
 static LogicalResult inferIf(ShapeContext &c) {
   Operation *op = c.getOperation();
-  for (bool taken : {true, false})
-    if (failed(inferTypesInBlock(getBranch(op, taken), c.getAnalysis())))
-      return failure();
   std::optional<bool> condition = getCondition(c.values(0));
+  // What is wrong in a branch that no run takes does no harm.
+  for (bool taken : {true, false})
+    if (taken == condition.value_or(taken) && failed(inferTypesInBlock(getBranch(op, taken), c.getAnalysis())))
+      return failure();
   for (unsigned i = 0; i < op->getNumResults(); ++i) {
     Type a = getBranch(op, true).getTerminator()->getOperand(i).getType();
     Type b = getBranch(op, false).getTerminator()->getOperand(i).getType();
