@@ -1,8 +1,10 @@
 //===- ExternalData.cpp - tensors in files beside the model ---------------===//
 
 #include "ExternalData.h"
+#include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/Path.h"
+#include "llvm/Support/SHA1.h"
 
 using namespace llvm;
 namespace fs = llvm::sys::fs;
@@ -58,15 +60,33 @@ static FailureOr<uint64_t> parseNumber(StringRef key, StringRef text, const Trac
   return number;
 }
 
+/// SHA-1 of the whole file, in lower-case hexadecimal digits.
+static std::string digestOf(const SharedBytes &file) {
+  // Pages that were only read for this are given back, so that the file does not count as memory in use.
+  constexpr size_t chunk = size_t(64) << 20;
+  SHA1 sha1;
+  for (StringRef rest = file.bytes(); !rest.empty(); rest = rest.drop_front(std::min(chunk, rest.size()))) {
+    sha1.update(rest.take_front(chunk));
+    file.release(rest.take_front(chunk));
+  }
+  return toHex(sha1.final(), /*LowerCase=*/true);
+}
+
 FailureOr<std::pair<SharedBytes, StringRef>> ExternalData::find(const proto::TensorProto &tensor, uint64_t size,
                                                                 const Trace &trace) {
-  StringRef location;
+  StringRef location, checksum;
   uint64_t offset = 0;
   std::optional<uint64_t> length;
   for (const auto &entry : tensor.external_data()) {
     StringRef key = entry.key();
     if (key == "location") {
       location = entry.value();
+    } else if (key == "checksum") {
+      checksum = entry.value();
+      if (checksum.size() != 40 || !llvm::all_of(checksum, isHexDigit))
+        return trace.error() << "external data whose checksum '" << checksum
+                             << "' is not a SHA-1 digest of 40 hexadecimal digits",
+               failure();
     } else if (key == "offset" || key == "length") {
       FailureOr<uint64_t> number = parseNumber(key, entry.value(), trace);
       if (failed(number))
@@ -77,6 +97,15 @@ FailureOr<std::pair<SharedBytes, StringRef>> ExternalData::find(const proto::Ten
   FailureOr<File *> file = open(location, trace);
   if (failed(file))
     return failure();
+  if (!checksum.empty()) {
+    std::string &digest = (*file)->digest;
+    if (digest.empty())
+      digest = digestOf((*file)->bytes);
+    if (!checksum.equals_insensitive(digest))
+      return trace.error() << "external data file '" << location << "' has the SHA-1 digest " << digest
+                           << ", the model says " << checksum.lower(),
+             failure();
+  }
   StringRef bytes = (*file)->bytes.bytes();
   if (offset > bytes.size() || length.value_or(0) > bytes.size() - offset)
     return trace.error() << "external data at offset " << offset << " with " << length.value_or(size)

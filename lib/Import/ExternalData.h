@@ -30,6 +30,8 @@ private:
   };
   struct File {
     SharedBytes bytes;
+    /// SHA-1, once a tensor names one to compare with.
+    std::string digest;
     std::map<uint64_t, Range> used;
   };
   llvm::FailureOr<File *> open(llvm::StringRef location, const Trace &trace);

@@ -48,6 +48,8 @@ FailureOr<OwningOpRef<ModuleOp>> GraphImporter::importModel(const Trace &file) {
     return file.error() << "imports no operator set", failure();
   if (model.hasTraining)
     file.warning() << "has training information, which is left out";
+  if (proto.configuration_size() != 0)
+    file.warning() << "has configurations for several devices, which are ignored";
   for (const auto &opset : *opsets)
     if (int64_t newest = getNewestOpset(opset.first());
         isStandardDomain(opset.first()) && opset.second > newest)

@@ -95,8 +95,15 @@ bool callFunctionBody(std::string &bytes, StringRef operatorName, StringRef doma
     auto *import = model.add_opset_import();
     import->set_domain(functions);
     import->set_version(1);
+    // Bodies of other domains use operators of the default one without saying of which version. Those in the node's
+    // subgraphs, which the body takes over, are of their newest versions.
+    bool importsDefault = false;
+    for (const auto &used : function.opset_import())
+      importsDefault |= used.domain().empty() || used.domain() == "ai.onnx";
+    if (!importsDefault)
+      function.add_opset_import()->set_version(::onnx::OpSchemaRegistry::DomainToVersionRange::Instance().Map().at("").second);
     // The body may need other operator sets than the node.
-    for (const auto &used : body->opset_import()) {
+    for (const auto &used : function.opset_import()) {
       bool known = false;
       for (const auto &own : model.opset_import())
         known |= own.domain() == used.domain();

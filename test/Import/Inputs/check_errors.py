@@ -164,6 +164,21 @@ def metadata_twice(folder):
 graph_text("unknown_operator", r"graph 'g': node 0 \(Reluu\): 'ai.onnx' has no such operator", "y = Reluu (x)")
 graph_text("unknown_operator_newer", r"graph 'g': node 0 \(Gulp\): 'ai.onnx' has no such operator up to opset 28, "
            r"the newest known; the model imports opset 40", "y = Gulp (x)", opsets='"" : 40')
+# Of a newer opset, known operators are what they are in the newest known one, no more.
+for _name, _expected, _body in (
+    ("attribute", r"node 0 \(Relu-14\): has no attribute 'slope'; it has none", "y = Relu <slope = 0.5> (x)"),
+    ("input", r"node 0 \(Relu-14\): has 2 inputs, the operator has 1", "y = Relu (x, x)"),
+    ("output", r"node 0 \(Relu-14\): has 2 outputs, the operator has 1", "y, z = Relu (x)"),
+    ("kind", r"node 0 \(Softmax-13\): attribute 'axis' failed to satisfy constraint: 64-bit signless integer attribute",
+     "y = Softmax <axis = [0]> (x)"),
+    ("value", r"node 0 \(Gelu-20\): approximate is 'cubic', but must be none or tanh", 'y = Gelu <approximate = "cubic"> (x)'),
+    ("element_type", r"node 0 \(Cast-28\): to = 77 .*is no element type", "y = Cast <to = 77> (x)"),
+    ("domain", r"node 0 \(ai.onnx.ml::Stump\): 'ai.onnx.ml' has no such operator up to opset 5, the newest known; the model "
+     r"imports opset 9", "y = ai.onnx.ml.Stump (x)"),
+):
+    graph_text("newer_" + _name, "graph 'g': " + _expected, _body, opsets='"" : 29, "ai.onnx.ml" : 9')
+graph_text("newer_operand_type", r"graph 'g': node 0 \(Relu-14\): operand #0 must be tensor of .* but got 'tensor<2xi1>'",
+           "y = Relu (x)", inputs="bool[2] x", outputs="bool[2] y", opsets='"" : 29')
 graph_text("operator_too_new", r"graph 'g': node 0 'n' \(Gelu\): the operator begins with opset 20 of 'ai.onnx', the model "
            r"imports opset 17", "[n] y = Gelu (x)")
 graph_text("deprecated", r"graph 'g': node 0 \(Upsample-10\): the operator is deprecated since opset 10 and not part of "
@@ -418,6 +433,10 @@ EXTERNAL = {
     "overflowing": (r"external data at offset 8 with 9223372036854775800 bytes lies beyond the end of 'data.bin', which has "
                     r"16 bytes", {"location": "data.bin", "offset": 8, "length": 2**63 - 8}),
     "length": (r"external data has 4 bytes, the tensor's type needs 8", {"location": "data.bin", "length": 4}),
+    "checksum": (r"external data file 'data.bin' has the SHA-1 digest 56178b86a57fac22899a9964185c2cc96e7da589, the model says "
+                 r"(0f){20}", {"location": "data.bin", "length": 8, "checksum": "0F" * 20}),
+    "bad_checksum": (r"external data whose checksum 'VheLhqV/rCKJmpl' is not a SHA-1 digest of 40 hexadecimal digits",
+                     {"location": "data.bin", "length": 8, "checksum": "VheLhqV/rCKJmpl"}),
     "rest_of_file": (r"external data has 16 bytes, the tensor's type needs 8", {"location": "data.bin"}),
 }
 for _name, (_expected, _entries) in EXTERNAL.items():

@@ -26,3 +26,23 @@ func.func @declared(%size: tensor<i64>) -> tensor<10xf32> {
   %0 = onnx.HannWindow_17(%size) : (tensor<i64>) -> tensor<10xf32>
   return %0 : tensor<10xf32>
 }
+
+// -----
+
+// A body takes over the operator's subgraphs. It is of another domain, and names no version of the default one.
+
+// CHECK-LABEL: @subgraph
+// CHECK-SAME: -> tensor<2x4x8x16xf32>
+func.func @subgraph(%q: tensor<2x4x8x16xf32>, %k: tensor<2x4x6x16xf32>, %v: tensor<2x4x6x16xf32>) -> tensor<2x4x8x16xf32> {
+  // CHECK: onnx.MatMul_13({{.*}}) : (tensor<2x4x8x16xf32>, tensor<2x4x16x6xf32>) -> tensor<2x4x8x6xf32>
+  // CHECK: onnx.Tanh_13
+  // CHECK: onnx.Softmax_13
+  // CHECK-NOT: CastShape
+  %0 = onnx.preview.FlexAttention_1(%q, %k, %v) {onnx.graph_names = ["", "score_mod"]} graph {
+  } graph {
+  ^bb0(%score: tensor<2x4x8x6xf32>):
+    %1 = onnx.Tanh_13(%score) : (tensor<2x4x8x6xf32>) -> tensor<2x4x8x6xf32>
+    onnx.Yield %1 : tensor<2x4x8x6xf32>
+  } : (tensor<2x4x8x16xf32>, tensor<2x4x6x16xf32>, tensor<2x4x6x16xf32>) -> tensor<2x4x8x16xf32>
+  return %0 : tensor<2x4x8x16xf32>
+}

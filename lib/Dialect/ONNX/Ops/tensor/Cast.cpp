@@ -31,7 +31,10 @@ static LogicalResult verifyCast(Operation *op) {
 }
 
 static LogicalResult inferCast(ShapeContext &c) {
-  c.setElementType(0, getTarget(c.getOperation()));
+  Type target = getTarget(c.getOperation());
+  if (!target)
+    return verifyCast(c.getOperation());
+  c.setElementType(0, target);
   c.copyShape(0);
   return success();
 }
