@@ -13,8 +13,8 @@ def OpenVINO_Dialect : Dialect {
   let description = "Imported from nodes of the domain `org.openvinotoolkit`.";
 }
 
-def OV_Numeric : Onnx_TypeSet<[E_float16, E_float, E_double, E_bfloat16, E_int8, E_int16, E_int32, E_int64, E_uint8,
-                               E_uint16, E_uint32, E_uint64]>;
+def OV_Numeric : Onnx_TypeSet<[E_float16, E_float, E_double, E_bfloat16, E_float8e4m3fn, E_float8e5m2, E_int8, E_int16,
+                               E_int32, E_int64, E_uint8, E_uint16, E_uint32, E_uint64, E_int4, E_uint4]>;
 
 def OV_Range_4Op : VersionedOp<OpenVINO_Dialect, "org.openvinotoolkit", "", "Range", 4, [Pure]> {
   let description = [{
