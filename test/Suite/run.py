@@ -66,12 +66,13 @@ def culprits(model):
 
 
 def read_tolerances(file):
-    """Relative tolerances by case, from lines of `case: tolerance, reason`."""
-    return {name: float(text.split(",")[0]) for name, text in read_list(file).items()}
+    """(relative, absolute) by case, from lines of `case: tolerance, reason` or `case: absolute tolerance, reason`."""
+    fields = {name: text.split(",")[0].split() for name, text in read_list(file).items()}
+    return {name: (0.0, float(f[1])) if f[0] == "absolute" else (float(f[0]), 0.0) for name, f in fields.items()}
 
 
-def run_case(case, backend, rtol=0.0):
-    """(outcome, details) of one case; `rtol` widens the suite's own relative tolerance."""
+def run_case(case, backend, rtol=0.0, atol=0.0):
+    """(outcome, details) of one case; `rtol` and `atol` widen the suite's own tolerances."""
     model = case.model()
     try:
         run = backend(model)
@@ -84,7 +85,7 @@ def run_case(case, backend, rtol=0.0):
             outputs = run(inputs)
         except Exception as error:  # whatever a backend raises is a wrong result here
             return "wrong", f"{type(error).__name__}: {' '.join(str(error).split())}"
-        if found := difference(expected, outputs, max(case.rtol, rtol), case.atol):
+        if found := difference(expected, outputs, max(case.rtol, rtol), max(case.atol, atol)):
             return "wrong", found
     return "pass", ""
 
@@ -153,7 +154,7 @@ def main(arguments):
     print(f"{len(cases)} cases, {options.jobs} workers", flush=True)
     # The long ones first, so that no worker is left alone with them at the end.
     order = sorted(range(len(cases)), key=lambda i: cases[i].kind != "real")
-    run = lambda i: run_case(cases[i], backend, tolerances.get(cases[i].name, 0.0))
+    run = lambda i: run_case(cases[i], backend, *tolerances.get(cases[i].name, ()))
     for index, (outcome, details) in run_all(run, order, options.jobs, SECONDS):
         name = cases[index].name
         if name in random and outcome in ("wrong", "unsupported"):

@@ -1,0 +1,301 @@
+//===- DFT.cpp - DFT, STFT -------------------------------------------------===//
+//
+// A Fourier transform is a product with a matrix of the roots of unity, two
+// numbers per complex one. Angles are reduced as integers and all is computed in
+// double precision: sums of a whole signal that cancel would show each error.
+//
+//===----------------------------------------------------------------------===//
+
+#include "../Compute.h"
+#include "../Upgrade.h"
+
+static LogicalResult verifyFlags(Operation *op) {
+  for (StringRef name : {"inverse", "onesided"})
+    if (auto flag = op->getAttrOfType<IntegerAttr>(name); flag && flag.getInt() != 0 && flag.getInt() != 1)
+      return op->emitOpError("'") << name << "' is " << flag.getInt() << ", not 0 or 1";
+  return success();
+}
+
+// The last dimension of a signal: 1 if it is real, 2 if it is complex.
+static LogicalResult checkParts(ShapeContext &c, const Shape &shape) {
+  if (shape.back().isStatic() && shape.back().size != 1 && shape.back().size != 2)
+    return c.emitError() << "has a last dimension of " << shape.back().size << ", not 1 (real) or 2 (complex)";
+  return success();
+}
+
+static Dim halfPlusOne(const Dim &length) { return length.isStatic() ? Dim(length.size / 2 + 1) : Dim(); }
+
+static LogicalResult inferDFT(ShapeContext &c) {
+  std::optional<Shape> shape = c.shape(0);
+  if (!shape)
+    return success();
+  int64_t rank = shape->size();
+  if (rank < 2)
+    return c.emitError() << "needs an input of rank at least 2, not " << rank;
+  if (failed(checkParts(c, *shape)))
+    return failure();
+  bool inverse = c.integer("inverse", 0), onesided = c.integer("onesided", 0);
+  // All sizes but the parts' are unknown where the axis is.
+  int64_t axis = c.integer("axis", 1);
+  if (c.version() >= 20) {
+    axis = -2;
+    if (c.hasInput(2)) {
+      auto known = c.integers(2);
+      if (!known || known->size() != 1) {
+        Shape result(rank);
+        result.back() = Dim(inverse && onesided ? 1 : 2);
+        c.setShape(0, result);
+        return success();
+      }
+      axis = known->front();
+    }
+  }
+  FailureOr<int64_t> normal = c.normalizeAxis(axis, rank);
+  if (failed(normal))
+    return failure();
+  if (*normal == rank - 1)
+    return c.emitError() << "has the last dimension, which holds the parts of a number, as its axis";
+  Dim &size = (*shape)[*normal], length = size;
+  if (c.hasInput(1)) {
+    auto values = c.values(1);
+    length = values && values->size() == 1 ? values->front() : Dim();
+  } else if (inverse && onesided) {
+    length = size.isStatic() ? Dim(2 * (size.size - 1)) : Dim();
+  }
+  if (length.isStatic() && length.size < 1 && (c.hasInput(1) || (inverse && onesided)))
+    return c.emitError() << "has a length of " << length.size << ", less than 1";
+  size = onesided && !inverse ? halfPlusOne(length) : length;
+  shape->back() = Dim(onesided && inverse ? 1 : 2);
+  c.setShape(0, *shape);
+  return success();
+}
+
+// Up to 17 the axis was an attribute, 1 by default.
+static LogicalResult upgradeDFT(Operation *op, PatternRewriter &rewriter) {
+  auto attr = op->getAttrOfType<IntegerAttr>("axis");
+  Value axis = upgrade::constantI64(rewriter, op->getLoc(), attr ? attr.getInt() : 1, /*scalar=*/true);
+  Value length = op->getNumOperands() > 1 ? op->getOperand(1) : Value();
+  upgrade::replaceByNext(op, rewriter, {op->getOperand(0), length, axis}, upgrade::attributesWithout(op, {"axis"}));
+  return success();
+}
+
+namespace {
+struct Transform {
+  LinalgBuilder &b;
+  Type compute; // f64
+  Value length; // of the signal, as an index
+  bool inverse = false, onesided = false;
+
+  /// table[n, k, parts of the signal, parts of the result]: what element n counts for element k. To a real result each
+  /// element of the half spectrum also counts for its mirror image, if it has one.
+  Value getTable(OpFoldResult from, OpFoldResult to, int64_t fromParts, int64_t toParts) {
+    bool half = inverse && onesided;
+    Sizes sizes{from, to, b.getIndexAttr(fromParts), b.getIndexAttr(toParts)};
+    return b.generate(sizes, compute, [&](ImplicitLocOpBuilder &n, ValueRange i) -> Value {
+      using P = arith::CmpIPredicate;
+      Value zero = n.create<arith::ConstantIndexOp>(0);
+      auto toFloat = [&](Value index) -> Value {
+        return n.create<arith::SIToFPOp>(compute, n.create<arith::IndexCastOp>(n.getI64Type(), index));
+      };
+      Value turn = n.create<arith::RemUIOp>(n.create<arith::MulIOp>(i[0], i[1]), length), count = toFloat(length);
+      // Angles up to half a turn either way.
+      Value twice = n.create<arith::AddIOp>(turn, turn);
+      Value isBack = n.create<arith::CmpIOp>(P::ugt, twice, length);
+      turn = n.create<arith::SelectOp>(isBack, n.create<arith::SubIOp>(turn, length), turn);
+      Value angle = n.create<arith::DivFOp>(n.create<arith::MulFOp>(toFloat(turn), constantFloat(n, compute, 2 * M_PI)),
+                                            count);
+      Value cosine = n.create<math::CosOp>(angle), sine = n.create<math::SinOp>(angle);
+      // exp(-i angle) forward, exp(i angle) back: the part that goes from real to imaginary, and the other way.
+      Value minus = n.create<arith::NegFOp>(sine);
+      Value toImaginary = inverse ? sine : minus, toReal = inverse ? minus : sine;
+      Value isReal = n.create<arith::CmpIOp>(P::eq, i[3], zero);
+      Value fromReal = n.create<arith::SelectOp>(isReal, cosine, toImaginary);
+      Value fromImaginary = n.create<arith::SelectOp>(isReal, toReal, cosine);
+      Value factor = n.create<arith::SelectOp>(n.create<arith::CmpIOp>(P::eq, i[2], zero), fromReal, fromImaginary);
+      if (half) {
+        // Element 0 and, of an even length, the middle one are their own mirror images.
+        Value mirrored = n.create<arith::AddIOp>(i[0], i[0]);
+        Value own = n.create<arith::OrIOp>(n.create<arith::CmpIOp>(P::eq, i[0], zero),
+                                           n.create<arith::CmpIOp>(P::eq, mirrored, length));
+        Value weight = n.create<arith::SelectOp>(own, constantFloat(n, compute, 1), constantFloat(n, compute, 2));
+        factor = n.create<arith::MulFOp>(factor, weight);
+      }
+      return inverse ? n.create<arith::DivFOp>(factor, count).getResult() : factor;
+    });
+  }
+
+  OpFoldResult halfLength() {
+    return b.add(b.floorDiv(OpFoldResult(length), b.getIndexAttr(2)), b.getIndexAttr(1));
+  }
+
+  /// signal[outer, n, inner, parts] to [outer, k, inner, parts].
+  Value apply(Value signal, int64_t fromParts) {
+    // Elements beyond the length do not count, and missing ones are zeros.
+    OpFoldResult used = b.minimum(b.dim(signal, 1), inverse && onesided ? halfLength() : OpFoldResult(length));
+    OpFoldResult result = onesided && !inverse ? halfLength() : OpFoldResult(length), zero = b.getIndexAttr(0);
+    Sizes sizes = b.sizes(signal);
+    sizes[1] = used;
+    signal = b.slice(signal, {zero, zero, zero, zero}, sizes);
+    int64_t toParts = inverse && onesided ? 1 : 2;
+    Value table = getTable(used, result, fromParts, toParts);
+    // Loops: outer, k, inner, parts of the result, n, parts of the signal.
+    auto map = [&](ArrayRef<unsigned> dims) {
+      return AffineMap::getMultiDimMapWithTargets(6, dims, b.getContext());
+    };
+    SmallVector<utils::IteratorType> iterators(6, utils::IteratorType::parallel);
+    iterators[4] = iterators[5] = utils::IteratorType::reduction;
+    return contract(b, signal, table, {map({0, 4, 2, 5}), map({4, 1, 5, 3}), map({0, 1, 2, 3})}, iterators,
+                    {sizes[0], result, sizes[2], b.getIndexAttr(toParts)}, compute);
+  }
+};
+} // namespace
+
+// The number of parts of a signal's elements; an error where only the run tells.
+static FailureOr<int64_t> getParts(Operation *op, Value signal) {
+  int64_t parts = cast<RankedTensorType>(signal.getType()).getShape().back();
+  if (ShapedType::isDynamic(parts))
+    return op->emitOpError("cannot be compiled: the size of the last dimension is not known at compile time");
+  return parts;
+}
+
+// In double precision, and back.
+static Value toDouble(ImplicitLocOpBuilder &n, Value element, Type onnx) {
+  Value x = scalar::decode(n, element, onnx);
+  return x.getType().isF64() ? x : n.create<arith::ExtFOp>(n.getF64Type(), x).getResult();
+}
+static Value fromDouble(LinalgBuilder &b, Value tensor, Type onnx) {
+  Type seam = getSeamElementType(onnx);
+  if (seam.isF64())
+    return tensor;
+  return b.elementwise(tensor, seam, [&](ImplicitLocOpBuilder &n, ValueRange x) -> Value {
+    return n.create<arith::TruncFOp>(seam, x[0]);
+  });
+}
+
+// An integer scalar of the source op as an index.
+static Value getScalar(LinalgBuilder &b, unsigned formal) {
+  if (auto known = b.getIntegers(b.onnxOperand(formal)); known && known->size() == 1)
+    return b.index(known->front());
+  return b.createOrFold<arith::IndexCastOp>(b.getIndexType(), b.extractScalar(b.operand(formal)));
+}
+
+static FailureOr<SmallVector<Value>> lowerDFT(Operation *op, ValueRange operands, LinalgBuilder &b) {
+  auto dft = cast<DFTOp>(op);
+  Value signal = operands[0];
+  int64_t rank = getRank(signal);
+  FailureOr<int64_t> parts = getParts(op, signal);
+  if (failed(parts))
+    return failure();
+  Type element = getOnnxElement(op->getOperand(0));
+  Transform transform{b, b.getF64Type(), Value(), dft.getInverse() != 0, dft.getOnesided() != 0};
+  using P = arith::CmpIPredicate;
+  auto number = [&](int64_t value) -> OpFoldResult { return b.getIndexAttr(value); };
+  // The axis may be known at run time only.
+  OpFoldResult axis = number(rank - 2);
+  if (b.onnxOperand(2)) {
+    Value given = getScalar(b, 2);
+    axis = b.select(b.compare(P::slt, given, number(0)), b.add(given, number(rank)), given);
+    if (std::optional<int64_t> known = getConstantIntValue(axis))
+      axis = number(*known);
+    b.check(b.compare(P::ult, axis, number(rank - 1)), "the axis is out of range");
+  }
+  Sizes sizes = b.sizes(signal);
+  OpFoldResult outer = number(1), size = number(1), inner = number(1);
+  for (int64_t i = 0; i < rank - 1; ++i) {
+    Value isAxis = b.compare(P::eq, number(i), axis);
+    outer = b.mul(outer, b.select(b.compare(P::slt, number(i), axis), sizes[i], number(1)));
+    size = b.select(isAxis, sizes[i], size);
+    inner = b.mul(inner, b.select(b.compare(P::sgt, number(i), axis), sizes[i], number(1)));
+  }
+  if (b.onnxOperand(1))
+    transform.length = getScalar(b, 1);
+  else if (transform.inverse && transform.onesided)
+    transform.length = b.index(b.mul(b.sub(size, number(1)), number(2)));
+  else
+    transform.length = b.index(size);
+  b.check(b.compare(P::sge, OpFoldResult(transform.length), number(1)), "the length is less than 1");
+  Value wide = b.elementwise(signal, transform.compute,
+                             [&](ImplicitLocOpBuilder &n, ValueRange x) { return toDouble(n, x[0], element); });
+  Value result = transform.apply(b.reshape(wide, {outer, size, inner, sizes.back()}), *parts);
+  for (int64_t i = 0; i < rank - 1; ++i)
+    sizes[i] = b.select(b.compare(P::eq, number(i), axis), b.dim(result, 1), sizes[i]);
+  sizes.back() = b.dim(result, 3);
+  return SmallVector<Value>{b.reshape(fromDouble(b, result, element), sizes)};
+}
+
+//===----------------------------------------------------------------------===//
+// STFT: the transforms of overlapping frames
+//===----------------------------------------------------------------------===//
+
+static LogicalResult inferSTFT(ShapeContext &c) {
+  std::optional<Shape> signal = c.shape(0);
+  Dim batch, frames, length;
+  if (c.hasInput(3)) {
+    if (auto values = c.values(3); values && values->size() == 1)
+      length = values->front();
+  } else if (c.hasInput(2)) {
+    if (auto window = c.shape(2))
+      length = window->empty() ? Dim() : window->front();
+  } else if (signal && signal->size() == 3) {
+    length = (*signal)[1];
+  }
+  if (signal) {
+    if (signal->size() != 3)
+      return c.emitError() << "needs a signal of rank 3, not " << signal->size();
+    if (failed(checkParts(c, *signal)))
+      return failure();
+    batch = signal->front();
+    auto step = c.integers(1);
+    if (step && step->size() == 1 && step->front() < 1)
+      return c.emitError() << "has frames " << step->front() << " elements apart, less than 1";
+    if (length.isStatic() && (*signal)[1].isStatic()) {
+      if (length.size < 1 || length.size > (*signal)[1].size)
+        return c.emitError() << "has frames of " << length.size << " elements, but a signal of " << (*signal)[1].size;
+      if (step && step->size() == 1)
+        frames = Dim(((*signal)[1].size - length.size) / step->front() + 1);
+    }
+  }
+  if (auto rank = c.rank(2); rank && *rank != 1)
+    return c.emitError() << "needs a window of rank 1, not " << *rank;
+  c.setShape(0, {batch, frames, c.integer("onesided", 1) ? halfPlusOne(length) : length, Dim(2)});
+  return success();
+}
+
+static FailureOr<SmallVector<Value>> lowerSTFT(Operation *op, ValueRange operands, LinalgBuilder &b) {
+  Value signal = operands[0], window = b.operand(2);
+  FailureOr<int64_t> parts = getParts(op, signal);
+  if (failed(parts))
+    return failure();
+  Type element = getOnnxElement(op->getOperand(0)), compute = b.getF64Type();
+  Value step = getScalar(b, 1), length;
+  if (b.onnxOperand(3))
+    length = getScalar(b, 3);
+  else
+    length = b.index(window ? b.dim(window, 0) : b.dim(signal, 1));
+  if (window)
+    b.checkEqual(b.dim(window, 0), OpFoldResult(length), "the window does not have the length of a frame");
+  using P = arith::CmpIPredicate;
+  OpFoldResult size = b.dim(signal, 1), one = b.getIndexAttr(1);
+  b.check(b.compare(P::sge, OpFoldResult(step), one), "the frames are less than one element apart");
+  b.check(b.compare(P::sge, OpFoldResult(length), one), "a frame has no elements");
+  b.check(b.compare(P::sle, OpFoldResult(length), size), "a frame is longer than the signal");
+  OpFoldResult frames = b.add(b.floorDiv(b.sub(size, OpFoldResult(length)), OpFoldResult(step)), one);
+  Sizes sizes{b.dim(signal, 0), frames, OpFoldResult(length), b.getIndexAttr(*parts)};
+  Value framed = b.generate(sizes, compute, [&](ImplicitLocOpBuilder &n, ValueRange i) -> Value {
+    Value at = n.create<arith::AddIOp>(n.create<arith::MulIOp>(i[1], step), i[2]);
+    Value x = toDouble(n, n.create<tensor::ExtractOp>(signal, ValueRange{i[0], at, i[3]}), element);
+    if (!window)
+      return x;
+    return n.create<arith::MulFOp>(x, toDouble(n, n.create<tensor::ExtractOp>(window, i[2]), element));
+  });
+  Value flat = b.reshape(framed, {b.mul(sizes[0], frames), sizes[2], one, sizes[3]});
+  Transform transform{b, compute, length, false, cast<STFTOp>(op).getOnesided() != 0};
+  Value result = transform.apply(flat, *parts);
+  Sizes full{sizes[0], frames, b.dim(result, 1), b.getIndexAttr(2)};
+  return SmallVector<Value>{b.reshape(fromDouble(b, result, element), full)};
+}
+
+STRATA_SLICE(DFT) {
+  ops.add("DFT", {.verify = verifyFlags, .inferShapes = inferDFT, .upgrade = upgradeDFT, .lower = lowerDFT});
+  ops.add("STFT", {.verify = verifyFlags, .inferShapes = inferSTFT, .lower = lowerSTFT});
+}
