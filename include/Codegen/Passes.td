@@ -158,12 +158,17 @@ def LowerAsserts : Pass<"strata-lower-asserts", "mlir::ModuleOp"> {
   let dependentDialects = ["mlir::scf::SCFDialect", "mlir::LLVM::LLVMDialect", "mlir::arith::ArithDialect"];
 }
 
-def FreeEarly : Pass<"strata-free-early", "mlir::func::FuncOp"> {
+def FreeEarly : Pass<"strata-free-early", "mlir::ModuleOp"> {
   let summary = "Moves each memref.dealloc right behind the last use of its buffer";
   let description = [{
     Upstream's ownership-based deallocation frees at the end of the block, which
     for a network means that all intermediate results live at the same time.
+
+    In the init function, each constant that nothing else reads is given up with
+    a call of strata_rt_constant_done: weights and their packed form are never
+    in memory as a whole at the same time.
   }];
+  let dependentDialects = ["mlir::arith::ArithDialect", "mlir::func::FuncDialect"];
 }
 
 def OutlineKernels : Pass<"strata-outline-kernels", "mlir::ModuleOp"> {

@@ -33,6 +33,11 @@ STRATA_API __attribute__((noreturn)) void strata_rt_fail(const char *message);
 /* Records the error (the first one wins) and returns; the run ends when the parallel region does. */
 STRATA_API void strata_rt_set_error(const char *message);
 
+/* Called by NAME_init when the constant of a slot has been read for the last time: nothing needs its bytes any more. */
+STRATA_API void strata_rt_constant_done(int64_t slot);
+/* For loaders: the hook is called by strata_rt_constant_done on this thread from now on; null ends that. */
+STRATA_API void strata_rt_on_constant_done(void (*hook)(void *context, int64_t slot), void *context);
+
 /* Philox4x32-10 (Salmon, Moraes, Dror, Shaw: Parallel random numbers: as easy as 1, 2, 3. SC 2011).
  * The 128-bit counter is the element's index in its two low words and zero above, the 64-bit key is the seed: the
  * numbers of an element depend on nothing else, so every evaluation order gives the same bits. */

@@ -90,14 +90,15 @@ static LogicalResult computeConstants(ModuleOp module,
   descriptor.descriptor.main = loaded->main;
   descriptor.descriptor.init = loaded->init;
   strata_model *model;
+  DropConstants drop(constants);
   if (strata_model_from_descriptor(&descriptor.descriptor, &model))
     return module.emitError(strata_last_error());
   strata_model_free(model);
   return success();
 }
 
-static llvm::Error link(const CompileRequest &request, TemporaryFiles &files,
-                        llvm::ArrayRef<std::string> objects) {
+static llvm::Error link(const CompileRequest &request, TemporaryFiles &files, llvm::ArrayRef<std::string> objects,
+                        llvm::function_ref<llvm::Error(llvm::StringRef)> fill) {
   auto output = files.create(".out");
   if (!output)
     return output.takeError();
@@ -116,6 +117,9 @@ static llvm::Error link(const CompileRequest &request, TemporaryFiles &files,
   }
   if (error)
     return error;
+  if (llvm::Error error = fill(*output))
+    return llvm::createStringError("cannot write '%s': %s", request.output.c_str(),
+                                   llvm::toString(std::move(error)).c_str());
   return files.rename(*output, request.output);
 }
 
@@ -165,14 +169,17 @@ static LogicalResult emitObjects(ModuleOp module, const CompileRequest &request,
     return emitCode(*glueModule, machine, llvm::CodeGenFileType::ObjectFile,
                     os);
   };
+  auto isInFile = [&](size_t i) {
+    const Constant &constant = (*constants)[i];
+    return glue.initAtLoad ? !constant.computed : constant.neededAtRunTime;
+  };
+  bool isArchive = request.emit == EmitKind::StaticLibrary;
+  bool fillLater = !isArchive && llvm::any_of(llvm::seq<size_t>(0, constants->size()), isInFile);
   auto writeWeights = [&](llvm::raw_ostream &os) {
-    return writeWeightsObject(
-        os, machine.getTargetTriple(), header.e_flags, name, *constants,
-        [&](size_t i) {
-          const Constant &constant = (*constants)[i];
-          return glue.initAtLoad ? !constant.computed
-                                 : constant.neededAtRunTime;
-        });
+    return writeWeightsObject(os, machine.getTargetTriple(), header.e_flags, name, *constants, isInFile, !fillLater);
+  };
+  auto fill = [&](llvm::StringRef file) {
+    return fillLater ? fillWeights(file, *constants, isInFile) : llvm::Error::success();
   };
   std::vector<std::string> objects;
   auto add = [&](llvm::Expected<std::string> file) -> llvm::Error {
@@ -203,7 +210,7 @@ static LogicalResult emitObjects(ModuleOp module, const CompileRequest &request,
   });
   if (!headerFile)
     return fail(module, headerFile.takeError());
-  if (llvm::Error error = link(request, files, objects))
+  if (llvm::Error error = link(request, files, objects, fill))
     return fail(module, std::move(error));
   if (llvm::Error error = files.rename(*headerFile, headerPath))
     return fail(module, std::move(error));

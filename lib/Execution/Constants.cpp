@@ -1,6 +1,7 @@
 //===- Constants.cpp - the table of constants -----------------------------===//
 
 #include "Constants.h"
+#include "Runtime/strata_runtime.h"
 #include "mlir/IR/BuiltinAttributes.h"
 #include "mlir/IR/BuiltinTypes.h"
 #include "mlir/IR/DialectResourceBlobManager.h"
@@ -76,6 +77,7 @@ static LogicalResult readValue(ModuleOp module, Attribute value,
              << "constant '" << constant.name << "' has " << data.size()
              << " bytes of data, " << constant.bytes << " are needed";
     constant.data = data.data();
+    constant.droppable = blob->isMutable();
     // A weight may start anywhere in its file; code may rely on alignment.
     if (reinterpret_cast<uintptr_t>(constant.data) % constant.alignment == 0)
       return success();
@@ -147,5 +149,18 @@ FailureOr<std::vector<void *>> makeTable(ModuleOp module,
   }
   return table;
 }
+
+/// The pages that lie in the constant altogether.
+static void drop(void *constants, int64_t slot) {
+  Constant &constant = (*static_cast<std::vector<Constant> *>(constants))[slot];
+  constant.storage.reset();
+  uintptr_t begin = llvm::alignTo(reinterpret_cast<uintptr_t>(constant.data), 4096);
+  uintptr_t end = llvm::alignDown(reinterpret_cast<uintptr_t>(constant.data) + constant.bytes, 4096);
+  if (constant.droppable && begin < end)
+    madvise(reinterpret_cast<void *>(begin), end - begin, MADV_DONTNEED);
+}
+
+DropConstants::DropConstants(std::vector<Constant> &constants) { strata_rt_on_constant_done(drop, &constants); }
+DropConstants::~DropConstants() { strata_rt_on_constant_done(nullptr, nullptr); }
 
 } // namespace strata

@@ -25,6 +25,8 @@ struct Constant {
   const char *data = nullptr;
   /// Holds the bytes where the attribute does not have them as memory.
   std::shared_ptr<char> storage;
+  /// The bytes need not stay: they are a file's or a copy of our own.
+  bool droppable = false;
 };
 
 /// Reads strata.constants; weights stay where they are.
@@ -37,6 +39,14 @@ std::shared_ptr<char> allocateConstant(uint64_t bytes, uint64_t alignment);
 /// into `constants`. Fails if there is not enough memory.
 mlir::FailureOr<std::vector<void *>>
 makeTable(mlir::ModuleOp module, std::vector<Constant> &constants);
+
+/// While it lives, memory of constants goes back to the system as soon as NAME_init, on this thread, has read them.
+class DropConstants {
+public:
+  explicit DropConstants(std::vector<Constant> &constants);
+  ~DropConstants();
+  DropConstants(const DropConstants &) = delete;
+};
 
 } // namespace strata
 

@@ -103,8 +103,11 @@ FailureOr<std::unique_ptr<Model>> Model::jit(ModuleOp module,
   descriptor.init = code.loaded.init;
   descriptor.constants = code.table.data();
   descriptor.num_constants = code.table.size();
-  if (strata_model_from_descriptor(&descriptor, &model->model))
-    return fail(lastError());
+  {
+    DropConstants drop(code.constants);
+    if (strata_model_from_descriptor(&descriptor, &model->model))
+      return fail(lastError());
+  }
   // What only the init function read is not needed any more.
   for (auto [constant, slot] : llvm::zip(code.constants, code.table)) {
     if (constant.neededAtRunTime)

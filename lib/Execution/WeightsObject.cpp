@@ -2,11 +2,16 @@
 //
 // LLVM IR literals cost many times their size in memory, so the object is
 // written directly: header, one data section, symbols, names, section table.
+// An object that only makes room has a section without contents, which a
+// section of one byte under the same name makes the linker give a place in the
+// file.
 //
 //===----------------------------------------------------------------------===//
 
 #include "WeightsObject.h"
 #include "llvm/BinaryFormat/ELF.h"
+#include "llvm/Object/ELFObjectFile.h"
+#include "llvm/Support/FileSystem.h"
 #include "llvm/Support/MathExtras.h"
 #include <cstring>
 
@@ -44,10 +49,15 @@ static void pad(raw_ostream &os, uint64_t &at, uint64_t alignment) {
   at = next;
 }
 
-Error writeWeightsObject(raw_ostream &os, const Triple &triple,
-                         uint32_t eflags, StringRef modelName,
-                         ArrayRef<Constant> constants,
-                         function_ref<bool(size_t)> include) {
+static constexpr StringLiteral kSection = ".strata.weights";
+
+/// Where a constant starts that would otherwise start at `offset`.
+static uint64_t placeOf(const Constant &constant, uint64_t offset) {
+  return alignTo(offset, std::max<uint64_t>(constant.alignment, 64));
+}
+
+Error writeWeightsObject(raw_ostream &os, const Triple &triple, uint32_t eflags, StringRef modelName,
+                         ArrayRef<Constant> constants, function_ref<bool(size_t)> include, bool contents) {
   static_assert(endianness::native == endianness::little,
                 "headers are written as they are in memory");
   auto machine = machineOf(triple);
@@ -55,7 +65,6 @@ Error writeWeightsObject(raw_ostream &os, const Triple &triple,
     return machine.takeError();
   // Weights of more than 2 GiB must not stand between code and data.
   bool isX86 = *machine == EM_X86_64;
-  StringRef sectionName = isX86 ? ".lrodata" : ".rodata";
 
   uint64_t alignment = 64, size = 0;
   std::vector<Elf64_Sym> symbols(1);
@@ -64,7 +73,7 @@ Error writeWeightsObject(raw_ostream &os, const Triple &triple,
     if (!include(i))
       continue;
     const Constant &constant = constants[i];
-    uint64_t start = alignTo(size, std::max<uint64_t>(constant.alignment, 64));
+    uint64_t start = placeOf(constant, size);
     alignment = std::max(alignment, constant.alignment);
     Elf64_Sym symbol = {};
     symbol.st_name = strings.size();
@@ -86,18 +95,21 @@ Error writeWeightsObject(raw_ostream &os, const Triple &triple,
     names += '\0';
     return at;
   };
-  Elf64_Shdr sections[6] = {};
+  Elf64_Shdr sections[7] = {};
   Elf64_Shdr &data = sections[1], &symtab = sections[2], &strtab = sections[3],
-             &shstrtab = sections[4], &stack = sections[5];
-  data.sh_name = name(sectionName);
-  data.sh_type = SHT_PROGBITS;
+             &shstrtab = sections[4], &stack = sections[5], &byte = sections[6];
+  data.sh_name = name(kSection);
+  data.sh_type = contents ? SHT_PROGBITS : SHT_NOBITS;
   data.sh_flags = SHF_ALLOC | (isX86 ? uint64_t(SHF_X86_64_LARGE) : 0);
   data.sh_offset = alignTo(sizeof(Elf64_Ehdr), alignment);
   data.sh_size = size;
   data.sh_addralign = alignment;
   symtab.sh_name = name(".symtab");
   symtab.sh_type = SHT_SYMTAB;
-  symtab.sh_offset = alignTo(data.sh_offset + size, 8);
+  byte = data;
+  byte.sh_type = SHT_PROGBITS;
+  byte.sh_size = byte.sh_addralign = 1;
+  symtab.sh_offset = alignTo(data.sh_offset + (contents ? size : 1), 8);
   symtab.sh_size = symbols.size() * sizeof(Elf64_Sym);
   symtab.sh_link = 3;
   symtab.sh_info = 1; // the first global symbol
@@ -137,17 +149,17 @@ Error writeWeightsObject(raw_ostream &os, const Triple &triple,
   uint64_t at = sizeof(header);
   pad(os, at, alignment);
   uint64_t start = at;
-  for (size_t i = 0; i < constants.size(); ++i) {
+  for (size_t i = 0; contents && i < constants.size(); ++i) {
     if (!include(i))
       continue;
-    uint64_t offset = at - start;
-    os.write_zeros(
-        alignTo(offset, std::max<uint64_t>(constants[i].alignment, 64)) -
-        offset);
-    at = start +
-         alignTo(offset, std::max<uint64_t>(constants[i].alignment, 64));
+    uint64_t offset = at - start, place = placeOf(constants[i], offset);
+    os.write_zeros(place - offset);
     os.write(constants[i].data, constants[i].bytes);
-    at += constants[i].bytes;
+    at = start + place + constants[i].bytes;
+  }
+  if (!contents) {
+    os.write_zeros(1);
+    ++at;
   }
   pad(os, at, 8);
   for (const Elf64_Sym &symbol : symbols)
@@ -158,6 +170,39 @@ Error writeWeightsObject(raw_ostream &os, const Triple &triple,
   for (const Elf64_Shdr &section : sections)
     put(os, section);
   return Error::success();
+}
+
+Error fillWeights(StringRef file, ArrayRef<Constant> constants, function_ref<bool(size_t)> include) {
+  uint64_t at = 0;
+  {
+    auto linked = object::ObjectFile::createObjectFile(file);
+    if (!linked)
+      return linked.takeError();
+    for (const object::SectionRef &section : linked->getBinary()->sections())
+      if (Expected<StringRef> name = section.getName(); name && *name == kSection)
+        at = object::ELFSectionRef(section).getOffset();
+      else if (!name)
+        return name.takeError();
+  }
+  if (at == 0)
+    return createStringError("the linker left no room for the weights");
+  int fd;
+  if (std::error_code code = sys::fs::openFileForWrite(file, fd, sys::fs::CD_OpenExisting))
+    return errorCodeToError(code);
+  raw_fd_ostream os(fd, /*shouldClose=*/true);
+  uint64_t offset = 0;
+  for (size_t i = 0; i < constants.size(); ++i) {
+    if (!include(i))
+      continue;
+    offset = placeOf(constants[i], offset);
+    os.seek(at + offset);
+    os.write(constants[i].data, constants[i].bytes);
+    offset += constants[i].bytes;
+  }
+  os.close();
+  std::error_code code = os.error();
+  os.clear_error();
+  return errorCodeToError(code);
 }
 
 } // namespace strata

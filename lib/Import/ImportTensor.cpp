@@ -259,10 +259,12 @@ ElementsAttr TensorImporter::makeAttr(RankedTensorType type, Elements elements, 
     elements.bytes = elements.heap->getBuffer();
     elements.source = SharedBytes();
   }
-  // The blob's deleter owns what the bytes lie in.
+  // The blob's deleter owns what the bytes lie in. Mutable says that the bytes are nobody else's: whoever has read them
+  // for the last time may give their memory back.
+  bool ours = elements.heap || elements.source.isMapped();
   AsmResourceBlob blob(elements.bytes, kAlignment,
                        [source = elements.source, heap = std::move(elements.heap)](void *, size_t, size_t) {},
-                       /*dataIsMutable=*/false);
+                       /*dataIsMutable=*/ours);
   return DenseResourceElementsAttr::get(type, name.empty() ? "constant" : name, std::move(blob));
 }
 

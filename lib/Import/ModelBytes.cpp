@@ -14,7 +14,7 @@ namespace pb = google::protobuf;
 namespace strata::importer {
 
 void SharedBytes::release(StringRef range) const {
-  if (buffer->getBufferKind() != MemoryBuffer::MemoryBuffer_MMap)
+  if (!isMapped())
     return;
   // Only the pages that lie in the range altogether.
   uintptr_t page = sys::Process::getPageSizeEstimate();

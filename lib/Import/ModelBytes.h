@@ -26,6 +26,7 @@ public:
 
   llvm::StringRef bytes() const { return buffer->getBuffer(); }
   explicit operator bool() const { return buffer != nullptr; }
+  bool isMapped() const { return buffer && buffer->getBufferKind() == llvm::MemoryBuffer::MemoryBuffer_MMap; }
   /// Tells the system that `range` of a mapped file was copied, so that it need not stay in memory twice.
   void release(llvm::StringRef range) const;
 

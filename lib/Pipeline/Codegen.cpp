@@ -65,7 +65,7 @@ void strata::buildBuffersPhase(OpPassManager &pm,
   pm.addPass(createOutlineKernels());
   bufferization::buildBufferDeallocationPipeline(pm, {});
   pm.addPass(createBufferizationToMemRefPass());
-  pm.addNestedPass<func::FuncOp>(createFreeEarly());
+  pm.addPass(createFreeEarly());
 }
 
 void strata::buildVectorPhase(OpPassManager &pm, const CompileOptions &options) {
