@@ -110,7 +110,11 @@ private:
                                   StringRef name) {
     OpBuilder builder(user);
     Location loc = user->getLoc();
+    // A destination stands before what computes its value, which can then be written there at once.
+    if (isa<ml_program::GlobalStoreOp>(user))
+      builder.setInsertionPointToStart(user->getBlock());
     Value address = builder.create<memref::GetGlobalOp>(loc, buffer, name);
+    builder.setInsertionPoint(user);
     if (auto store = dyn_cast<ml_program::GlobalStoreOp>(user)) {
       builder.create<bufferization::MaterializeInDestinationOp>(
           loc, TypeRange(), store.getValue(), address, /*restrict=*/true,

@@ -37,13 +37,15 @@ struct HoistConstantsPass : strata::impl::HoistConstantsBase<HoistConstantsPass>
         if (!type || !type.hasStaticShape() || type.getNumElements() == 0 ||
             !constants.usesWeights(result))
           continue;
-        // Wanted where something that is not constant, or a view, reads it.
-        bool leaves = llvm::any_of(result.getUsers(), [&](Operation *user) {
-          Operation *inBlock = main.getBody().front().findAncestorOpInBlock(*user);
-          return inBlock->getNumResults() == 0 ||
-                 !constants.isConstant(inBlock->getResult(0)) || isView(inBlock);
-        });
-        if (leaves)
+        // Wanted where something that is not constant reads it, or a view of it.
+        std::function<bool(Value)> leaves = [&](Value value) {
+          return llvm::any_of(value.getUsers(), [&](Operation *user) {
+            Operation *inBlock = main.getBody().front().findAncestorOpInBlock(*user);
+            return inBlock->getNumResults() == 0 || !constants.isConstant(inBlock->getResult(0)) ||
+                   (isView(inBlock) && leaves(inBlock->getResult(0)));
+          });
+        };
+        if (leaves(result))
           wanted.push_back(result);
       }
     }

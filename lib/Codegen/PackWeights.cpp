@@ -55,7 +55,7 @@ struct PackWeightsPass : strata::impl::PackWeightsBase<PackWeightsPass> {
         ops.push_back(op);
     });
     for (linalg::GenericOp op : ops) {
-      foldTransposes(op);
+      foldTransposes(op, constants);
       arrange(op, constants);
     }
   }
@@ -75,8 +75,8 @@ private:
            map.getResults().back() == getAffineDimExpr(lane, map.getContext());
   }
 
-  /// A transposed operand is read where it lies, if the lanes stay contiguous.
-  static void foldTransposes(linalg::GenericOp op) {
+  /// A transposed operand is read where it lies, if the lanes stay contiguous or it is packed anyway.
+  static void foldTransposes(linalg::GenericOp op, const strata::ConstantExpressions &constants) {
     std::optional<unsigned> lane = laneOf(op);
     if (!lane)
       return;
@@ -89,8 +89,8 @@ private:
           results[from] = map.getResult(to);
         AffineMap folded =
             AffineMap::get(map.getNumDims(), 0, results, op.getContext());
-        if (map.isFunctionOfDim(*lane) && hasLast(map, *lane) &&
-            !hasLast(folded, *lane))
+        if (map.isFunctionOfDim(*lane) && hasLast(map, *lane) && !hasLast(folded, *lane) &&
+            !constants.isConstant(input->get()))
           break;
         SmallVector<AffineMap> maps = op.getIndexingMapsArray();
         maps[input->getOperandNumber()] = folded;
