@@ -101,8 +101,11 @@ void printVersionedOps(raw_ostream &out) {
   context.loadAllAvailableDialects();
   SmallVector<RegisteredOperationName> ops = getVersionedOps(&context);
   out << "# op  domain  operator  since  newest  notes\n";
+  VersionedOpInterface::Concept *previous = nullptr;
   for (RegisteredOperationName name : ops) {
     auto *op = getVersioned(name);
+    bool isFirst = !previous || previous->getNextVersion() != op->getSinceVersion() ||
+                   previous->getOperatorName() != op->getOperatorName();
     const OperatorSet *set = name.getDialect().getRegisteredInterface<OperatorSet>();
     StringRef unversioned = name.stripDialect().take_front(name.stripDialect().rfind('_'));
     const OpBehavior &behavior = set->lookup(unversioned);
@@ -116,6 +119,9 @@ void printVersionedOps(raw_ostream &out) {
       out << "  shapes";
     if (op->getNextVersion() != 0 && (op->stepKeepsSignature() || behavior.upgrade))
       out << "  upgrade";
+    if (!isFirst && (previous->stepKeepsSignature() || behavior.downgrade))
+      out << "  downgrade";
+    previous = op;
     if (behavior.lower)
       out << "  lowering";
     out << "\n";

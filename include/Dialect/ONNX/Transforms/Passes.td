@@ -34,6 +34,23 @@ def UpgradeOpsetPass : Pass<"onnx-upgrade-opset", "::mlir::ModuleOp"> {
   }];
 }
 
+def ConvertOpsetPass : Pass<"onnx-convert-opset", "::mlir::ModuleOp"> {
+  let summary = "Bring every operator to its version at an opset, newer or older";
+  let description = [{
+    By the operators' steps between versions, upwards and downwards; operators that did not exist at the opset are
+    replaced by their function bodies. What an older version cannot express is an error that names the op and the
+    reason; the module is then unchanged. Types should be inferred before: axes counted from the end need ranks.
+
+    ```mlir
+    // opset=6
+    %y = onnx.Relu_14(%x) : (tensor<4xf32>) -> tensor<4xf32>
+    // becomes
+    %y = onnx.Relu_6(%x) : (tensor<4xf32>) -> tensor<4xf32>
+    ```
+  }];
+  let options = [ListOption<"opset", "opset", "std::string", "The wanted opsets: 13, ai.onnx.ml:3">];
+}
+
 def ExpandFunctionsPass : Pass<"onnx-expand-functions", "::mlir::ModuleOp"> {
   let summary = "Replace operators that have no lowering by their function bodies";
   let description = [{

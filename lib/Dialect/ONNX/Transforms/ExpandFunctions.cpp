@@ -1,6 +1,7 @@
 //===- ExpandFunctions.cpp - onnx-expand-functions ------------------------===//
 
 #include "Dialect/ONNX/IR/ONNXBase.h"
+#include "Dialect/ONNX/Transforms/ExpandFunctions.h"
 #include "Dialect/ONNX/Transforms/Passes.h"
 #include "Dialect/OpBehavior.h"
 #include "Import/FunctionBodies.h"
@@ -14,8 +15,8 @@ namespace strata {
 #define GEN_PASS_DEF_EXPANDFUNCTIONSPASS
 #include "Dialect/ONNX/Transforms/Passes.h.inc"
 
-// Puts the body in the op's place. Results whose types the body leaves open keep the op's.
-static LogicalResult expand(Operation *op) {
+// Results whose types the body leaves open keep the op's.
+LogicalResult expandFunctionBody(Operation *op) {
   FailureOr<OwningOpRef<ModuleOp>> body = importFunctionBody(op);
   if (failed(body))
     return failure();
@@ -56,7 +57,7 @@ struct ExpandFunctionsPass : impl::ExpandFunctionsPassBase<ExpandFunctionsPass> 
       if (work.empty())
         return;
       for (Operation *op : work)
-        if (failed(expand(op)))
+        if (failed(expandFunctionBody(op)))
           return signalPassFailure();
       OpPassManager clean(ModuleOp::getOperationName());
       clean.addPass(createUpgradeOpsetPass());

@@ -2,7 +2,7 @@
 
 #include "Dialect/ONNX/IR/ONNXBase.h"
 #include "Dialect/ONNX/Transforms/Passes.h"
-#include "Dialect/OpBehavior.h"
+#include "Dialect/VersionSteps.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 
 using namespace mlir;
@@ -11,42 +11,9 @@ namespace strata {
 #define GEN_PASS_DEF_UPGRADEOPSETPASS
 #include "Dialect/ONNX/Transforms/Passes.h.inc"
 
-// The op of the same operator at another version.
-static OperationName getVersion(Operation *op, int64_t version) {
-  StringRef name = op->getName().getStringRef();
-  return OperationName((name.take_front(name.rfind('_') + 1) + Twine(version)).str(), op->getContext());
-}
-
-// The same operands, attributes and subgraphs under the name of the next version.
-static void rename(Operation *op, OperationName name, RewriterBase &rewriter) {
-  OperationState state(op->getLoc(), name);
-  state.addOperands(op->getOperands());
-  state.addTypes(op->getResultTypes());
-  state.addAttributes(op->getAttrs());
-  for (unsigned i = 0; i < op->getNumRegions(); ++i)
-    state.addRegion();
-  rewriter.setInsertionPoint(op);
-  Operation *renamed = rewriter.create(state);
-  for (auto [from, to] : llvm::zip_equal(op->getRegions(), renamed->getRegions()))
-    rewriter.inlineRegionBefore(from, to, to.end());
-  rewriter.replaceOp(op, renamed);
-}
-
 namespace {
 struct UpgradeOpsetPass : impl::UpgradeOpsetPassBase<UpgradeOpsetPass> {
-  // One step towards the newest version. The rewriter's listener hands over what a step creates.
-  static LogicalResult step(VersionedOpInterface op, PatternRewriter &rewriter) {
-    if (op.stepKeepsSignature()) {
-      rename(op, getVersion(op, op.getNextVersion()), rewriter);
-      return success();
-    }
-    rewriter.setInsertionPoint(op);
-    if (auto upgrade = getBehavior(op).upgrade)
-      return upgrade(op, rewriter);
-    return op->emitOpError("cannot be upgraded to version ")
-           << op.getNextVersion() << ": the operator has no upgrade step from version " << op.getSinceVersion();
-  }
-
+  // Hands over what a step creates.
   struct Collector : RewriterBase::Listener {
     SmallVector<Operation *> work;
     void notifyOperationInserted(Operation *op, OpBuilder::InsertPoint previous) override {
@@ -72,7 +39,8 @@ struct UpgradeOpsetPass : impl::UpgradeOpsetPassBase<UpgradeOpsetPass> {
     });
     while (!collector.work.empty()) {
       Operation *op = collector.work.pop_back_val();
-      if (failed(step(cast<VersionedOpInterface>(op), rewriter)))
+      rewriter.setInsertionPoint(op);
+      if (failed(upgradeStep(op, rewriter)))
         return signalPassFailure();
     }
   }

@@ -7,7 +7,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "../LoopBody.h"
-#include "../Upgrade.h"
+#include "Dialect/VersionSteps.h"
 
 static unsigned numCarried(Operation *op) { return cast<VersionedOpInterface>(op).getInputGroup(2).size(); }
 
@@ -187,5 +187,6 @@ static LogicalResult upgradeLoop(Operation *op, PatternRewriter &rewriter) {
 }
 
 STRATA_SLICE(Loop) {
-  ops.add("Loop", {.verify = verifyLoop, .inferShapes = inferLoop, .upgrade = upgradeLoop, .lower = lowerLoop});
+  ops.add("Loop", {.verify = verifyLoop, .inferShapes = inferLoop, .upgrade = upgradeLoop,
+                   .downgrade = downgradePlainly, .lower = lowerLoop});
 }

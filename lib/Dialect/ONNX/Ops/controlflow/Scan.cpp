@@ -6,7 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "../LoopBody.h"
-#include "../Upgrade.h"
+#include "Dialect/VersionSteps.h"
 
 namespace {
 /// How many of the inputs and outputs are states, scan inputs and scan outputs; version 8 has a batch dimension.

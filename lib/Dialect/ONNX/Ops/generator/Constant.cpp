@@ -1,6 +1,7 @@
 //===- Constant.cpp - Constant: a value written in the model --------------===//
 
-#include "../UpgradeStep.h"
+#include "../Slice.h"
+#include "Dialect/VersionSteps.h"
 
 static LogicalResult verifyConstant(Operation *op) {
   static constexpr StringRef forms[] = {"sparse_value", "value",      "value_float",  "value_floats",
@@ -39,9 +40,23 @@ static FailureOr<SmallVector<Value>> lowerConstant(Operation *op, ValueRange, Li
   return SmallVector<Value>{b.constant(value)};
 }
 
+// Lists and numbers came with version 12, sparse tensors with 11: the same as a dense tensor.
+static LogicalResult downgradeConstant(Operation *op, PatternRewriter &rewriter) {
+  int64_t previous = getPreviousVersion(op);
+  if (op->getAttr("value") || previous >= 12 || (previous == 11 && op->getAttr("sparse_value")))
+    return downgradeStep(op, rewriter);
+  ElementsAttr value = getConstant(op->getResult(0));
+  if (!value)
+    return refuseDowngrade(op) << "its value is no tensor";
+  static constexpr StringRef others[] = {"sparse_value", "value_float",  "value_floats", "value_int",
+                                         "value_ints",   "value_string", "value_strings"};
+  return replaceByPrevious(op, rewriter, {}, others, rewriter.getNamedAttr("value", value));
+}
+
 STRATA_SLICE(Constant) {
   ops.add("Constant", {.verify = verifyConstant,
                        .inferShapes = inferConstant,
                        .upgrade = keepAttributes,
+                       .downgrade = downgradeConstant,
                        .lower = lowerConstant});
 }

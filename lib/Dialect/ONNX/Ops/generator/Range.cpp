@@ -1,7 +1,7 @@
 //===- Range.cpp - Range: numbers from start by delta up to limit ---------===//
 
 #include "../Elementwise.h"
-#include "../UpgradeStep.h"
+#include "Dialect/VersionSteps.h"
 #include <cmath>
 
 // max(ceil((limit - start) / delta), 0), where the operands tell.
@@ -114,9 +114,14 @@ static FailureOr<SmallVector<Value>> lowerRange(Operation *op, ValueRange operan
   return SmallVector<Value>{result};
 }
 
+static LogicalResult downgradeRange(Operation *op, PatternRewriter &rewriter) {
+  return downgradeStep(op, rewriter, {{"stash_type", 1}});
+}
+
 STRATA_SLICE(Range) {
   ops.add("Range", {.inferShapes = inferRange,
                     .inferValues = inferElements,
                     .upgrade = keepAttributes,
+                    .downgrade = downgradeRange,
                     .lower = lowerRange});
 }

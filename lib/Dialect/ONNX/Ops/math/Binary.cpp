@@ -7,7 +7,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "../Elementwise.h"
-#include "../UpgradeStep.h"
+#include "Dialect/VersionSteps.h"
 
 namespace {
 /// Computes one element from the operands' elements in their compute type; `element` is the operands' onnx type.
@@ -242,7 +242,7 @@ static LogicalResult upgradeLegacy(Operation *op, PatternRewriter &rewriter) {
   int64_t version = cast<VersionedOpInterface>(op).getSinceVersion();
   int64_t next = cast<VersionedOpInterface>(op).getNextVersion();
   if (next < 7) { // The same attributes but the optimisation hint.
-    replaceByNext(op, rewriter, op->getOperands(), {"consumed_inputs"});
+    replaceByNext(op, rewriter, SmallVector<Value>(op->getOperands()), {"consumed_inputs"});
     return success();
   }
   Value a = op->getOperand(0), b = op->getOperand(1);
@@ -272,6 +272,71 @@ static LogicalResult upgradeLegacy(Operation *op, PatternRewriter &rewriter) {
   return success();
 }
 
+// Where B, without its sizes 1 at both ends, lies in A's shape; none if its sizes are not there, or not known to be.
+static std::optional<int64_t> findPlace(ArrayRef<Dim> a, ArrayRef<Dim> b, SmallVectorImpl<int64_t> &ones) {
+  size_t first = 0, last = b.size();
+  while (first < last && b[first].is(1))
+    ones.push_back(first++);
+  while (last > first && b[last - 1].is(1))
+    ones.push_back(--last);
+  if (b.size() > a.size())
+    return std::nullopt;
+  size_t axis = a.size() - b.size() + first;
+  for (size_t i = first; i < last; ++i)
+    if (!b[i].sameAs(a[axis + i - first]))
+      return std::nullopt;
+  llvm::sort(ones);
+  return axis;
+}
+
+// Up to version 6 the operands have one shape, or B's sizes are some of A's, side by side.
+static LogicalResult downgradeLegacy(Operation *op, PatternRewriter &rewriter) {
+  if (getPreviousVersion(op) >= 7 || cast<VersionedOpInterface>(op).getSinceVersion() < 7)
+    return downgradeStep(op, rewriter);
+  Value a = op->getOperand(0), b = op->getOperand(1);
+  std::optional<Shape> shapeA = getShape(a.getType()), shapeB = getShape(b.getType());
+  if (!shapeA || !shapeB)
+    return refuseDowngrade(op) << "it needs the ranks of both operands";
+  auto isSame = [](const auto &pair) { return std::get<0>(pair).sameAs(std::get<1>(pair)); };
+  if (shapeA->size() == shapeB->size() && llvm::all_of(llvm::zip(*shapeA, *shapeB), isSame))
+    return downgradeStep(op, rewriter);
+  SmallVector<int64_t> ones;
+  std::optional<int64_t> axis = findPlace(*shapeA, *shapeB, ones);
+  if (!axis)
+    return refuseDowngrade(op) << "it broadcasts only a second operand whose sizes are some of the first one's, side "
+                                  "by side, and these are "
+                               << a.getType() << " and " << b.getType();
+  if (!ones.empty()) {
+    Shape squeezed;
+    for (auto [i, dim] : llvm::enumerate(*shapeB))
+      if (!llvm::is_contained(ones, static_cast<int64_t>(i)))
+        squeezed.push_back(dim);
+    auto axes = rewriter.getNamedAttr("axes", rewriter.getDenseI64ArrayAttr(ones));
+    b = createVersion(rewriter, op->getLoc(), "Squeeze", 1, b, axes,
+                      makeTensorType(squeezed, getElementTypeOrSelf(b.getType())))
+            ->getResult(0);
+  }
+  SmallVector<NamedAttribute> added{rewriter.getNamedAttr("broadcast", rewriter.getI64IntegerAttr(1))};
+  if (ones.size() != shapeB->size())
+    added.push_back(rewriter.getNamedAttr("axis", rewriter.getI64IntegerAttr(*axis)));
+  return replaceByPrevious(op, rewriter, {a, b}, {}, added);
+}
+
+// Up to version 6 all inputs have one shape.
+static LogicalResult downgradeVariadic(Operation *op, PatternRewriter &rewriter) {
+  if (getPreviousVersion(op) == 6) {
+    std::optional<Shape> first = getShape(op->getOperand(0).getType());
+    for (Value input : op->getOperands().drop_front()) {
+      std::optional<Shape> shape = getShape(input.getType());
+      if (!first || !shape || first->size() != shape->size() ||
+          !llvm::all_of(llvm::zip(*first, *shape), [](auto pair) { return std::get<0>(pair).sameAs(std::get<1>(pair)); }))
+        return refuseDowngrade(op) << "it does not broadcast, and the inputs are " << op->getOperand(0).getType()
+                                   << " and " << input.getType();
+    }
+  }
+  return downgradeStep(op, rewriter);
+}
+
 // Version 6 shares a slope of C elements across channels, version 7 broadcasts it along the last dimension.
 static LogicalResult upgradePRelu(Operation *op, PatternRewriter &rewriter) {
   if (cast<VersionedOpInterface>(op).getSinceVersion() < 6)
@@ -284,6 +349,27 @@ static LogicalResult upgradePRelu(Operation *op, PatternRewriter &rewriter) {
     slope = makeUnsqueeze(rewriter, op->getLoc(), slope, llvm::to_vector(llvm::seq<int64_t>(1, shapeX->size() - 1)));
   replaceByNext(op, rewriter, {x, slope});
   return success();
+}
+
+static LogicalResult downgradePRelu(Operation *op, PatternRewriter &rewriter) {
+  if (getPreviousVersion(op) != 6)
+    return downgradeStep(op, rewriter);
+  Value x = op->getOperand(0), slope = op->getOperand(1);
+  std::optional<Shape> shapeX = getShape(x.getType()), shapeSlope = getShape(slope.getType());
+  auto isOne = [](const Dim &dim) { return dim.is(1); };
+  if (shapeSlope && llvm::all_of(*shapeSlope, isOne))
+    return downgradeStep(op, rewriter);
+  if (!shapeX || !shapeSlope || shapeSlope->size() + 1 != shapeX->size() ||
+      !llvm::all_of(ArrayRef(*shapeSlope).drop_front(), isOne))
+    return refuseDowngrade(op) << "its slope is one number or one per channel, not " << slope.getType();
+  if (shapeSlope->size() > 1) {
+    auto axes = llvm::to_vector(llvm::seq<int64_t>(1, shapeSlope->size()));
+    slope = createVersion(rewriter, op->getLoc(), "Squeeze", 1, slope,
+                          rewriter.getNamedAttr("axes", rewriter.getDenseI64ArrayAttr(axes)),
+                          makeTensorType((*shapeSlope)[0], getElementTypeOrSelf(slope.getType())))
+                ->getResult(0);
+  }
+  return replaceByPrevious(op, rewriter, {x, slope});
 }
 
 static LogicalResult inferPRelu(ShapeContext &c) {
@@ -431,7 +517,11 @@ STRATA_SLICE(Binary) {
   using F = arith::CmpFPredicate;
   using I = arith::CmpIPredicate;
   auto add = [&](StringRef name, LowerFn lower, ValuesFn values = nullptr) {
-    ops.add(name, {.inferShapes = inferArithmetic, .inferValues = values, .upgrade = upgradeLegacy, .lower = lower});
+    ops.add(name, {.inferShapes = inferArithmetic,
+                   .inferValues = values,
+                   .upgrade = upgradeLegacy,
+                   .downgrade = downgradeLegacy,
+                   .lower = lower});
   };
   add("Add", lower<arithmetic<arith::AddFOp, arith::AddIOp>>, inferElements<addValues>);
   add("Sub", lower<arithmetic<arith::SubFOp, arith::SubIOp>>, inferElements<subtractValues>);
@@ -453,10 +543,15 @@ STRATA_SLICE(Binary) {
   add("BitwiseXor", lower<bits<arith::XOrIOp>>);
   ops.add("BitShift", {.verify = verifyBitShift, .inferShapes = inferBroadcast, .lower = lower<shift>});
   ops.add("Mod", {.verify = verifyMod, .inferShapes = inferBroadcast, .lower = lower<modulo>});
-  ops.add("PRelu", {.inferShapes = inferPRelu, .upgrade = upgradePRelu, .lower = lower<prelu>});
+  ops.add("PRelu", {.inferShapes = inferPRelu, .upgrade = upgradePRelu, .downgrade = downgradePRelu,
+                    .lower = lower<prelu>});
 
   auto addVariadic = [&](StringRef name, LowerFn lower, ValuesFn values = nullptr) {
-    ops.add(name, {.inferShapes = inferVariadic, .inferValues = values, .upgrade = dropConsumedInputs, .lower = lower});
+    ops.add(name, {.inferShapes = inferVariadic,
+                   .inferValues = values,
+                   .upgrade = dropConsumedInputs,
+                   .downgrade = downgradeVariadic,
+                   .lower = lower});
   };
   addVariadic("Max", lower<arithmetic<arith::MaximumFOp, arith::MaxSIOp, arith::MaxUIOp>>,
               inferElements<maximumValues>);

@@ -1,7 +1,7 @@
 //===- Clip.cpp - Clip: elements between two bounds -----------------------===//
 
 #include "../Elementwise.h"
-#include "../UpgradeStep.h"
+#include "Dialect/VersionSteps.h"
 
 static LogicalResult inferClip(ShapeContext &c) {
   c.copyShape(0);
@@ -23,11 +23,39 @@ static LogicalResult upgradeClip(Operation *op, PatternRewriter &rewriter) {
   Type element = getElementTypeOrSelf(op->getOperand(0).getType());
   auto bound = [&](StringRef name, float absent) {
     auto attr = op->getAttrOfType<FloatAttr>(name);
-    return makeFloat(rewriter, op->getLoc(), element, attr ? attr.getValueAsDouble() : absent);
+    return makeScalar(rewriter, op->getLoc(), element, attr ? attr.getValueAsDouble() : absent);
   };
   Value low = bound("min", std::numeric_limits<float>::lowest()), high = bound("max", std::numeric_limits<float>::max());
   rewriter.replaceOpWithNewOp<ClipOp>(op, op->getResult(0).getType(), op->getOperand(0), low, high);
   return success();
+}
+
+// A bound as version 6 has it, a float: of an absent one the limit of the type.
+static FailureOr<SmallVector<NamedAttribute>> getBound(Operation *op, unsigned input, StringRef name, bool isMax) {
+  auto element = dyn_cast<FloatType>(getElementTypeOrSelf(op->getOperand(0).getType()));
+  APFloat bound = APFloat::getLargest(element ? element.getFloatSemantics() : APFloat::IEEEsingle(), !isMax);
+  if (Value value = getFormalInput(op, input)) {
+    auto constant = dyn_cast_or_null<DenseFPElementsAttr>(getConstant(value));
+    if (!constant || constant.getNumElements() != 1)
+      return refuseDowngrade(op) << "'" << name << "' is a run-time input, there an attribute", failure();
+    bound = *constant.value_begin<APFloat>();
+  }
+  bool isInexact;
+  bound.convert(APFloat::IEEEsingle(), APFloat::rmNearestTiesToEven, &isInexact);
+  if (isInexact)
+    return refuseDowngrade(op) << "'" << name << "' is no float", failure();
+  Builder b(op->getContext());
+  return SmallVector<NamedAttribute>{b.getNamedAttr(name, FloatAttr::get(b.getF32Type(), bound))};
+}
+
+static LogicalResult downgradeClip(Operation *op, PatternRewriter &rewriter) {
+  if (getPreviousVersion(op) != 6)
+    return downgradeStep(op, rewriter);
+  auto low = getBound(op, 1, "min", false), high = getBound(op, 2, "max", true);
+  if (failed(low) || failed(high))
+    return failure();
+  low->append(*high);
+  return replaceByPrevious(op, rewriter, op->getOperand(0), {}, *low);
 }
 
 // An absent bound is the lowest or highest finite number of the type. Where min > max, the result is max.
@@ -65,5 +93,5 @@ static FailureOr<SmallVector<Value>> lowerClip(Operation *op, ValueRange operand
 }
 
 STRATA_SLICE(Clip) {
-  ops.add("Clip", {.inferShapes = inferClip, .upgrade = upgradeClip, .lower = lowerClip});
+  ops.add("Clip", {.inferShapes = inferClip, .upgrade = upgradeClip, .downgrade = downgradeClip, .lower = lowerClip});
 }

@@ -1,6 +1,7 @@
 //===- Gemm.cpp - alpha * A' * B' + beta * C ------------------------------===//
 
 #include "../Compute.h"
+#include "Dialect/VersionSteps.h"
 
 static LogicalResult inferGemm(ShapeContext &c) {
   for (unsigned i = 0; i < 2; ++i)
@@ -35,6 +36,28 @@ static LogicalResult inferGemm(ShapeContext &c) {
 static LogicalResult upgradeGemm(Operation *op, PatternRewriter &rewriter) {
   // 6: `broadcast` only allowed what 7 always allows. 9: C becomes optional.
   return renameToNext(op, rewriter, {"broadcast"});
+}
+
+// Before version 11 C is required; before 7 it broadcasts only if an attribute says so.
+static LogicalResult downgradeGemm(Operation *op, PatternRewriter &rewriter) {
+  int64_t previous = getPreviousVersion(op);
+  Value c = getFormalInput(op, 2);
+  if (previous == 9 && !c)
+    return strata::replaceByPrevious(
+        op, rewriter,
+        {op->getOperand(0), op->getOperand(1), makeScalar(rewriter, op->getLoc(), getOnnxElement(op->getOperand(0)), 0)});
+  if (previous != 6)
+    return downgradeStep(op, rewriter);
+  std::optional<Shape> whole = getShape(op->getResult(0).getType()), own = getShape(c.getType());
+  if (!whole || !own)
+    return refuseDowngrade(op) << "it needs the shapes of its inputs";
+  for (size_t i = 0, lead = whole->size() - own->size(); i < own->size(); ++i)
+    if (!(*own)[i].sameAs((*whole)[lead + i]))
+      return refuseDowngrade(op) << "C broadcasts as the last dimensions of the result only, not as " << c.getType();
+  SmallVector<NamedAttribute, 1> added;
+  if (own->size() < whole->size())
+    added.push_back(rewriter.getNamedAttr("broadcast", rewriter.getI64IntegerAttr(1)));
+  return strata::replaceByPrevious(op, rewriter, {op->getOperand(0), op->getOperand(1), c}, {}, added);
 }
 
 static FailureOr<SmallVector<Value>> lowerGemm(Operation *op, ValueRange operands, LinalgBuilder &b) {
@@ -110,4 +133,4 @@ static FailureOr<SmallVector<Value>> lowerGemm(Operation *op, ValueRange operand
   return SmallVector<Value>{result};
 }
 
-STRATA_SLICE(Gemm) { ops.add("Gemm", {.inferShapes = inferGemm, .upgrade = upgradeGemm, .lower = lowerGemm}); }
+STRATA_SLICE(Gemm) { ops.add("Gemm", {.inferShapes = inferGemm, .upgrade = upgradeGemm, .downgrade = downgradeGemm, .lower = lowerGemm}); }

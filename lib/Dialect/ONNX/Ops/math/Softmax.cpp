@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "../Compute.h"
+#include "Dialect/VersionSteps.h"
 
 static int64_t getAbsentAxis(int64_t version) { return version < 13 ? 1 : -1; }
 
@@ -51,6 +52,33 @@ static LogicalResult upgradeSoftmax(Operation *op, PatternRewriter &rewriter) {
   reshape.addOperands({result, shape});
   reshape.addTypes(op->getResultTypes());
   rewriter.replaceOp(op, rewriter.create(reshape));
+  return success();
+}
+
+// Up to version 11 the dimensions from axis on are one: other axes than the last one go there and back.
+static LogicalResult downgradeSoftmax(Operation *op, PatternRewriter &rewriter) {
+  if (getPreviousVersion(op) != 11)
+    return downgradeStep(op, rewriter);
+  Value x = op->getOperand(0);
+  auto attr = op->getAttrOfType<IntegerAttr>("axis");
+  int64_t axis = attr ? attr.getInt() : -1;
+  std::optional<Shape> shape = getShape(x.getType());
+  if (!shape)
+    return refuseDowngrade(op) << "it needs the rank of its input";
+  int64_t rank = shape->size();
+  axis += axis < 0 ? rank : 0;
+  auto last = rewriter.getNamedAttr("axis", rewriter.getI64IntegerAttr(rank - 1));
+  if (axis == rank - 1)
+    return replaceByPrevious(op, rewriter, x, {}, last);
+  auto order = llvm::to_vector(llvm::seq<int64_t>(0, rank));
+  std::swap(order[axis], order[rank - 1]);
+  std::swap((*shape)[axis], (*shape)[rank - 1]);
+  auto perm = rewriter.getNamedAttr("perm", rewriter.getDenseI64ArrayAttr(order));
+  Type moved = makeTensorType(*shape, getOnnxElement(x)), own = op->getResult(0).getType();
+  Value there = createVersion(rewriter, op->getLoc(), "Transpose", 1, x, perm, moved)->getResult(0);
+  StringRef name = cast<VersionedOpInterface>(op).getOperatorName();
+  Value result = createVersion(rewriter, op->getLoc(), name, 11, there, last, moved)->getResult(0);
+  rewriter.replaceOp(op, createVersion(rewriter, op->getLoc(), "Transpose", 1, result, perm, own));
   return success();
 }
 
@@ -153,7 +181,7 @@ static FailureOr<SmallVector<Value>> lowerHardmax(Operation *op, ValueRange oper
 
 STRATA_SLICE(Softmax) {
   auto add = [&](StringRef name, decltype(OpBehavior::lower) lower) {
-    ops.add(name, {.inferShapes = inferSoftmax, .upgrade = upgradeSoftmax, .lower = lower});
+    ops.add(name, {.inferShapes = inferSoftmax, .upgrade = upgradeSoftmax, .downgrade = downgradeSoftmax, .lower = lower});
   };
   add("Hardmax", lowerHardmax);
   add("LogSoftmax", lowerLogSoftmax);

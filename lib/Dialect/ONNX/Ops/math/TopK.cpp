@@ -6,8 +6,8 @@
 //===----------------------------------------------------------------------===//
 
 #include "../Slice.h"
-#include "../Upgrade.h"
 #include "Conversion/ScalarOps.h"
+#include "Dialect/VersionSteps.h"
 
 static LogicalResult inferTopK(ShapeContext &c) {
   std::optional<Shape> shape = c.shape(0);
@@ -33,8 +33,8 @@ static LogicalResult inferTopK(ShapeContext &c) {
 static LogicalResult upgradeTopK(Operation *op, PatternRewriter &rewriter) {
   SmallVector<Value> inputs(op->getOperands());
   if (auto k = op->getAttrOfType<IntegerAttr>("k"))
-    inputs.push_back(upgrade::constantI64(rewriter, op->getLoc(), k.getInt()));
-  upgrade::replaceByNext(op, rewriter, inputs, upgrade::attributesWithout(op, {"k"}));
+    inputs.push_back(makeIntegers(rewriter, op->getLoc(), k.getInt()));
+  replaceByNext(op, rewriter, inputs, {"k"});
   return success();
 }
 
@@ -49,6 +49,16 @@ static Value isBetter(LinalgBuilder &b, Value x, Value y, bool largest, bool isU
   Value wins = b.create<arith::CmpFOp>(largest ? P::UGT : P::ULT, x, y);
   Value number = largest ? y : x;
   return b.create<arith::AndIOp>(wins, b.create<arith::CmpFOp>(P::ORD, number, number));
+}
+
+static LogicalResult downgradeTopK(Operation *op, PatternRewriter &rewriter) {
+  if (getPreviousVersion(op) >= 10) // Sorted results are also a valid answer where no order is asked for.
+    return downgradeStep(op, rewriter, {{"largest", 1}, {"sorted", 1}, {"sorted", 0}});
+  FailureOr<SmallVector<int64_t>> k = requireIntegers(op, 1);
+  if (failed(k))
+    return failure();
+  return replaceByPrevious(op, rewriter, op->getOperand(0), {},
+                           rewriter.getNamedAttr("k", rewriter.getI64IntegerAttr(k->front())));
 }
 
 static FailureOr<SmallVector<Value>> lowerTopK(Operation *op, ValueRange operands, LinalgBuilder &b) {
@@ -101,5 +111,5 @@ static FailureOr<SmallVector<Value>> lowerTopK(Operation *op, ValueRange operand
 }
 
 STRATA_SLICE(TopK) {
-  ops.add("TopK", {.inferShapes = inferTopK, .upgrade = upgradeTopK, .lower = lowerTopK});
+  ops.add("TopK", {.inferShapes = inferTopK, .upgrade = upgradeTopK, .downgrade = downgradeTopK, .lower = lowerTopK});
 }

@@ -5,7 +5,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "../Elementwise.h"
-#include "../UpgradeStep.h"
+#include "Dialect/VersionSteps.h"
 
 using UnaryFn = Value (*)(ImplicitLocOpBuilder &b, Value x, Operation *op);
 
@@ -220,8 +220,21 @@ static LogicalResult upgradeSelu(Operation *op, PatternRewriter &rewriter) {
   };
   keep("alpha", 1.6732f);
   keep("gamma", 1.0507f);
-  replaceByNext(op, rewriter, op->getOperands(), {"consumed_inputs"}, added);
+  replaceByNext(op, rewriter, op->getOperand(0), {"consumed_inputs"}, added);
   return success();
+}
+
+static LogicalResult downgradeSelu(Operation *op, PatternRewriter &rewriter) {
+  if (getPreviousVersion(op) >= 6)
+    return downgradeStep(op, rewriter);
+  SmallVector<NamedAttribute> added;
+  auto keep = [&](StringRef name, float absent) {
+    if (!op->getAttr(name))
+      added.push_back(rewriter.getNamedAttr(name, rewriter.getF32FloatAttr(absent)));
+  };
+  keep("alpha", 1.67326319f);
+  keep("gamma", 1.05070102f);
+  return replaceByPrevious(op, rewriter, op->getOperand(0), {}, added);
 }
 
 // Version 9 also has integers: computed in f32, truncated.
@@ -258,8 +271,11 @@ static int64_t notInteger(int64_t x) { return x == 0; }
 
 STRATA_SLICE(Unary) {
   auto add = [&](StringRef name, decltype(OpBehavior::lower) lower, decltype(OpBehavior::inferValues) values = nullptr) {
-    ops.add(name,
-            {.inferShapes = inferSameShape, .inferValues = values, .upgrade = dropConsumedInputs, .lower = lower});
+    ops.add(name, {.inferShapes = inferSameShape,
+                   .inferValues = values,
+                   .upgrade = dropConsumedInputs,
+                   .downgrade = downgradePlainly,
+                   .lower = lower});
   };
   add("Abs", lowerUnary<abs>, inferElements<absInteger>);
   add("Acos", lowerUnary<mathOp<math::AcosOp>>);
@@ -300,7 +316,9 @@ STRATA_SLICE(Unary) {
   add("Tan", lowerUnary<mathOp<math::TanOp>>);
   add("Tanh", lowerUnary<mathOp<math::TanhOp>>);
   add("ThresholdedRelu", lowerUnary<thresholdedRelu>);
-  ops.add("Erf", {.inferShapes = inferSameShape, .upgrade = upgradeErf, .lower = lowerUnary<mathOp<math::ErfOp>>});
+  ops.add("Erf", {.inferShapes = inferSameShape, .upgrade = upgradeErf, .downgrade = downgradePlainly,
+                  .lower = lowerUnary<mathOp<math::ErfOp>>});
   ops.add("Gelu", {.verify = verifyGelu, .inferShapes = inferSameShape, .lower = lowerUnary<gelu>});
-  ops.add("Selu", {.inferShapes = inferSameShape, .upgrade = upgradeSelu, .lower = lowerUnary<selu>});
+  ops.add("Selu", {.inferShapes = inferSameShape, .upgrade = upgradeSelu, .downgrade = downgradeSelu,
+                   .lower = lowerUnary<selu>});
 }

@@ -7,6 +7,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "../Moments.h"
+#include "Dialect/VersionSteps.h"
 
 using utils::IteratorType;
 
@@ -102,6 +103,10 @@ static LogicalResult upgradeAttention(Operation *op, PatternRewriter &rewriter) 
   }
   replaceByVersion(rewriter, op, versioned.getNextVersion(), attrs);
   return success();
+}
+
+static LogicalResult downgradeAttention(Operation *op, PatternRewriter &rewriter) {
+  return downgradeStep(op, rewriter, {{"left_window_size", -1}, {"right_window_size", -1}});
 }
 
 //===----------------------------------------------------------------------===//
@@ -413,5 +418,6 @@ STRATA_SLICE(Attention) {
   ops.add("Attention", {.verify = verifyAttention,
                         .inferShapes = inferAttention,
                         .upgrade = upgradeAttention,
+                        .downgrade = downgradeAttention,
                         .lower = lowerAttention});
 }

@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "../Moments.h"
+#include "Dialect/VersionSteps.h"
 
 static LogicalResult inferBatchNormalization(ShapeContext &c) {
   c.copyShape(0);
@@ -178,9 +179,26 @@ static FailureOr<SmallVector<Value>> lowerBatchNormalization(Operation *op, Valu
   return results;
 }
 
+static LogicalResult downgradeBatchNormalization(Operation *op, PatternRewriter &rewriter) {
+  int64_t previous = getPreviousVersion(op);
+  if (previous >= 9 || (previous == 7 && op->getNumResults() == 1))
+    return downgradeStep(op, rewriter, {{"training_mode", 0}});
+  if (op->getNumResults() > 1)
+    return refuseDowngrade(op) << "training has results there that it has not here";
+  SmallVector<Value> inputs(op->getOperands());
+  if (previous == 6)
+    return strata::replaceByPrevious(op, rewriter, inputs, {},
+                                     rewriter.getNamedAttr("is_test", rewriter.getI64IntegerAttr(1)));
+  // The statistics are what is consumed.
+  return strata::replaceByPrevious(
+      op, rewriter, inputs, {},
+      rewriter.getNamedAttr("consumed_inputs", rewriter.getDenseI64ArrayAttr({0, 0, 0, 1, 1})));
+}
+
 STRATA_SLICE(BatchNormalization) {
   ops.add("BatchNormalization", {.verify = verifyBatchNormalization,
                                  .inferShapes = inferBatchNormalization,
                                  .upgrade = upgradeBatchNormalization,
+                                 .downgrade = downgradeBatchNormalization,
                                  .lower = lowerBatchNormalization});
 }

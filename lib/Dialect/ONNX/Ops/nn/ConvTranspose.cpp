@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "../Convolve.h"
+#include "Dialect/VersionSteps.h"
 
 namespace {
 struct Geometry {
@@ -192,5 +193,5 @@ static FailureOr<SmallVector<Value>> lowerConvTranspose(Operation *op, ValueRang
 
 STRATA_SLICE(ConvTranspose) {
   ops.add("ConvTranspose",
-          {.inferShapes = inferConvTranspose, .upgrade = upgradeConvTranspose, .lower = lowerConvTranspose});
+          {.inferShapes = inferConvTranspose, .upgrade = upgradeConvTranspose, .downgrade = downgradePlainly, .lower = lowerConvTranspose});
 }

@@ -1,6 +1,7 @@
 //===- GlobalPool.cpp - GlobalMaxPool, GlobalAveragePool, GlobalLpPool ----===//
 
 #include "../Compute.h"
+#include "Dialect/VersionSteps.h"
 
 static LogicalResult inferGlobalPool(ShapeContext &c) {
   std::optional<Shape> x = c.shape(0);
@@ -71,11 +72,19 @@ static FailureOr<SmallVector<Value>> lowerGlobalLpPool(Operation *op, ValueRange
   }, [&](ImplicitLocOpBuilder &n, Value v) { return rootOf(n, v, p); });
 }
 
+static LogicalResult downgradeGlobalLpPool(Operation *op, PatternRewriter &rewriter) {
+  if (auto p = op->getAttrOfType<IntegerAttr>("p"); p && getPreviousVersion(op) == 1)
+    return strata::replaceByPrevious(op, rewriter, op->getOperand(0), {},
+                                     rewriter.getNamedAttr("p", rewriter.getF32FloatAttr(p.getInt())));
+  return downgradeStep(op, rewriter);
+}
+
 STRATA_SLICE(GlobalPool) {
   ops.add("GlobalAveragePool", {.inferShapes = inferGlobalPool, .lower = lowerGlobalAveragePool});
   ops.add("GlobalLpPool", {.verify = verifyGlobalLpPool,
                            .inferShapes = inferGlobalPool,
                            .upgrade = upgradeGlobalLpPool,
+                           .downgrade = downgradeGlobalLpPool,
                            .lower = lowerGlobalLpPool});
   ops.add("GlobalMaxPool", {.inferShapes = inferGlobalPool, .lower = lowerGlobalMaxPool});
 }

@@ -1,6 +1,7 @@
 //===- GroupNormalization.cpp - by groups of channels, by instance --------===//
 
 #include "../Moments.h"
+#include "Dialect/VersionSteps.h"
 
 static LogicalResult inferChannels(ShapeContext &c, StringRef xName, const Dim &parameters, int64_t leastRank) {
   std::optional<Shape> x = c.shape(0);
@@ -129,5 +130,6 @@ STRATA_SLICE(GroupNormalization) {
                                  .lower = lowerGroupNormalization});
   ops.add("InstanceNormalization", {.inferShapes = inferInstanceNormalization,
                                     .upgrade = upgradeInstanceNormalization,
+                                    .downgrade = downgradePlainly,
                                     .lower = lowerInstanceNormalization});
 }

@@ -1,6 +1,7 @@
 //===- Pool.cpp - MaxPool, AveragePool, LpPool ----------------------------===//
 
 #include "../Windows.h"
+#include "Dialect/VersionSteps.h"
 
 using utils::IteratorType;
 
@@ -342,9 +343,18 @@ static LogicalResult verifyLpPool(Operation *op) {
   return success();
 }
 
+// Windows that lie in the padding alone are counted alike at every version: see upgradePool.
+static LogicalResult downgradePool(Operation *op, PatternRewriter &rewriter) {
+  if (auto p = op->getAttrOfType<IntegerAttr>("p"); p && getPreviousVersion(op) == 1)
+    return strata::replaceByPrevious(op, rewriter, op->getOperand(0), {},
+                                     rewriter.getNamedAttr("p", rewriter.getF32FloatAttr(p.getInt())));
+  return downgradeStep(op, rewriter,
+                       {{"ceil_mode", 0}, {"count_include_pad", 0}, {"dilations", 1}, {"storage_order", 0}});
+}
+
 STRATA_SLICE(Pool) {
-  ops.add("AveragePool", {.inferShapes = inferPool, .upgrade = upgradePool, .lower = lowerAveragePool});
+  ops.add("AveragePool", {.inferShapes = inferPool, .upgrade = upgradePool, .downgrade = downgradePool, .lower = lowerAveragePool});
   ops.add("LpPool",
-          {.verify = verifyLpPool, .inferShapes = inferPool, .upgrade = upgradePool, .lower = lowerLpPool});
-  ops.add("MaxPool", {.inferShapes = inferPool, .upgrade = upgradePool, .lower = lowerMaxPool});
+          {.verify = verifyLpPool, .inferShapes = inferPool, .upgrade = upgradePool, .downgrade = downgradePool, .lower = lowerLpPool});
+  ops.add("MaxPool", {.inferShapes = inferPool, .upgrade = upgradePool, .downgrade = downgradePool, .lower = lowerMaxPool});
 }

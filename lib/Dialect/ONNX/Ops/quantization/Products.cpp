@@ -8,8 +8,8 @@
 //===----------------------------------------------------------------------===//
 
 #include "../Elementwise.h"
-#include "../UpgradeStep.h"
 #include "llvm/ADT/ScopeExit.h"
+#include "Dialect/VersionSteps.h"
 
 namespace {
 /// Makes the operators that one is composed of, in a block beside it, and lowers that. After a failure every value is
@@ -183,7 +183,8 @@ static FailureOr<SmallVector<Value>> lowerQLinearConv(Operation *op, ValueRange,
 
 STRATA_SLICE(Products) {
   ops.add("MatMulInteger", {.inferShapes = inferMatMulInteger, .lower = lowerMatMulInteger});
-  ops.add("QLinearMatMul", {.inferShapes = inferQLinearMatMul, .upgrade = keepAttributes, .lower = lowerQLinearMatMul});
+  ops.add("QLinearMatMul", {.inferShapes = inferQLinearMatMul, .upgrade = keepAttributes,
+                        .downgrade = downgradePlainly, .lower = lowerQLinearMatMul});
   ops.add("ConvInteger", {.inferShapes = inferConvInteger, .lower = lowerConvInteger});
   ops.add("QLinearConv", {.inferShapes = inferQLinearConv, .lower = lowerQLinearConv});
 }

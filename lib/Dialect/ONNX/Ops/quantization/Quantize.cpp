@@ -8,7 +8,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "../Elementwise.h"
-#include "../UpgradeStep.h"
+#include "Dialect/VersionSteps.h"
 
 //===----------------------------------------------------------------------===//
 // Rules and types
@@ -223,8 +223,27 @@ static LogicalResult inferDynamicQuantize(ShapeContext &c) {
   return success();
 }
 
+// Before version 13 there is one scale; 23 lets the output's type differ from the scale's.
+static LogicalResult downgradeQuantization(Operation *op, PatternRewriter &rewriter) {
+  int64_t previous = getPreviousVersion(op);
+  std::optional<Shape> scale = getShape(op->getOperand(1).getType());
+  if (previous == 10 && (!scale || !scale->empty()))
+    return refuseDowngrade(op) << "it has one scale, a scalar";
+  // The axis of one scale, and the saturation of integers, say nothing.
+  auto output = op->getAttrOfType<IntegerAttr>("output_dtype");
+  int own = getDataType(*getElementKind(getElementTypeOrSelf(op->getOperand(1).getType())));
+  bool isDequantize = cast<VersionedOpInterface>(op).getOperatorName() == "DequantizeLinear";
+  SmallVector<Neutral> neutral{{"block_size", 0}, {"output_dtype", 0}, {"precision", 0}, {"saturate", 1}, {"saturate", 0}};
+  if (auto axis = op->getAttrOfType<IntegerAttr>("axis"); axis && previous == 10)
+    neutral.push_back({"axis", static_cast<int>(axis.getInt())});
+  if (output && isDequantize)
+    neutral.push_back({"output_dtype", own});
+  return downgradeStep(op, rewriter, neutral);
+}
+
 STRATA_SLICE(Quantize) {
-  ops.add("QuantizeLinear", {.inferShapes = inferQuantize, .upgrade = upgradeQuantize, .lower = lowerQuantize});
-  ops.add("DequantizeLinear", {.inferShapes = inferDequantize, .upgrade = keepAttributes, .lower = lowerDequantize});
+  ops.add("QuantizeLinear", {.inferShapes = inferQuantize, .upgrade = upgradeQuantize, .downgrade = downgradeQuantization, .lower = lowerQuantize});
+  ops.add("DequantizeLinear", {.inferShapes = inferDequantize, .upgrade = keepAttributes,
+                           .downgrade = downgradeQuantization, .lower = lowerDequantize});
   ops.add("DynamicQuantizeLinear", {.inferShapes = inferDynamicQuantize});
 }

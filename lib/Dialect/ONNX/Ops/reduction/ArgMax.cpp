@@ -5,8 +5,8 @@
 //===----------------------------------------------------------------------===//
 
 #include "../Slice.h"
-#include "../Upgrade.h"
 #include "Conversion/ScalarOps.h"
+#include "Dialect/VersionSteps.h"
 
 static LogicalResult inferArg(ShapeContext &c) {
   std::optional<Shape> shape = c.shape(0);
@@ -84,7 +84,11 @@ static FailureOr<SmallVector<Value>> lowerArg(Operation *op, ValueRange operands
   return SmallVector<Value>{keepDims ? b.unsqueeze(result, axis) : result};
 }
 
+static LogicalResult downgradeArg(Operation *op, PatternRewriter &rewriter) {
+  return downgradeStep(op, rewriter, {{"select_last_index", 0}});
+}
+
 STRATA_SLICE(ArgMax) {
-  ops.add("ArgMax", {.inferShapes = inferArg, .upgrade = upgrade::identity, .lower = lowerArg<true>});
-  ops.add("ArgMin", {.inferShapes = inferArg, .upgrade = upgrade::identity, .lower = lowerArg<false>});
+  ops.add("ArgMax", {.inferShapes = inferArg, .upgrade = keepAttributes, .downgrade = downgradeArg, .lower = lowerArg<true>});
+  ops.add("ArgMin", {.inferShapes = inferArg, .upgrade = keepAttributes, .downgrade = downgradeArg, .lower = lowerArg<false>});
 }

@@ -7,8 +7,8 @@
 //===----------------------------------------------------------------------===//
 
 #include "../Slice.h"
-#include "../Upgrade.h"
 #include "Conversion/ScalarOps.h"
+#include "Dialect/VersionSteps.h"
 
 //===----------------------------------------------------------------------===//
 // Axes and shapes
@@ -355,31 +355,49 @@ template <Combine combine> static ValueAnalysis::Values reduceValues(ShapeContex
 static LogicalResult upgradeReduce(Operation *op, PatternRewriter &rewriter) {
   auto versioned = cast<VersionedOpInterface>(op);
   if (versioned.getSinceVersion() < axesInputSince(op))
-    return upgrade::listToInput(op, rewriter, "axes");
+    return listToInput(op, rewriter, "axes");
   // ReduceLogSum and ReduceLogSumExp 18 to 28: integers are computed as double.
   auto type = cast<TensorType>(op->getOperand(0).getType());
   SmallVector<Value> inputs(op->getOperands());
   if (isa<FloatType>(type.getElementType())) {
-    upgrade::replaceByNext(op, rewriter, inputs, upgrade::attributesWithout(op, {}));
+    replaceByNext(op, rewriter, inputs);
     return success();
   }
   auto cast = [&](Value value, Type element) {
     auto to = rewriter.getNamedAttr("to", rewriter.getI64IntegerAttr(onnx::getDataType(*onnx::getElementKind(element))));
     Type result = mlir::cast<TensorType>(value.getType()).clone(element);
-    return upgrade::create(rewriter, op->getLoc(), "Cast", 13, value, to, result)->getResult(0);
+    return createVersion(rewriter, op->getLoc(), "Cast", 13, value, to, result)->getResult(0);
   };
   Type f64 = rewriter.getF64Type();
   inputs[0] = cast(inputs[0], f64);
-  Operation *reduced = upgrade::create(rewriter, op->getLoc(), versioned.getOperatorName(), 28, inputs,
-                                       upgrade::attributesWithout(op, {}),
+  Operation *reduced = createVersion(rewriter, op->getLoc(), versioned.getOperatorName(), 28, inputs,
+                                       attributesWithout(op),
                                        mlir::cast<TensorType>(op->getResult(0).getType()).clone(f64));
   rewriter.replaceOp(op, cast(reduced->getResult(0), type.getElementType()));
   return success();
 }
 
+static LogicalResult downgradeReduce(Operation *op, PatternRewriter &rewriter) {
+  int64_t since = axesInputSince(op);
+  if (cast<VersionedOpInterface>(op).getSinceVersion() != since)
+    return downgradeStep(op, rewriter);
+  auto noop = op->getAttrOfType<IntegerAttr>("noop_with_empty_axes");
+  bool hasAxes = false;
+  if (getFormalInput(op, 1)) {
+    FailureOr<SmallVector<int64_t>> axes = requireIntegers(op, 1);
+    if (failed(axes))
+      return failure();
+    hasAxes = !axes->empty();
+  }
+  if (noop && noop.getInt() != 0 && !hasAxes)
+    return refuseDowngrade(op) << "without axes it reduces all dimensions, here noop_with_empty_axes keeps them";
+  return inputToList(op, rewriter, "axes", {"noop_with_empty_axes"});
+}
+
 STRATA_SLICE(Reduce) {
   auto add = [&](StringRef name, decltype(OpBehavior::lower) lower, decltype(OpBehavior::inferValues) values = nullptr) {
-    ops.add(name, {.inferShapes = inferReduce, .inferValues = values, .upgrade = upgradeReduce, .lower = lower});
+    ops.add(name, {.inferShapes = inferReduce, .inferValues = values, .upgrade = upgradeReduce,
+                   .downgrade = downgradeReduce, .lower = lower});
   };
   add("ReduceSum", lowerReduce<Map::none, Combine::sum, Finish::none>, reduceValues<Combine::sum>);
   add("ReduceProd", lowerReduce<Map::none, Combine::product, Finish::none>, reduceValues<Combine::product>);

@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "../Moments.h"
+#include "Dialect/VersionSteps.h"
 
 /// Replaces `op` by its operator at `version`, whose formal parameters begin with those of `op`, with the same operands
 /// and results and the attributes `attrs`.
@@ -121,6 +122,17 @@ static LogicalResult upgradeRecurrent(Operation *op, PatternRewriter &rewriter) 
     attrs.set("direction", rewriter.getStringAttr(getDirection(op)));
   replaceByExtension(rewriter, op, cast<VersionedOpInterface>(op).getNextVersion(), attrs);
   return success();
+}
+
+// Before version 14 time comes first; before 7 the whole sequence is a result only if an attribute says so.
+static LogicalResult downgradeRecurrent(Operation *op, PatternRewriter &rewriter) {
+  auto versioned = cast<VersionedOpInterface>(op);
+  int64_t previous = getPreviousVersion(op);
+  if (previous >= 7)
+    return downgradeStep(op, rewriter, {{"layout", 0}});
+  if (versioned.getSinceVersion() == 7 && !versioned.getOutputGroup(0).empty())
+    rewriter.modifyOpInPlace(op, [&] { op->setAttr("output_sequence", rewriter.getI64IntegerAttr(1)); });
+  return downgradeStep(op, rewriter, {{"linear_before_reset", 0}});
 }
 
 //===----------------------------------------------------------------------===//
@@ -528,5 +540,6 @@ STRATA_SLICE(Recurrent) {
     ops.add(name, {.verify = verifyRecurrent,
                    .inferShapes = inferRecurrent,
                    .upgrade = upgradeRecurrent,
+                   .downgrade = downgradeRecurrent,
                    .lower = lowerRecurrent});
 }

@@ -1,7 +1,7 @@
 //===- Cast.cpp - Cast, CastLike: other element types ---------------------===//
 
 #include "../Elementwise.h"
-#include "../UpgradeStep.h"
+#include "Dialect/VersionSteps.h"
 
 //===----------------------------------------------------------------------===//
 // Rules and types
@@ -79,8 +79,23 @@ static LogicalResult upgradeCast(Operation *op, PatternRewriter &rewriter) {
   SmallVector<NamedAttribute> to;
   if (op->getAttrOfType<StringAttr>("to"))
     to.push_back(rewriter.getNamedAttr("to", rewriter.getI64IntegerAttr(getDataType(*getElementKind(getTarget(op))))));
-  replaceByNext(op, rewriter, op->getOperands(), {}, to);
+  replaceByNext(op, rewriter, op->getOperand(0), {}, to);
   return success();
+}
+
+static LogicalResult downgradeCast(Operation *op, PatternRewriter &rewriter) {
+  if (getPreviousVersion(op) == 1) {
+    static constexpr StringLiteral names[] = {"",      "FLOAT",   "UINT8",  "INT8",   "UINT16", "INT16", "INT32", "INT64",
+                                              "STRING", "BOOL",   "FLOAT16", "DOUBLE", "UINT32", "UINT64"};
+    int64_t to = getDataType(*getElementKind(getElementTypeOrSelf(op->getResult(0).getType())));
+    if (to >= static_cast<int64_t>(std::size(names)))
+      return refuseDowngrade(op) << "it has no name for the type it makes";
+    return replaceByPrevious(op, rewriter, op->getOperand(0), {},
+                             rewriter.getNamedAttr("to", rewriter.getStringAttr(names[to])));
+  }
+  // What they say matters to 8-bit floats only, which the versions without them do not have.
+  return downgradeStep(op, rewriter,
+                       {{"saturate", 1}, {"saturate", 0}, {"round_mode", "up"}});
 }
 
 //===----------------------------------------------------------------------===//
@@ -107,10 +122,12 @@ STRATA_SLICE(Cast) {
                    .inferShapes = inferCast,
                    .inferValues = inferElements,
                    .upgrade = upgradeCast,
+                   .downgrade = downgradeCast,
                    .lower = lowerCast});
   ops.add("CastLike", {.verify = verifyRoundMode,
                        .inferShapes = inferCastLike,
                        .inferValues = inferElements,
                        .upgrade = keepAttributes,
+                       .downgrade = downgradeCast,
                        .lower = lowerCast});
 }

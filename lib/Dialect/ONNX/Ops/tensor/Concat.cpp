@@ -1,7 +1,7 @@
 //===- Concat.cpp - Concat ------------------------------------------------===//
 
 #include "../Slice.h"
-#include "../Upgrade.h"
+#include "Dialect/VersionSteps.h"
 
 // Version 1 has a default.
 static int64_t getAxis(ShapeContext &c) { return c.integer("axis", 1); }
@@ -84,14 +84,14 @@ static FailureOr<SmallVector<Value>> lowerConcat(Operation *op, ValueRange opera
 
 static LogicalResult upgradeConcat(Operation *op, PatternRewriter &rewriter) {
   SmallVector<Value> inputs(op->getOperands());
-  SmallVector<NamedAttribute> attrs = upgrade::attributesWithout(op, {});
+  SmallVector<NamedAttribute> attrs = attributesWithout(op);
   if (!op->hasAttr("axis"))
     attrs.push_back(rewriter.getNamedAttr("axis", rewriter.getI64IntegerAttr(1)));
-  upgrade::replaceByNext(op, rewriter, inputs, attrs);
+  replaceByVersion(op, rewriter, getNextVersion(op), inputs, attrs);
   return success();
 }
 
 STRATA_SLICE(Concat) {
-  ops.add("Concat", {.inferShapes = inferConcat, .inferValues = concatValues, .upgrade = upgradeConcat,
+  ops.add("Concat", {.inferShapes = inferConcat, .inferValues = concatValues, .upgrade = upgradeConcat, .downgrade = downgradePlainly,
                      .lower = lowerConcat});
 }

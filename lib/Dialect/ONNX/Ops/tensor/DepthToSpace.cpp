@@ -6,7 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "../Slice.h"
-#include "../Upgrade.h"
+#include "Dialect/VersionSteps.h"
 
 static bool isCRD(Operation *op) {
   auto mode = op->getAttrOfType<StringAttr>("mode");
@@ -75,9 +75,13 @@ static FailureOr<SmallVector<Value>> lowerSpaceToDepth(Operation *op, ValueRange
   return SmallVector<Value>{b.reshape(moved, {s[0], b.mul(s[1], b.mul(block, block)), height, width})};
 }
 
+static LogicalResult downgradeBlock(Operation *op, PatternRewriter &rewriter) {
+  return downgradeStep(op, rewriter, {{"mode", "DCR"}});
+}
+
 STRATA_SLICE(DepthToSpace) {
-  ops.add("DepthToSpace", {.verify = verifyBlock, .inferShapes = inferDepthToSpace, .upgrade = upgrade::identity,
+  ops.add("DepthToSpace", {.verify = verifyBlock, .inferShapes = inferDepthToSpace, .upgrade = keepAttributes, .downgrade = downgradeBlock,
                            .lower = lowerDepthToSpace});
-  ops.add("SpaceToDepth", {.verify = verifyBlock, .inferShapes = inferSpaceToDepth, .upgrade = upgrade::identity,
+  ops.add("SpaceToDepth", {.verify = verifyBlock, .inferShapes = inferSpaceToDepth, .upgrade = keepAttributes, .downgrade = downgradeBlock,
                            .lower = lowerSpaceToDepth});
 }

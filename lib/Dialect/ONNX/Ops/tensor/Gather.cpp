@@ -1,7 +1,7 @@
 //===- Gather.cpp - Gather, GatherElements, GatherND ----------------------===//
 
 #include "../Indexing.h"
-#include "../Upgrade.h"
+#include "Dialect/VersionSteps.h"
 
 static int64_t axisOf(Operation *op, int64_t rank) {
   auto attr = op->getAttrOfType<IntegerAttr>("axis");
@@ -175,8 +175,24 @@ static FailureOr<SmallVector<Value>> lowerGatherND(Operation *op, ValueRange ope
       })};
 }
 
+// Version 1 counts from the front only.
+static LogicalResult downgradeGather(Operation *op, PatternRewriter &rewriter) {
+  if (getPreviousVersion(op) == 1) {
+    auto indices = getIntegers(getConstant(op->getOperand(1)));
+    if (!indices || llvm::any_of(*indices, [](int64_t index) { return index < 0; }))
+      return refuseDowngrade(op) << "its indices may not be negative, and here they " << (indices ? "are" : "may be");
+  }
+  return downgradeStep(op, rewriter);
+}
+
+static LogicalResult downgradeGatherND(Operation *op, PatternRewriter &rewriter) {
+  return downgradeStep(op, rewriter, {{"batch_dims", 0}});
+}
+
 STRATA_SLICE(Gather) {
-  ops.add("Gather", {.inferShapes = inferGather, .inferValues = gatherValues, .lower = lowerGather});
+  ops.add("Gather", {.inferShapes = inferGather, .inferValues = gatherValues,
+                     .downgrade = downgradeGather, .lower = lowerGather});
   ops.add("GatherElements", {.inferShapes = inferGatherElements, .lower = lowerGatherElements});
-  ops.add("GatherND", {.inferShapes = inferGatherND, .upgrade = upgrade::identity, .lower = lowerGatherND});
+  ops.add("GatherND", {.inferShapes = inferGatherND, .upgrade = keepAttributes,
+                       .downgrade = downgradeGatherND, .lower = lowerGatherND});
 }

@@ -6,8 +6,8 @@
 //===----------------------------------------------------------------------===//
 
 #include "../Slice.h"
-#include "../Upgrade.h"
 #include "Conversion/ScalarOps.h"
+#include "Dialect/VersionSteps.h"
 
 static LogicalResult inferOneHot(ShapeContext &c) {
   std::optional<Shape> shape = c.shape(0);
@@ -38,17 +38,26 @@ static LogicalResult upgradeOneHot(Operation *op, PatternRewriter &rewriter) {
   bool negative = !known || llvm::any_of(*known, [](int64_t i) { return i < 0; });
   if (negative && !scalar::isUnsigned(element)) {
     auto to = rewriter.getNamedAttr("to", rewriter.getI64IntegerAttr(onnx::getDataType(*onnx::getElementKind(element))));
-    Value depth = upgrade::create(rewriter, loc, "Cast", 9, inputs[1], to, depthType.clone(element))->getResult(0);
-    Value none = upgrade::constantI64(rewriter, loc, {});
-    depth = upgrade::create(rewriter, loc, "Reshape", 5, {depth, none}, {}, RankedTensorType::get({}, element))
+    Value depth = createVersion(rewriter, loc, "Cast", 9, inputs[1], to, depthType.clone(element))->getResult(0);
+    Value none = makeIntegers(rewriter, loc, {});
+    depth = createVersion(rewriter, loc, "Reshape", 5, {depth, none}, {}, RankedTensorType::get({}, element))
                 ->getResult(0);
-    Value zero = upgrade::constantScalar(rewriter, loc, element, 0);
-    Value below = upgrade::create(rewriter, loc, "Less", 9, {inputs[0], zero}, {}, type.clone(rewriter.getI1Type()))
+    Value zero = makeScalar(rewriter, loc, element, 0);
+    Value below = createVersion(rewriter, loc, "Less", 9, {inputs[0], zero}, {}, type.clone(rewriter.getI1Type()))
                       ->getResult(0);
-    inputs[0] = upgrade::create(rewriter, loc, "Where", 9, {below, depth, inputs[0]}, {}, type)->getResult(0);
+    inputs[0] = createVersion(rewriter, loc, "Where", 9, {below, depth, inputs[0]}, {}, type)->getResult(0);
   }
-  upgrade::replaceByNext(op, rewriter, inputs, upgrade::attributesWithout(op, {}));
+  replaceByNext(op, rewriter, inputs);
   return success();
+}
+
+// Version 9 leaves rows with negative indices off, 11 counts them from the end.
+static LogicalResult downgradeOneHot(Operation *op, PatternRewriter &rewriter) {
+  auto indices = getIntegers(getConstant(op->getOperand(0)));
+  if (!getElementTypeOrSelf(op->getOperand(0).getType()).isUnsignedInteger() &&
+      (!indices || llvm::any_of(*indices, [](int64_t index) { return index < 0; })))
+    return refuseDowngrade(op) << "negative indices have another meaning, and these " << (indices ? "are" : "may be");
+  return downgradeStep(op, rewriter);
 }
 
 static FailureOr<SmallVector<Value>> lowerOneHot(Operation *op, ValueRange operands, LinalgBuilder &b) {
@@ -92,5 +101,5 @@ static FailureOr<SmallVector<Value>> lowerOneHot(Operation *op, ValueRange opera
 }
 
 STRATA_SLICE(OneHot) {
-  ops.add("OneHot", {.inferShapes = inferOneHot, .upgrade = upgradeOneHot, .lower = lowerOneHot});
+  ops.add("OneHot", {.inferShapes = inferOneHot, .upgrade = upgradeOneHot, .downgrade = downgradeOneHot, .lower = lowerOneHot});
 }

@@ -6,7 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "../Slice.h"
-#include "../Upgrade.h"
+#include "Dialect/VersionSteps.h"
 
 static LogicalResult verifyPad(Operation *op) {
   auto mode = op->getAttrOfType<StringAttr>("mode");
@@ -61,21 +61,65 @@ static LogicalResult upgradePad(Operation *op, PatternRewriter &rewriter) {
   int64_t version = cast<VersionedOpInterface>(op).getSinceVersion();
   SmallVector<Value> inputs(op->getOperands());
   if (version == 1) {
-    SmallVector<NamedAttribute> attrs = upgrade::attributesWithout(op, {"paddings"});
+    SmallVector<NamedAttribute> attrs = attributesWithout(op, {"paddings"});
     attrs.push_back(rewriter.getNamedAttr("pads", op->getAttr("paddings")));
-    upgrade::replaceByNext(op, rewriter, inputs, attrs);
+    replaceByVersion(op, rewriter, getNextVersion(op), inputs, attrs);
   } else if (version == 2) {
     auto value = op->getAttrOfType<FloatAttr>("value");
     Type element = cast<TensorType>(inputs[0].getType()).getElementType();
-    inputs.push_back(upgrade::constantI64(rewriter, op->getLoc(), op->getAttrOfType<DenseI64ArrayAttr>("pads")));
+    inputs.push_back(makeIntegers(rewriter, op->getLoc(), op->getAttrOfType<DenseI64ArrayAttr>("pads")));
     inputs.push_back(
-        upgrade::constantScalar(rewriter, op->getLoc(), element, value ? value.getValueAsDouble() : 0.0));
-    upgrade::replaceByNext(op, rewriter, inputs, upgrade::attributesWithout(op, {"pads", "value"}));
+        makeScalar(rewriter, op->getLoc(), element, value ? value.getValueAsDouble() : 0.0));
+    replaceByNext(op, rewriter, inputs, {"pads", "value"});
   } else {
     inputs.resize(4);
-    upgrade::replaceByNext(op, rewriter, inputs, upgrade::attributesWithout(op, {}));
+    replaceByNext(op, rewriter, inputs);
   }
   return success();
+}
+
+// Before version 18 all axes are padded; before 11 the amounts are attributes.
+static LogicalResult downgradePad(Operation *op, PatternRewriter &rewriter) {
+  int64_t previous = getPreviousVersion(op);
+  auto mode = op->getAttrOfType<StringAttr>("mode");
+  if (previous < 19 && mode && mode == "wrap")
+    return refuseDowngrade(op) << "it has no mode 'wrap'";
+  if (previous == 13 && getFormalInput(op, 3)) {
+    auto pads = requireIntegers(op, 1), axes = requireIntegers(op, 3);
+    std::optional<Shape> shape = getShape(op->getOperand(0).getType());
+    if (failed(pads) || failed(axes))
+      return failure();
+    if (!shape || pads->size() != 2 * axes->size())
+      return refuseDowngrade(op) << "it needs the rank of its input";
+    SmallVector<int64_t> all(2 * shape->size(), 0);
+    for (auto [i, axis] : llvm::enumerate(*axes)) {
+      int64_t at = axis < 0 ? axis + shape->size() : axis;
+      all[at] = (*pads)[i];
+      all[at + shape->size()] = (*pads)[i + axes->size()];
+    }
+    return replaceByPrevious(op, rewriter,
+                             {op->getOperand(0), makeIntegers(rewriter, op->getLoc(), all), getFormalInput(op, 2)});
+  }
+  if (previous == 2) {
+    auto pads = requireIntegers(op, 1);
+    if (failed(pads))
+      return failure();
+    SmallVector<NamedAttribute> attrs{rewriter.getNamedAttr("pads", rewriter.getDenseI64ArrayAttr(*pads))};
+    if (Value value = getFormalInput(op, 2)) {
+      auto number = getFloats(getConstant(value));
+      if (!number || number->size() != 1)
+        return refuseDowngrade(op) << "'constant_value' is a run-time input or no floating-point number, there an attribute";
+      float rounded = number->front();
+      if (rounded != number->front())
+        return refuseDowngrade(op) << "'constant_value' is no float";
+      attrs.push_back(rewriter.getNamedAttr("value", rewriter.getF32FloatAttr(rounded)));
+    }
+    return replaceByPrevious(op, rewriter, op->getOperand(0), {}, attrs);
+  }
+  if (previous == 1)
+    return replaceByPrevious(op, rewriter, op->getOperand(0), {"pads"},
+                             rewriter.getNamedAttr("paddings", op->getAttr("pads")));
+  return downgradeStep(op, rewriter);
 }
 
 // value modulo size, not negative.
@@ -196,5 +240,6 @@ static FailureOr<SmallVector<Value>> lowerPad(Operation *op, ValueRange operands
 }
 
 STRATA_SLICE(Pad) {
-  ops.add("Pad", {.verify = verifyPad, .inferShapes = inferPad, .upgrade = upgradePad, .lower = lowerPad});
+  ops.add("Pad", {.verify = verifyPad, .inferShapes = inferPad, .upgrade = upgradePad, .downgrade = downgradePad,
+                  .lower = lowerPad});
 }

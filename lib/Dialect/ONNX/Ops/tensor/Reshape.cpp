@@ -5,7 +5,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "../Slice.h"
-#include "../Upgrade.h"
+#include "Dialect/VersionSteps.h"
 
 static bool allowsZero(Operation *op) {
   auto attr = op->getAttrOfType<IntegerAttr>("allowzero");
@@ -109,15 +109,30 @@ static ValueAnalysis::Values reshapeValues(ShapeContext &c) { return c.values(0)
 
 static LogicalResult upgradeReshape(Operation *op, PatternRewriter &rewriter) {
   if (cast<VersionedOpInterface>(op).getSinceVersion() >= 5)
-    return upgrade::identity(op, rewriter);
+    return keepAttributes(op, rewriter);
   auto shape = op->getAttrOfType<DenseI64ArrayAttr>("shape");
   if (!shape) {
     rewriter.replaceOp(op, op->getOperands());
     return success();
   }
-  Value list = upgrade::constantI64(rewriter, op->getLoc(), shape);
-  upgrade::replaceByNext(op, rewriter, {op->getOperand(0), list}, {});
+  Value list = makeIntegers(rewriter, op->getLoc(), shape);
+  replaceByNext(op, rewriter, {op->getOperand(0), list}, {"consumed_inputs", "shape"});
   return success();
+}
+
+static LogicalResult downgradeReshape(Operation *op, PatternRewriter &rewriter) {
+  int64_t previous = getPreviousVersion(op);
+  if (previous >= 5) {
+    auto sizes = getIntegers(getConstant(op->getOperand(1)));
+    if (previous < 14 && sizes && !llvm::is_contained(*sizes, 0))
+      return downgradeStep(op, rewriter, {{"allowzero", 0}, {"allowzero", 1}});
+    return downgradeStep(op, rewriter, {{"allowzero", 0}});
+  }
+  FailureOr<SmallVector<int64_t>> shape = requireIntegers(op, 1);
+  if (failed(shape))
+    return failure();
+  return replaceByPrevious(op, rewriter, op->getOperand(0), {},
+                           rewriter.getNamedAttr("shape", rewriter.getDenseI64ArrayAttr(*shape)));
 }
 
 static FailureOr<SmallVector<Value>> lowerReshape(Operation *op, ValueRange operands, LinalgBuilder &b) {
@@ -174,5 +189,6 @@ static FailureOr<SmallVector<Value>> lowerReshape(Operation *op, ValueRange oper
 
 STRATA_SLICE(Reshape) {
   ops.add("Reshape", {.inferShapes = inferReshape, .inferValues = reshapeValues, .upgrade = upgradeReshape,
+                      .downgrade = downgradeReshape,
                       .lower = lowerReshape});
 }

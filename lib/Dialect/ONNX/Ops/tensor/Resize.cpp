@@ -9,8 +9,8 @@
 //===----------------------------------------------------------------------===//
 
 #include "../Slice.h"
-#include "../Upgrade.h"
 #include "Conversion/ScalarOps.h"
+#include "Dialect/VersionSteps.h"
 
 //===----------------------------------------------------------------------===//
 // Shapes
@@ -87,7 +87,7 @@ static LogicalResult inferResize(ShapeContext &c) {
 
 static LogicalResult upgradeResize(Operation *op, PatternRewriter &rewriter) {
   auto versioned = cast<VersionedOpInterface>(op);
-  SmallVector<NamedAttribute> attrs = upgrade::attributesWithout(op, {});
+  SmallVector<NamedAttribute> attrs = attributesWithout(op);
   auto input = [&](unsigned formal) -> Value {
     OperandRange group = versioned.getInputGroup(formal);
     return group.empty() ? Value() : Value(group.front());
@@ -107,18 +107,18 @@ static LogicalResult upgradeResize(Operation *op, PatternRewriter &rewriter) {
         rewriter.getNamedAttr("nearest_mode", rewriter.getStringAttr(shrinks && !enlarges ? "ceil" : "floor")));
     auto none = DenseElementsAttr::get(RankedTensorType::get({0}, rewriter.getF32Type()), ArrayRef<float>());
     Value roi = rewriter.create<InitializerOp>(op->getLoc(), none);
-    upgrade::replaceByNext(op, rewriter, {input(0), roi, input(1)}, attrs);
+    replaceByVersion(op, rewriter, getNextVersion(op), {input(0), roi, input(1)}, attrs);
     return success();
   }
   if (versioned.getSinceVersion() == 11 && string("coordinate_transformation_mode", "half_pixel") == "tf_half_pixel_for_nn") {
     if (string("mode", "nearest") != "nearest" || string("nearest_mode", "round_prefer_floor") != "floor")
       return op->emitOpError("cannot be upgraded to version 13: tf_half_pixel_for_nn is no longer there, and only the "
                              "nearest element rounded down has another name");
-    attrs = upgrade::attributesWithout(op, {"coordinate_transformation_mode", "nearest_mode"});
+    attrs = attributesWithout(op, {"coordinate_transformation_mode", "nearest_mode"});
     attrs.push_back(rewriter.getNamedAttr("nearest_mode", rewriter.getStringAttr("round_prefer_ceil")));
   }
   auto present = [&](unsigned formal) { return isPresent(input(formal)) ? input(formal) : Value(); };
-  upgrade::replaceByNext(op, rewriter, {input(0), present(1), present(2), present(3)}, attrs);
+  replaceByVersion(op, rewriter, getNextVersion(op), {input(0), present(1), present(2), present(3)}, attrs);
   return success();
 }
 
@@ -130,9 +130,9 @@ static LogicalResult upgradeUpsample(Operation *op, PatternRewriter &rewriter) {
     float height = op->getAttrOfType<FloatAttr>("height_scale").getValueAsDouble();
     float width = op->getAttrOfType<FloatAttr>("width_scale").getValueAsDouble();
     StringRef name = mode && mode.getValue() == "bilinear" ? "linear" : "nearest";
-    upgrade::replaceByNext(op, rewriter, op->getOperand(0),
-                           {rewriter.getNamedAttr("mode", rewriter.getStringAttr(name)),
-                            rewriter.getNamedAttr("scales", rewriter.getDenseF32ArrayAttr({1, 1, height, width}))});
+    replaceByNext(op, rewriter, op->getOperand(0), {"height_scale", "width_scale"},
+                  {rewriter.getNamedAttr("mode", rewriter.getStringAttr(name)),
+                   rewriter.getNamedAttr("scales", rewriter.getDenseF32ArrayAttr({1, 1, height, width}))});
     return success();
   }
   SmallVector<Value> inputs(op->getOperands());
@@ -140,13 +140,79 @@ static LogicalResult upgradeUpsample(Operation *op, PatternRewriter &rewriter) {
     auto scales = op->getAttrOfType<DenseF32ArrayAttr>("scales");
     auto type = RankedTensorType::get({scales.size()}, rewriter.getF32Type());
     inputs.push_back(rewriter.create<InitializerOp>(loc, DenseElementsAttr::get(type, scales.asArrayRef())));
-    upgrade::replaceByNext(op, rewriter, inputs, upgrade::attributesWithout(op, {"scales"}));
+    replaceByNext(op, rewriter, inputs, {"scales"});
     return success();
   }
   // The deprecated operator was renamed.
-  rewriter.replaceOp(op, upgrade::create(rewriter, loc, "Resize", 10, inputs, upgrade::attributesWithout(op, {}),
+  rewriter.replaceOp(op, createVersion(rewriter, loc, "Resize", 10, inputs, attributesWithout(op),
                                          op->getResultTypes()));
   return success();
+}
+
+// To version 10, which divides coordinates by the scale, and rounds down to enlarge and up to shrink.
+static LogicalResult downgradeToScales(Operation *op, PatternRewriter &rewriter) {
+  auto string = [&](StringRef name, StringRef absent) {
+    auto attr = op->getAttrOfType<StringAttr>(name);
+    return attr ? attr.getValue() : absent;
+  };
+  StringRef mode = string("mode", "nearest");
+  if (string("coordinate_transformation_mode", "half_pixel") != "asymmetric" || mode == "cubic")
+    return refuseDowngrade(op) << "its only coordinates are those of the mode asymmetric, nearest or linear";
+  if (auto exclude = op->getAttrOfType<IntegerAttr>("exclude_outside"); exclude && exclude.getInt() != 0)
+    return refuseDowngrade(op) << "it has no attribute 'exclude_outside'";
+  auto scales = getFloats(getConstant(getFormalInput(op, 2)));
+  if (isPresent(getFormalInput(op, 3)) || !scales)
+    return refuseDowngrade(op) << "it has only scales, and which way they round must be known";
+  bool shrinks = llvm::any_of(*scales, [](double scale) { return scale < 1; });
+  bool enlarges = llvm::any_of(*scales, [](double scale) { return scale > 1; });
+  if (mode == "nearest" && ((shrinks && enlarges) || string("nearest_mode", "round_prefer_floor") != (shrinks ? "ceil" : "floor")))
+    return refuseDowngrade(op) << "its nearest element is the one below to enlarge, and the one above to shrink";
+  return replaceByPrevious(op, rewriter, {op->getOperand(0), getFormalInput(op, 2)},
+                           {"coordinate_transformation_mode", "cubic_coeff_a", "exclude_outside", "extrapolation_value",
+                            "nearest_mode"});
+}
+
+static LogicalResult downgradeResize(Operation *op, PatternRewriter &rewriter) {
+  int64_t previous = getPreviousVersion(op);
+  auto coordinates = op->getAttrOfType<StringAttr>("coordinate_transformation_mode");
+  if (previous < 19 && coordinates && coordinates == "half_pixel_symmetric")
+    return refuseDowngrade(op) << "it has no coordinate_transformation_mode 'half_pixel_symmetric'";
+  if (previous == 10)
+    return downgradeToScales(op, rewriter);
+  if (previous != 11)
+    return downgradeStep(op, rewriter, {{"antialias", 0}, {"keep_aspect_ratio_policy", "stretch"}});
+  // What is absent is an empty tensor there.
+  auto empty = DenseElementsAttr::get(RankedTensorType::get({0}, rewriter.getF32Type()), ArrayRef<float>());
+  SmallVector<Value> inputs;
+  for (unsigned i = 0; i < 4; ++i)
+    inputs.push_back(getFormalInput(op, i));
+  for (Value &input : MutableArrayRef(inputs).slice(1, 2))
+    if (!input)
+      input = rewriter.create<InitializerOp>(op->getLoc(), empty);
+  return replaceByPrevious(op, rewriter, inputs);
+}
+
+static LogicalResult downgradeUpsample(Operation *op, PatternRewriter &rewriter) {
+  int64_t previous = getPreviousVersion(op);
+  if (previous == 7) {
+    auto scales = getFloats(getConstant(op->getOperand(1)));
+    if (!scales)
+      return refuseDowngrade(op) << "'scales' is a run-time input, there an attribute";
+    SmallVector<float> list(scales->begin(), scales->end());
+    return replaceByPrevious(op, rewriter, op->getOperand(0), {},
+                             rewriter.getNamedAttr("scales", rewriter.getDenseF32ArrayAttr(list)));
+  }
+  if (previous != 1)
+    return downgradeStep(op, rewriter);
+  auto scales = op->getAttrOfType<DenseF32ArrayAttr>("scales");
+  if (scales.size() != 4 || scales[0] != 1 || scales[1] != 1)
+    return refuseDowngrade(op) << "it enlarges the last two of four dimensions only";
+  auto mode = op->getAttrOfType<StringAttr>("mode");
+  SmallVector<NamedAttribute> attrs{rewriter.getNamedAttr("height_scale", rewriter.getF32FloatAttr(scales[2])),
+                                    rewriter.getNamedAttr("width_scale", rewriter.getF32FloatAttr(scales[3]))};
+  if (mode && mode == "linear")
+    attrs.push_back(rewriter.getNamedAttr("mode", rewriter.getStringAttr("bilinear")));
+  return replaceByPrevious(op, rewriter, op->getOperand(0), {"scales"}, attrs);
 }
 
 //===----------------------------------------------------------------------===//
@@ -479,6 +545,6 @@ static FailureOr<SmallVector<Value>> lowerResize(Operation *op, ValueRange opera
 }
 
 STRATA_SLICE(Resize) {
-  ops.add("Resize", {.inferShapes = inferResize, .upgrade = upgradeResize, .lower = lowerResize});
-  ops.add("Upsample", {.inferShapes = inferResize, .upgrade = upgradeUpsample});
+  ops.add("Resize", {.inferShapes = inferResize, .upgrade = upgradeResize, .downgrade = downgradeResize, .lower = lowerResize});
+  ops.add("Upsample", {.inferShapes = inferResize, .upgrade = upgradeUpsample, .downgrade = downgradeUpsample});
 }

@@ -6,8 +6,8 @@
 //===----------------------------------------------------------------------===//
 
 #include "../Indexing.h"
-#include "../Upgrade.h"
 #include "Conversion/ScalarOps.h"
+#include "Dialect/VersionSteps.h"
 
 static LogicalResult verifyReduction(Operation *op) {
   auto reduction = op->getAttrOfType<StringAttr>("reduction");
@@ -194,8 +194,8 @@ static FailureOr<SmallVector<Value>> lowerScatterND(Operation *op, ValueRange op
 
 // The deprecated operator was renamed.
 static LogicalResult toScatterElements(Operation *op, PatternRewriter &rewriter) {
-  rewriter.replaceOp(op, upgrade::create(rewriter, op->getLoc(), "ScatterElements", 11,
-                                         SmallVector<Value>(op->getOperands()), upgrade::attributesWithout(op, {}),
+  rewriter.replaceOp(op, createVersion(rewriter, op->getLoc(), "ScatterElements", 11,
+                                         SmallVector<Value>(op->getOperands()), attributesWithout(op),
                                          op->getResultTypes()));
   return success();
 }
@@ -219,10 +219,17 @@ static FailureOr<SmallVector<Value>> lowerScatter(Operation *op, ValueRange oper
   });
 }
 
+static LogicalResult downgradeReduction(Operation *op, PatternRewriter &rewriter) {
+  auto reduction = op->getAttrOfType<StringAttr>("reduction");
+  if (getPreviousVersion(op) == 16 && reduction && (reduction == "max" || reduction == "min"))
+    return refuseDowngrade(op) << "it has no reduction '" << reduction.getValue() << "'";
+  return downgradeStep(op, rewriter, {{"reduction", "none"}});
+}
+
 STRATA_SLICE(Scatter) {
   ops.add("Scatter", {.inferShapes = inferScatterElements, .upgrade = toScatterElements, .lower = lowerScatter});
   ops.add("ScatterElements", {.verify = verifyReduction, .inferShapes = inferScatterElements,
-                              .upgrade = upgrade::identity, .lower = lowerScatterElements});
-  ops.add("ScatterND", {.verify = verifyReduction, .inferShapes = inferScatterND, .upgrade = upgrade::identity,
+                              .upgrade = keepAttributes, .downgrade = downgradeReduction, .lower = lowerScatterElements});
+  ops.add("ScatterND", {.verify = verifyReduction, .inferShapes = inferScatterND, .upgrade = keepAttributes, .downgrade = downgradeReduction,
                         .lower = lowerScatterND});
 }

@@ -1,7 +1,7 @@
 //===- Shape.cpp - Shape and Size -----------------------------------------===//
 
 #include "../Slice.h"
-#include "../Upgrade.h"
+#include "Dialect/VersionSteps.h"
 
 // The half-open range of dimensions that the attributes select, clamped to [0, rank].
 static std::pair<int64_t, int64_t> getRange(Operation *op, int64_t rank) {
@@ -58,8 +58,12 @@ static FailureOr<SmallVector<Value>> lowerSize(Operation *, ValueRange operands,
   return SmallVector<Value>{b.fromScalar(b.createOrFold<arith::IndexCastOp>(b.getI64Type(), product))};
 }
 
+static LogicalResult downgradeShape(Operation *op, PatternRewriter &rewriter) {
+  return downgradeStep(op, rewriter, {{"start", 0}});
+}
+
 STRATA_SLICE(Shape) {
-  ops.add("Shape", {.inferShapes = inferShape, .inferValues = shapeValues, .upgrade = upgrade::identity,
+  ops.add("Shape", {.inferShapes = inferShape, .inferValues = shapeValues, .upgrade = keepAttributes, .downgrade = downgradeShape,
                     .lower = lowerShape});
   ops.add("Size", {.inferShapes = inferSize, .inferValues = sizeValues, .lower = lowerSize});
 }

@@ -7,7 +7,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "../Slice.h"
-#include "../Upgrade.h"
+#include "Dialect/VersionSteps.h"
 
 namespace {
 /// One axis of a slice; elements that only the run tells are unknown.
@@ -113,11 +113,57 @@ static ValueAnalysis::Values sliceValues(ShapeContext &c) {
 static LogicalResult upgradeSlice(Operation *op, PatternRewriter &rewriter) {
   auto toInput = [&](StringRef name) -> Value {
     auto list = op->getAttrOfType<DenseI64ArrayAttr>(name);
-    return list ? upgrade::constantI64(rewriter, op->getLoc(), list) : Value();
+    return list ? makeIntegers(rewriter, op->getLoc(), list) : Value();
   };
-  upgrade::replaceByNext(op, rewriter, {op->getOperand(0), toInput("starts"), toInput("ends"), toInput("axes"), Value()},
-                         {});
+  replaceByNext(op, rewriter, {op->getOperand(0), toInput("starts"), toInput("ends"), toInput("axes")},
+                {"starts", "ends", "axes"});
   return success();
+}
+
+// Before version 11 axes count from the front; version 1 has constants only, and no steps.
+static LogicalResult downgradeSlice(Operation *op, PatternRewriter &rewriter) {
+  int64_t previous = getPreviousVersion(op);
+  if (previous >= 11)
+    return downgradeStep(op, rewriter);
+  SmallVector<int64_t> axes;
+  Value axesInput = getFormalInput(op, 3);
+  std::optional<Shape> shape = getShape(op->getOperand(0).getType());
+  if (axesInput) {
+    FailureOr<SmallVector<int64_t>> list = requireIntegers(op, 3);
+    if (failed(list))
+      return failure();
+    axes = *list;
+    for (int64_t &axis : axes) {
+      if (axis < 0 && !shape)
+        return refuseDowngrade(op) << "its axes count from the end of a tensor of unknown rank";
+      axis += axis < 0 ? shape->size() : 0;
+    }
+  }
+  if (previous == 10) {
+    Value positive = axesInput;
+    if (axesInput && getElementTypeOrSelf(axesInput.getType()).isInteger(64))
+      positive = makeIntegers(rewriter, op->getLoc(), axes);
+    return replaceByPrevious(op, rewriter,
+                             {op->getOperand(0), getFormalInput(op, 1), getFormalInput(op, 2), positive,
+                              getFormalInput(op, 4)});
+  }
+  auto starts = requireIntegers(op, 1), ends = requireIntegers(op, 2);
+  if (failed(starts) || failed(ends))
+    return failure();
+  if (getFormalInput(op, 4)) {
+    auto steps = requireIntegers(op, 4);
+    if (failed(steps))
+      return failure();
+    if (llvm::any_of(*steps, [](int64_t step) { return step != 1; }))
+      return refuseDowngrade(op) << "it has no steps";
+  }
+  auto list = [&](StringRef name, ArrayRef<int64_t> values) {
+    return rewriter.getNamedAttr(name, rewriter.getDenseI64ArrayAttr(values));
+  };
+  SmallVector<NamedAttribute> attrs{list("starts", *starts), list("ends", *ends)};
+  if (axesInput)
+    attrs.push_back(list("axes", axes));
+  return replaceByPrevious(op, rewriter, op->getOperand(0), {}, attrs);
 }
 
 //===----------------------------------------------------------------------===//
@@ -256,5 +302,6 @@ static FailureOr<SmallVector<Value>> lowerSlice(Operation *op, ValueRange operan
 }
 
 STRATA_SLICE(Slice) {
-  ops.add("Slice", {.inferShapes = inferSlice, .inferValues = sliceValues, .upgrade = upgradeSlice, .lower = lowerSlice});
+  ops.add("Slice", {.inferShapes = inferSlice, .inferValues = sliceValues, .upgrade = upgradeSlice, .downgrade = downgradeSlice,
+                    .lower = lowerSlice});
 }

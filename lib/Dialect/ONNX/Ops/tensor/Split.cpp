@@ -6,7 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "../Slice.h"
-#include "../Upgrade.h"
+#include "Dialect/VersionSteps.h"
 
 static ValueAnalysis::Values getSizes(ShapeContext &c) {
   if (c.version() >= 13)
@@ -73,7 +73,7 @@ static ValueAnalysis::Values splitValues(ShapeContext &c) {
 static LogicalResult upgradeSplit(Operation *op, PatternRewriter &rewriter) {
   int64_t version = cast<VersionedOpInterface>(op).getSinceVersion();
   Location loc = op->getLoc();
-  SmallVector<NamedAttribute> attrs = upgrade::attributesWithout(op, {});
+  SmallVector<NamedAttribute> attrs = attributesWithout(op);
   Value input = op->getOperand(0), sizes = op->getNumOperands() > 1 ? op->getOperand(1) : Value();
   if (version == 1) {
     // The sizes as an input of the data's type: only as a constant.
@@ -83,20 +83,49 @@ static LogicalResult upgradeSplit(Operation *op, PatternRewriter &rewriter) {
       if (!values)
         return op->emitOpError("cannot be upgraded to version 2: its input 'split' is not a constant");
       SmallVector<int64_t> list(values->begin(), values->end());
-      attrs = upgrade::attributesWithout(op, {"split"});
+      attrs = attributesWithout(op, {"split"});
       attrs.push_back(rewriter.getNamedAttr("split", rewriter.getDenseI64ArrayAttr(list)));
     }
     if (!op->hasAttr("axis"))
       attrs.push_back(rewriter.getNamedAttr("axis", rewriter.getI64IntegerAttr(0)));
   } else if (version == 11) {
     if (auto list = op->getAttrOfType<DenseI64ArrayAttr>("split"))
-      sizes = upgrade::constantI64(rewriter, loc, list);
-    attrs = upgrade::attributesWithout(op, {"split"});
+      sizes = makeIntegers(rewriter, loc, list);
+    attrs = attributesWithout(op, {"split"});
   } else if (!sizes) {
     attrs.push_back(rewriter.getNamedAttr("num_outputs", rewriter.getI64IntegerAttr(op->getNumResults())));
   }
-  upgrade::replaceByNext(op, rewriter, version == 1 ? ArrayRef<Value>{input} : ArrayRef<Value>{input, sizes}, attrs);
+  replaceByVersion(op, rewriter, getNextVersion(op), version == 1 ? ArrayRef<Value>{input} : ArrayRef<Value>{input, sizes}, attrs);
   return success();
+}
+
+// Before version 18 parts without sizes are of one size; before 13 sizes are an attribute; version 1 has no default axis.
+static LogicalResult downgradeSplit(Operation *op, PatternRewriter &rewriter) {
+  int64_t previous = getPreviousVersion(op);
+  Value input = op->getOperand(0), sizes = getFormalInput(op, 1);
+  auto axisAttr = op->getAttrOfType<IntegerAttr>("axis");
+  int64_t axis = axisAttr ? axisAttr.getInt() : 0, count = op->getNumResults();
+  if (previous == 13 && !sizes) {
+    std::optional<Shape> shape = getShape(input.getType());
+    Dim whole = shape ? (*shape)[axis < 0 ? axis + shape->size() : axis] : Dim();
+    if (!whole.isStatic())
+      return refuseDowngrade(op) << "the size of the dimension that it splits is not known";
+    if (whole.size % count != 0) {
+      SmallVector<int64_t> parts(count, (whole.size + count - 1) / count);
+      for (int64_t i = 0, left = whole.size; i < count; left -= parts[i++])
+        parts[i] = std::min(parts[i], left);
+      sizes = makeIntegers(rewriter, op->getLoc(), parts);
+    }
+    return replaceByPrevious(op, rewriter, {input, sizes}, {"num_outputs"});
+  }
+  if (previous == 13)
+    return replaceByPrevious(op, rewriter, {input, sizes}, {"num_outputs"});
+  SmallVector<NamedAttribute, 1> added;
+  if (previous == 1 && !axisAttr)
+    added.push_back(rewriter.getNamedAttr("axis", rewriter.getI64IntegerAttr(0)));
+  if (previous == 11)
+    return inputToList(op, rewriter, "split");
+  return previous == 1 ? replaceByPrevious(op, rewriter, input, {}, added) : downgradeStep(op, rewriter);
 }
 
 static FailureOr<SmallVector<Value>> lowerSplit(Operation *op, ValueRange operands, LinalgBuilder &b) {
@@ -136,5 +165,6 @@ static FailureOr<SmallVector<Value>> lowerSplit(Operation *op, ValueRange operan
 }
 
 STRATA_SLICE(Split) {
-  ops.add("Split", {.inferShapes = inferSplit, .inferValues = splitValues, .upgrade = upgradeSplit, .lower = lowerSplit});
+  ops.add("Split", {.inferShapes = inferSplit, .inferValues = splitValues, .upgrade = upgradeSplit, .downgrade = downgradeSplit,
+                    .lower = lowerSplit});
 }

@@ -5,7 +5,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "../Slice.h"
-#include "../Upgrade.h"
+#include "Dialect/VersionSteps.h"
 
 // The axes as they are written; none if only the run tells.
 static std::optional<SmallVector<int64_t>> getAxes(ShapeContext &c) {
@@ -174,12 +174,16 @@ static FailureOr<SmallVector<Value>> lowerUnsqueeze(Operation *op, ValueRange op
 }
 
 static LogicalResult upgradeAxes(Operation *op, PatternRewriter &rewriter) {
-  return upgrade::listToInput(op, rewriter, "axes");
+  return listToInput(op, rewriter, "axes");
+}
+
+static LogicalResult downgradeAxes(Operation *op, PatternRewriter &rewriter) {
+  return getPreviousVersion(op) == 11 ? inputToList(op, rewriter, "axes") : downgradeStep(op, rewriter);
 }
 
 STRATA_SLICE(Squeeze) {
-  ops.add("Squeeze", {.inferShapes = inferSqueeze, .inferValues = sameValues, .upgrade = upgradeAxes,
+  ops.add("Squeeze", {.inferShapes = inferSqueeze, .inferValues = sameValues, .upgrade = upgradeAxes, .downgrade = downgradeAxes,
                       .lower = lowerSqueeze});
-  ops.add("Unsqueeze", {.inferShapes = inferUnsqueeze, .inferValues = sameValues, .upgrade = upgradeAxes,
+  ops.add("Unsqueeze", {.inferShapes = inferUnsqueeze, .inferValues = sameValues, .upgrade = upgradeAxes, .downgrade = downgradeAxes,
                         .lower = lowerUnsqueeze});
 }

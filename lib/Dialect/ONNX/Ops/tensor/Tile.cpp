@@ -5,7 +5,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "../Slice.h"
-#include "../Upgrade.h"
+#include "Dialect/VersionSteps.h"
 
 // Version 1: tiles and axis, scalars of the data's type.
 static std::optional<SmallVector<Dim>> getRepeats(ShapeContext &c, int64_t rank) {
@@ -57,8 +57,35 @@ static LogicalResult upgradeTile(Operation *op, PatternRewriter &rewriter) {
     return op->emitOpError("axis ") << (*axis)[0] << " is out of range for rank " << type.getRank();
   SmallVector<int64_t> repeats(type.getRank(), 1);
   repeats[static_cast<int64_t>((*axis)[0])] = static_cast<int64_t>((*tiles)[0]);
-  upgrade::replaceByNext(op, rewriter, {op->getOperand(0), upgrade::constantI64(rewriter, op->getLoc(), repeats)}, {});
+  replaceByNext(op, rewriter, {op->getOperand(0), makeIntegers(rewriter, op->getLoc(), repeats)});
   return success();
+}
+
+// Version 1 repeats along one axis.
+static LogicalResult downgradeTile(Operation *op, PatternRewriter &rewriter) {
+  if (getPreviousVersion(op) != 1)
+    return downgradeStep(op, rewriter);
+  FailureOr<SmallVector<int64_t>> repeats = requireIntegers(op, 1);
+  if (failed(repeats))
+    return failure();
+  int64_t axis = 0, tiles = 1;
+  for (auto [i, count] : llvm::enumerate(*repeats)) {
+    if (count == 1)
+      continue;
+    if (tiles != 1)
+      return refuseDowngrade(op) << "it repeats along one axis only";
+    axis = i;
+    tiles = count;
+  }
+  Type element = getElementTypeOrSelf(op->getOperand(0).getType());
+  if (!isa<FloatType>(element))
+    return refuseDowngrade(op) << "its tiles and axis are of the input's type, a float";
+  auto number = [&](int64_t value) {
+    auto type = RankedTensorType::get({1}, element);
+    return rewriter.create<InitializerOp>(op->getLoc(),
+                                          DenseElementsAttr::get(type, rewriter.getFloatAttr(element, value).getValue()));
+  };
+  return replaceByPrevious(op, rewriter, {op->getOperand(0), number(tiles), number(axis)});
 }
 
 static FailureOr<SmallVector<Value>> lowerTile(Operation *op, ValueRange operands, LinalgBuilder &b) {
@@ -95,5 +122,5 @@ static FailureOr<SmallVector<Value>> lowerTile(Operation *op, ValueRange operand
 }
 
 STRATA_SLICE(Tile) {
-  ops.add("Tile", {.inferShapes = inferTile, .inferValues = tileValues, .upgrade = upgradeTile, .lower = lowerTile});
+  ops.add("Tile", {.inferShapes = inferTile, .inferValues = tileValues, .upgrade = upgradeTile, .downgrade = downgradeTile, .lower = lowerTile});
 }
