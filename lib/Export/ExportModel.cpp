@@ -1,6 +1,6 @@
 //===- ExportModel.cpp - modules of versioned ops to ModelProto -----------===//
 
-#include "Dialect/ONNX/IR/ONNXBase.h"
+#include "Dialect/ONNX/IR/ValueNames.h"
 #include "Dialect/OperatorSets.h"
 #include "Export/Export.h"
 #include "ExportValues.h"
@@ -56,19 +56,6 @@ private:
 //===----------------------------------------------------------------------===//
 // Names
 //===----------------------------------------------------------------------===//
-
-/// The name that the importer gave result `i` in the op's location.
-static StringRef resultName(OpResult result) {
-  auto name = dyn_cast<NameLoc>(result.getOwner()->getLoc());
-  if (!name)
-    return "";
-  Location child = name.getChildLoc();
-  if (auto fused = dyn_cast<FusedLoc>(child); fused && result.getResultNumber() < fused.getLocations().size())
-    child = fused.getLocations()[result.getResultNumber()];
-  if (auto own = dyn_cast<NameLoc>(child))
-    return own.getName();
-  return isa<onnx::InitializerOp>(result.getOwner()) ? name.getName().getValue() : StringRef();
-}
 
 static StringRef locationName(Location location) {
   auto name = dyn_cast<NameLoc>(location);
@@ -202,11 +189,11 @@ LogicalResult ModelExporter::exportNode(Operation *op, proto::GraphProto &graph)
     node.set_domain(domain.str());
   for (OpResult result : op->getResults())
     if (!isa<NoneType>(result.getType()))
-      define(result, resultName(result));
+      define(result, onnx::getValueName(result));
     else
       names[result] = "";
 
-  StringRef first = op->getNumResults() ? resultName(op->getResult(0)) : StringRef();
+  StringRef first = op->getNumResults() ? onnx::getValueName(op->getResult(0)) : StringRef();
   if (StringRef name = locationName(op->getLoc()); !name.empty() && name != (operatorName + ":" + first).str())
     node.set_name(name.str());
   auto use = [&](Value value) { return nameOf(value); };
@@ -273,7 +260,7 @@ LogicalResult ModelExporter::exportNode(Operation *op, proto::GraphProto &graph)
 }
 
 LogicalResult ModelExporter::exportInitializer(onnx::InitializerOp op, proto::GraphProto &graph) {
-  std::string name = define(op.getResult(), resultName(op->getResult(0))).str();
+  std::string name = define(op.getResult(), onnx::getValueName(op->getResult(0))).str();
   auto error = [&] { return op->emitError() << "initializer '" << name << "': "; };
   StringRef doc;
   if (auto text = op->getAttrOfType<StringAttr>("onnx.doc_string"))

@@ -10,6 +10,8 @@ using namespace mlir;
 
 // Old versions first: a newer one may have the lowering or the body.
 void strata::buildUpgradePhase(OpPassManager &pm, const CompileOptions &) {
+  // While values have the names that the model gave them.
+  pm.addPass(createExpandGradientsPass());
   // Some steps depend on the operands' ranks.
   pm.addPass(createInferShapesPass());
   pm.addPass(createUpgradeOpsetPass());

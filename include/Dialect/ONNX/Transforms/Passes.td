@@ -68,4 +68,22 @@ def ExpandFunctionsPass : Pass<"onnx-expand-functions", "::mlir::ModuleOp"> {
   let options = [Option<"all", "all", "bool", "false", "expand every operator that has a body, lowering or not">];
 }
 
+def ExpandGradientsPass : Pass<"onnx-expand-gradients", "::mlir::ModuleOp"> {
+  let summary = "Replace Gradient by the operators that compute it";
+  let description = [{
+    Reverse-mode differentiation of the operators between the values that the op names, which are found by the names that
+    the importer left in locations. Run first: other passes need not keep names.
+
+    ```mlir
+    %y = onnx.Mul_14(%x, %x) : (tensor<f32>, tensor<f32>) -> tensor<f32> loc("m"("y"))
+    %g = onnx.training.Gradient_1(%x) {xs = ["x"], y = "y"} : (tensor<f32>) -> tensor<f32>
+    // becomes
+    %one = onnx.Expand_13(...)
+    %0 = onnx.Mul_14(%one, %x) : ...
+    %1 = onnx.Mul_14(%one, %x) : ...
+    %g = onnx.Add_14(%0, %1) : ...
+    ```
+  }];
+}
+
 #endif // STRATA_DIALECT_ONNX_TRANSFORMS_PASSES_TD

@@ -1,5 +1,6 @@
 //===- InferShapes.cpp - onnx-infer-shapes --------------------------------===//
 
+#include "Branches.h"
 #include "Dialect/ONNX/IR/ONNXBase.h"
 #include "Dialect/ONNX/Transforms/Passes.h"
 #include "Dialect/OpBehavior.h"
@@ -51,58 +52,16 @@ struct InferShapesPass : impl::InferShapesPassBase<InferShapesPass> {
         foldIntegers(function, values);
         // Users before what they use.
         function.walk<WalkOrder::PostOrder, ReverseIterator>([&](Operation *op) {
+          auto cast = dyn_cast<onnx::CastShapeOp>(op);
+          if (cast && cast.getInput().getType() == cast.getType())
+            cast.getOutput().replaceAllUsesWith(cast.getInput());
           if (op != function && isOpTriviallyDead(op))
             op->erase();
         });
-        // What a branch yields says more than the If's results did.
-      } while (simplify(function));
+        // Branches say more than the results of an If.
+      } while (inlineDecidedBranches(function) || sinkIntoBranches(function));
       updateResults(function);
     }
-  }
-
-  // Removes casts to what their operands are, and puts the branch that is taken in the place of an If whose condition
-  // is known. True if there was such an If.
-  static bool simplify(func::FuncOp function) {
-    SmallVector<Operation *> decided;
-    function.walk([&](Operation *op) {
-      if (auto cast = dyn_cast<onnx::CastShapeOp>(op); cast && cast.getInput().getType() == cast.getType()) {
-        cast.getOutput().replaceAllUsesWith(cast.getInput());
-        cast->erase();
-      } else if (isa<VersionedOpInterface>(op) && getUnversionedName(op) == "If" && getCondition(op)) {
-        decided.push_back(op);
-      }
-    });
-    // Inner ones come first, and stay valid when the outer one's block moves; those in branches not taken go with them.
-    llvm::DenseSet<Operation *> gone;
-    for (Operation *op : llvm::reverse(decided)) {
-      if (gone.contains(op))
-        continue;
-      Region &taken = op->getRegion(*getCondition(op) ? 1 : 0);
-      for (Region &region : op->getRegions())
-        if (&region != &taken)
-          region.walk([&](Operation *inner) { gone.insert(inner); });
-      Operation *terminator = taken.front().getTerminator();
-      OpBuilder builder(op);
-      for (auto [result, value] : llvm::zip_equal(op->getResults(), terminator->getOperands())) {
-        if (value.getType() != result.getType()) {
-          builder.setInsertionPoint(terminator);
-          value = builder.create<onnx::CastShapeOp>(op->getLoc(), result.getType(), value);
-        }
-        result.replaceAllUsesWith(value);
-      }
-      terminator->erase();
-      op->getBlock()->getOperations().splice(op->getIterator(), taken.front().getOperations());
-      op->erase();
-    }
-    return !decided.empty();
-  }
-
-  // Of an If whose condition is a constant: alphabetically, the first region is the else branch.
-  static std::optional<bool> getCondition(Operation *op) {
-    auto known = getIntegers(getConstant(op->getOperand(0)));
-    if (known && known->size() == 1)
-      return known->front() != 0;
-    return std::nullopt;
   }
 
   // Integer tensors that are known at compile time become constants.

@@ -104,3 +104,61 @@ func.func @dead(%x: tensor<2x3xf32>) -> tensor<6xf32> {
   } : (tensor<i1>) -> tensor<6xf32>
   return %result : tensor<6xf32>
 }
+
+// -----
+
+// Branches of different ranks: what uses their results moves into both, up to where the ranks agree.
+
+// CHECK-LABEL: @ranks
+// CHECK-SAME: -> tensor<?x3xf32>
+func.func @ranks(%c: tensor<i1>, %x: tensor<3xf32>, %y: tensor<?x3xf32>) -> tensor<*xf32> {
+  // CHECK: %[[R:.*]] = onnx.If_25(%{{.*}}) graph {
+  // CHECK:   onnx.Neg_13
+  // CHECK:   onnx.Mul_14({{.*}}) : (tensor<?x3xf32>, tensor<?x3xf32>) -> tensor<?x3xf32>
+  // CHECK: } graph {
+  // CHECK:   onnx.Neg_13
+  // CHECK:   onnx.Mul_14({{.*}}) : (tensor<3xf32>, tensor<?x3xf32>) -> tensor<?x3xf32>
+  // CHECK: } : (tensor<i1>) -> tensor<?x3xf32>
+  // CHECK-NOT: onnx.If_25
+  // CHECK: %[[E:.*]] = onnx.Exp_13(%[[R]])
+  // CHECK: return %[[E]]
+  %0 = onnx.If_25(%c) graph {
+    onnx.Yield %y : tensor<?x3xf32>
+  } graph {
+    onnx.Yield %x : tensor<3xf32>
+  } : (tensor<i1>) -> tensor<*xf32>
+  %1 = onnx.Neg_13(%0) : (tensor<*xf32>) -> tensor<*xf32>
+  %2 = onnx.Mul_14(%1, %y) : (tensor<*xf32>, tensor<?x3xf32>) -> tensor<*xf32>
+  %3 = onnx.Exp_13(%2) : (tensor<*xf32>) -> tensor<*xf32>
+  return %3 : tensor<*xf32>
+}
+
+// -----
+
+// What a Squeeze without axes removes is open, unless an axis behind it needs every dimension that may stay.
+
+// CHECK-LABEL: @squeezed
+// CHECK-SAME: -> (tensor<*xf32>, tensor<?x1xf32>)
+func.func @squeezed(%x: tensor<?x1x3xf32>) -> (tensor<*xf32>, tensor<*xf32>) {
+  %0 = onnx.Squeeze_25(%x) : (tensor<?x1x3xf32>) -> tensor<*xf32>
+  // CHECK: onnx.Squeeze_25(%{{.*}}) : (tensor<?x1x3xf32>) -> tensor<?x3xf32>
+  %1 = onnx.Squeeze_25(%x) : (tensor<?x1x3xf32>) -> tensor<*xf32>
+  %2:3 = onnx.Split_18(%1) {axis = 1 : i64, num_outputs = 3 : i64} : (tensor<*xf32>) -> (tensor<*xf32>, tensor<*xf32>, tensor<*xf32>)
+  return %0, %2#1 : tensor<*xf32>, tensor<*xf32>
+}
+
+// -----
+
+// The remainder has the divisor's sign, or with fmod the dividend's.
+
+// CHECK-LABEL: @remainders
+func.func @remainders() -> (tensor<4xi64>, tensor<4xi64>) {
+  // CHECK-DAG: %[[A:.*]] = onnx.Initializer dense<[1, 2, -2, -1]> : tensor<4xi64>
+  // CHECK-DAG: %[[B:.*]] = onnx.Initializer dense<[1, -1, 1, -1]> : tensor<4xi64>
+  // CHECK: return %[[A]], %[[B]]
+  %x = onnx.Initializer dense<[7, -7, 7, -7]> : tensor<4xi64>
+  %y = onnx.Initializer dense<[3, 3, -3, -3]> : tensor<4xi64>
+  %0 = onnx.Mod_28(%x, %y) : (tensor<4xi64>, tensor<4xi64>) -> tensor<4xi64>
+  %1 = onnx.Mod_28(%x, %y) {fmod = 1 : i64} : (tensor<4xi64>, tensor<4xi64>) -> tensor<4xi64>
+  return %0, %1 : tensor<4xi64>, tensor<4xi64>
+}

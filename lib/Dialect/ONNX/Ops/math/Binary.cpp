@@ -215,6 +215,20 @@ static Dim andValues(Dim a, Dim b, Type) {
 static Dim orValues(Dim a, Dim b, Type) { return a.isStatic() && b.isStatic() ? Dim(a.size | b.size) : Dim(); }
 static Dim xorValues(Dim a, Dim b, Type) { return a.isStatic() && b.isStatic() ? Dim(a.size ^ b.size) : Dim(); }
 
+// The sign of the divisor; with fmod = 1, that of the dividend.
+static ValueAnalysis::Values moduloValues(ShapeContext &c) {
+  bool likeC = c.integer("fmod", 0) != 0;
+  Type element = c.elementType(0);
+  if (!isa_and_nonnull<IntegerType>(element))
+    return std::nullopt;
+  return broadcastValues(c, [&](ArrayRef<Dim> x) {
+    if (!isPlain(x[0], element) || !isPlain(x[1], element) || x[1].size == 0 || x[1].size == -1)
+      return Dim();
+    int64_t rest = x[0].size % x[1].size;
+    return Dim(!likeC && rest != 0 && (rest < 0) != (x[1].size < 0) ? rest + x[1].size : rest);
+  });
+}
+
 //===----------------------------------------------------------------------===//
 // Shapes, rules, upgrade
 //===----------------------------------------------------------------------===//
@@ -542,7 +556,8 @@ STRATA_SLICE(Binary) {
   add("BitwiseOr", lower<bits<arith::OrIOp>>);
   add("BitwiseXor", lower<bits<arith::XOrIOp>>);
   ops.add("BitShift", {.verify = verifyBitShift, .inferShapes = inferBroadcast, .lower = lower<shift>});
-  ops.add("Mod", {.verify = verifyMod, .inferShapes = inferBroadcast, .lower = lower<modulo>});
+  ops.add("Mod", {.verify = verifyMod, .inferShapes = inferBroadcast,
+                  .inferValues = moduloValues, .lower = lower<modulo>});
   ops.add("PRelu", {.inferShapes = inferPRelu, .upgrade = upgradePRelu, .downgrade = downgradePRelu,
                     .lower = lower<prelu>});
 

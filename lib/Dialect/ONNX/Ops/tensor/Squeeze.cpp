@@ -32,6 +32,22 @@ static ValueAnalysis::Values sameValues(ShapeContext &c) { return c.values(0); }
 // Squeeze
 //===----------------------------------------------------------------------===//
 
+// The least rank that the users of a value need for their axes.
+static int64_t neededRank(Value value) {
+  int64_t rank = 0;
+  for (OpOperand &use : value.getUses()) {
+    Operation *user = use.getOwner();
+    if (!isa<VersionedOpInterface>(user) || use.getOperandNumber() != 0 ||
+        !llvm::is_contained({"ArgMax", "ArgMin", "Concat", "Gather", "GatherElements", "Hardmax", "LogSoftmax", "Softmax",
+                             "Split", "TopK"},
+                            getUnversionedName(user)))
+      continue;
+    if (auto attr = user->getAttrOfType<IntegerAttr>("axis"))
+      rank = std::max(rank, attr.getInt() < 0 ? -attr.getInt() : attr.getInt() + 1);
+  }
+  return rank;
+}
+
 static LogicalResult inferSqueeze(ShapeContext &c) {
   std::optional<Shape> shape = c.shape(0);
   if (!shape)
@@ -39,13 +55,13 @@ static LogicalResult inferSqueeze(ShapeContext &c) {
   Shape result;
   bool hasAxes = c.version() < 13 ? c.hasAttr("axes") : c.hasInput(1);
   if (!hasAxes) {
-    for (const Dim &dim : *shape) {
-      if (!dim.isStatic())
-        return success(); // May be 1: the rank is open.
+    for (const Dim &dim : *shape)
       if (!dim.is(1))
         result.push_back(dim);
-    }
-    c.setShape(0, result);
+    // What only the run tells may be 1, and the rank is open, unless an axis of what follows needs all of the dimensions.
+    if (llvm::all_of(result, [](const Dim &dim) { return dim.isStatic(); }) ||
+        neededRank(c.getOperation()->getResult(0)) == static_cast<int64_t>(result.size()))
+      c.setShape(0, result);
     return success();
   }
   auto list = getAxes(c);

@@ -1,0 +1,148 @@
+//===- Branches.cpp - Ifs that shape inference takes apart ----------------===//
+
+#include "Branches.h"
+#include "Dialect/ONNX/IR/ONNXBase.h"
+#include "Dialect/OpBehavior.h"
+#include "mlir/IR/IRMapping.h"
+#include "mlir/Interfaces/SideEffectInterfaces.h"
+
+using namespace mlir;
+
+namespace strata {
+
+static bool isIf(Operation *op) { return isa<VersionedOpInterface>(op) && getUnversionedName(op) == "If"; }
+
+// The branches are in alphabetical order: else_branch, then_branch.
+static Block &getBranch(Operation *op, bool taken) { return op->getRegion(taken ? 1 : 0).front(); }
+
+static std::optional<bool> getCondition(Operation *op) {
+  auto known = getIntegers(getConstant(op->getOperand(0)));
+  if (known && known->size() == 1)
+    return known->front() != 0;
+  return std::nullopt;
+}
+
+bool inlineDecidedBranches(func::FuncOp function) {
+  SmallVector<Operation *> decided;
+  function.walk<WalkOrder::PreOrder>([&](Operation *op) {
+    if (isIf(op) && getCondition(op))
+      decided.push_back(op);
+  });
+  // Those within a branch that goes are gone with it; those within one that stays move with its operations.
+  llvm::DenseSet<Operation *> gone;
+  for (Operation *op : decided) {
+    if (gone.contains(op))
+      continue;
+    bool taken = *getCondition(op);
+    getBranch(op, !taken).walk([&](Operation *inner) { gone.insert(inner); });
+    Block &branch = getBranch(op, taken);
+    Operation *terminator = branch.getTerminator();
+    OpBuilder builder(terminator);
+    for (auto [result, value] : llvm::zip_equal(op->getResults(), terminator->getOperands())) {
+      if (value.getType() != result.getType())
+        value = builder.create<onnx::CastShapeOp>(op->getLoc(), result.getType(), value);
+      result.replaceAllUsesWith(value);
+    }
+    terminator->erase();
+    op->getBlock()->getOperations().splice(op->getIterator(), branch.getOperations());
+    op->erase();
+  }
+  return !decided.empty();
+}
+
+// The ranks of a result in the two branches are known, but differ.
+static bool hasTwoRanks(OpResult result) {
+  if (!isa<UnrankedTensorType>(result.getType()))
+    return false;
+  Operation *op = result.getOwner();
+  for (bool taken : {true, false})
+    if (!isa<RankedTensorType>(getBranch(op, taken).getTerminator()->getOperand(result.getResultNumber()).getType()))
+      return false;
+  return true;
+}
+
+// An If in `user`'s place whose branches are those of `op` followed by `user`.
+static void sink(Operation *op, Operation *user) {
+  OpBuilder builder(user);
+  OperationState state(op->getLoc(), op->getName());
+  state.addOperands(op->getOperands());
+  state.addAttributes(op->getAttrs());
+  state.addTypes(user->getResultTypes());
+  for (unsigned i = 0; i < op->getNumRegions(); ++i)
+    state.addRegion();
+  Operation *joined = builder.create(state);
+  for (auto [from, to] : llvm::zip_equal(op->getRegions(), joined->getRegions())) {
+    IRMapping mapping;
+    from.cloneInto(&to, mapping);
+    Operation *terminator = to.front().getTerminator();
+    for (auto [result, value] : llvm::zip_equal(op->getResults(), terminator->getOperands()))
+      mapping.map(result, value);
+    builder.setInsertionPoint(terminator);
+    Operation *copy = builder.clone(*user, mapping);
+    terminator->setOperands(copy->getResults());
+  }
+  user->replaceAllUsesWith(joined->getResults());
+  user->erase();
+}
+
+// The If without results that nothing uses, one of which has no known rank.
+static void dropUnusedResults(Operation *op) {
+  SmallVector<unsigned> used;
+  bool needed = false;
+  for (OpResult result : op->getResults()) {
+    if (!result.use_empty())
+      used.push_back(result.getResultNumber());
+    else
+      needed |= isa<UnrankedTensorType>(result.getType());
+  }
+  // An If that nothing uses at all goes as a whole.
+  if (used.empty() || !needed)
+    return;
+  OpBuilder builder(op);
+  OperationState state(op->getLoc(), op->getName());
+  state.addOperands(op->getOperands());
+  state.addAttributes(op->getAttrs());
+  for (unsigned i : used)
+    state.addTypes(op->getResult(i).getType());
+  for (Region &region : op->getRegions()) {
+    Operation *terminator = region.front().getTerminator();
+    terminator->setOperands(llvm::map_to_vector(used, [&](unsigned i) { return terminator->getOperand(i); }));
+    state.addRegion()->takeBody(region);
+  }
+  Operation *smaller = builder.create(state);
+  for (auto [i, result] : llvm::zip_equal(used, smaller->getResults()))
+    op->getResult(i).replaceAllUsesWith(result);
+  op->erase();
+}
+
+bool sinkIntoBranches(func::FuncOp function) {
+  // Every round copies the branches once per user.
+  constexpr size_t mostOperations = 1000;
+  SmallVector<Operation *> candidates;
+  function.walk([&](Operation *op) {
+    if (isIf(op) && llvm::any_of(op->getResults(), hasTwoRanks))
+      candidates.push_back(op);
+  });
+  bool changed = false;
+  for (Operation *op : candidates) {
+    size_t operations = 0;
+    op->walk([&](Operation *) { ++operations; });
+    if (operations > mostOperations)
+      continue;
+    llvm::SetVector<Operation *> users;
+    for (OpResult result : op->getResults())
+      if (hasTwoRanks(result))
+        users.insert(result.user_begin(), result.user_end());
+    for (Operation *user : users) {
+      // Of a value that leaves the graph the rank must be known, and a declared one says nothing of a branch.
+      if (!isa<VersionedOpInterface>(user) || user->getNumRegions() != 0 || !isMemoryEffectFree(user))
+        continue;
+      sink(op, user);
+      changed = true;
+    }
+    dropUnusedResults(op);
+  }
+  return changed;
+}
+
+} // namespace strata

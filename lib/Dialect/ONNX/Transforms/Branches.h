@@ -1,0 +1,19 @@
+//===- Branches.h - Ifs that shape inference takes apart --------*- C++ -*-===//
+
+#ifndef STRATA_LIB_DIALECT_ONNX_TRANSFORMS_BRANCHES_H
+#define STRATA_LIB_DIALECT_ONNX_TRANSFORMS_BRANCHES_H
+
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+
+namespace strata {
+
+/// Puts the branch that is taken in the place of each If whose condition is a constant. True if there was one.
+bool inlineDecidedBranches(mlir::func::FuncOp function);
+
+/// Where the branches of an If make values of different ranks, moves copies of the operators that use its result into
+/// the branches, one round of them. Where the ranks agree again, inference goes on. True if there was one.
+bool sinkIntoBranches(mlir::func::FuncOp function);
+
+} // namespace strata
+
+#endif // STRATA_LIB_DIALECT_ONNX_TRANSFORMS_BRANCHES_H
