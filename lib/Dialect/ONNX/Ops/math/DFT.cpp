@@ -7,7 +7,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "../Compute.h"
-#include "../Upgrade.h"
+#include "Dialect/VersionSteps.h"
 
 static LogicalResult verifyFlags(Operation *op) {
   for (StringRef name : {"inverse", "onesided"})
@@ -73,9 +73,9 @@ static LogicalResult inferDFT(ShapeContext &c) {
 // Up to 17 the axis was an attribute, 1 by default.
 static LogicalResult upgradeDFT(Operation *op, PatternRewriter &rewriter) {
   auto attr = op->getAttrOfType<IntegerAttr>("axis");
-  Value axis = upgrade::constantI64(rewriter, op->getLoc(), attr ? attr.getInt() : 1, /*scalar=*/true);
+  Value axis = makeIntegers(rewriter, op->getLoc(), attr ? attr.getInt() : 1, /*scalar=*/true);
   Value length = op->getNumOperands() > 1 ? op->getOperand(1) : Value();
-  upgrade::replaceByNext(op, rewriter, {op->getOperand(0), length, axis}, upgrade::attributesWithout(op, {"axis"}));
+  replaceByNext(op, rewriter, {op->getOperand(0), length, axis}, {"axis"});
   return success();
 }
 

@@ -6,7 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "../Sampling.h"
-#include "../Upgrade.h"
+#include "Dialect/VersionSteps.h"
 
 using namespace strata::sampling;
 
@@ -55,11 +55,11 @@ static LogicalResult inferRoiAlign(ShapeContext &c) {
 
 // Version 10 had no pixel shift.
 static LogicalResult upgradeRoiAlign(Operation *op, PatternRewriter &rewriter) {
-  SmallVector<NamedAttribute> attrs = upgrade::attributesWithout(op, {});
+  SmallVector<NamedAttribute> attrs;
   if (cast<VersionedOpInterface>(op).getSinceVersion() < 16)
     attrs.push_back(
         rewriter.getNamedAttr("coordinate_transformation_mode", rewriter.getStringAttr("output_half_pixel")));
-  upgrade::replaceByNext(op, rewriter, SmallVector<Value>(op->getOperands()), attrs);
+  replaceByNext(op, rewriter, SmallVector<Value>(op->getOperands()), {}, attrs);
   return success();
 }
 

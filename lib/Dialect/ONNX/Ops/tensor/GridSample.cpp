@@ -6,7 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "../Sampling.h"
-#include "../Upgrade.h"
+#include "Dialect/VersionSteps.h"
 
 using namespace strata::sampling;
 
@@ -46,13 +46,13 @@ static LogicalResult inferGridSample(ShapeContext &c) {
 
 // Up to version 16 the modes were named for two dimensions.
 static LogicalResult upgradeGridSample(Operation *op, PatternRewriter &rewriter) {
-  SmallVector<NamedAttribute> attrs = upgrade::attributesWithout(op, {"mode"});
+  SmallVector<NamedAttribute> attrs;
   if (auto mode = op->getAttrOfType<StringAttr>("mode")) {
     StringRef name = mode.getValue();
     name.consume_front("bi");
     attrs.push_back(rewriter.getNamedAttr("mode", rewriter.getStringAttr(name)));
   }
-  upgrade::replaceByNext(op, rewriter, SmallVector<Value>(op->getOperands()), attrs);
+  replaceByNext(op, rewriter, SmallVector<Value>(op->getOperands()), {"mode"}, attrs);
   return success();
 }
 
