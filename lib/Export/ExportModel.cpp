@@ -40,6 +40,7 @@ private:
 
   void reserve(StringRef name) { used.insert(name); }
   std::string unique(StringRef wish);
+  std::string uniqueNodeName(StringRef wish);
   /// The name of a value, made at its definition.
   StringRef define(Value value, StringRef wish);
   StringRef nameOf(Value value);
@@ -49,7 +50,7 @@ private:
   llvm::DenseMap<Value, std::string> names;
   /// What the model's outputs are called.
   llvm::DenseMap<Value, std::string> outputNames;
-  llvm::StringSet<> used;
+  llvm::StringSet<> used, usedNodeNames;
 };
 } // namespace
 
@@ -68,6 +69,13 @@ std::string ModelExporter::unique(StringRef wish) {
   for (unsigned i = 0;; ++i)
     if (std::string name = (wish.empty() ? "v" : wish.str()) + "_" + std::to_string(i); used.insert(name).second)
       return name;
+}
+
+std::string ModelExporter::uniqueNodeName(StringRef wish) {
+  std::string name = wish.str();
+  for (unsigned i = 1; !usedNodeNames.insert(name).second; ++i)
+    name = (wish + "_" + Twine(i)).str();
+  return name;
 }
 
 StringRef ModelExporter::define(Value value, StringRef wish) {
@@ -194,8 +202,9 @@ LogicalResult ModelExporter::exportNode(Operation *op, proto::GraphProto &graph)
       names[result] = "";
 
   StringRef first = op->getNumResults() ? onnx::getValueName(op->getResult(0)) : StringRef();
+  // Ops that replace another one have its location.
   if (StringRef name = locationName(op->getLoc()); !name.empty() && name != (operatorName + ":" + first).str())
-    node.set_name(name.str());
+    node.set_name(uniqueNodeName(name));
   auto use = [&](Value value) { return nameOf(value); };
   if (versioned) {
     Signature signature = Signature::parse(versioned.getSignature());
