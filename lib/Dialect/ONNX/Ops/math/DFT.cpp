@@ -79,6 +79,24 @@ static LogicalResult upgradeDFT(Operation *op, PatternRewriter &rewriter) {
   return success();
 }
 
+static LogicalResult downgradeDFT(Operation *op, PatternRewriter &rewriter) {
+  if (getPreviousVersion(op) != 17)
+    return downgradeStep(op, rewriter);
+  std::optional<Shape> shape = getShape(op->getOperand(0).getType());
+  SmallVector<int64_t> axis{-2};
+  if (getFormalInput(op, 2)) {
+    FailureOr<SmallVector<int64_t>> known = requireIntegers(op, 2);
+    if (failed(known))
+      return failure();
+    axis = *known;
+  }
+  if (axis[0] < 0 && !shape)
+    return refuseDowngrade(op) << "its axis counts from the end of a tensor of unknown rank";
+  return replaceByPrevious(
+      op, rewriter, {op->getOperand(0), getFormalInput(op, 1)}, {},
+      rewriter.getNamedAttr("axis", rewriter.getI64IntegerAttr(axis[0] < 0 ? axis[0] + shape->size() : axis[0])));
+}
+
 namespace {
 struct Transform {
   LinalgBuilder &b;
@@ -296,6 +314,7 @@ static FailureOr<SmallVector<Value>> lowerSTFT(Operation *op, ValueRange operand
 }
 
 STRATA_SLICE(DFT) {
-  ops.add("DFT", {.verify = verifyFlags, .inferShapes = inferDFT, .upgrade = upgradeDFT, .lower = lowerDFT});
+  ops.add("DFT", {.verify = verifyFlags, .inferShapes = inferDFT, .upgrade = upgradeDFT, .downgrade = downgradeDFT,
+                  .lower = lowerDFT});
   ops.add("STFT", {.verify = verifyFlags, .inferShapes = inferSTFT, .lower = lowerSTFT});
 }

@@ -55,12 +55,18 @@ static LogicalResult inferRoiAlign(ShapeContext &c) {
 
 // Version 10 had no pixel shift.
 static LogicalResult upgradeRoiAlign(Operation *op, PatternRewriter &rewriter) {
-  SmallVector<NamedAttribute> attrs;
+  SmallVector<NamedAttribute> attrs = attributesWithout(op);
   if (cast<VersionedOpInterface>(op).getSinceVersion() < 16)
     attrs.push_back(
         rewriter.getNamedAttr("coordinate_transformation_mode", rewriter.getStringAttr("output_half_pixel")));
-  replaceByNext(op, rewriter, SmallVector<Value>(op->getOperands()), {}, attrs);
+  replaceByVersion(op, rewriter, getNextVersion(op), SmallVector<Value>(op->getOperands()), attrs);
   return success();
+}
+
+static LogicalResult downgradeRoiAlign(Operation *op, PatternRewriter &rewriter) {
+  if (getPreviousVersion(op) == 10 && !op->getAttr("coordinate_transformation_mode"))
+    return refuseDowngrade(op) << "its coordinate_transformation_mode is output_half_pixel, not half_pixel";
+  return downgradeStep(op, rewriter, {{"coordinate_transformation_mode", "output_half_pixel"}});
 }
 
 static void checkNotEmpty(LinalgBuilder &b, Value x) {
@@ -275,6 +281,7 @@ STRATA_SLICE(RoiAlign) {
   ops.add("RoiAlign", {.verify = verifyRoiAlign,
                        .inferShapes = inferRoiAlign,
                        .upgrade = upgradeRoiAlign,
+                       .downgrade = downgradeRoiAlign,
                        .lower = lowerRoiAlign});
   ops.add("MaxRoiPool", {.inferShapes = inferMaxRoiPool, .lower = lowerMaxRoiPool});
 }

@@ -46,14 +46,27 @@ static LogicalResult inferGridSample(ShapeContext &c) {
 
 // Up to version 16 the modes were named for two dimensions.
 static LogicalResult upgradeGridSample(Operation *op, PatternRewriter &rewriter) {
-  SmallVector<NamedAttribute> attrs;
+  SmallVector<NamedAttribute> attrs = attributesWithout(op, {"mode"});
   if (auto mode = op->getAttrOfType<StringAttr>("mode")) {
     StringRef name = mode.getValue();
     name.consume_front("bi");
     attrs.push_back(rewriter.getNamedAttr("mode", rewriter.getStringAttr(name)));
   }
-  replaceByNext(op, rewriter, SmallVector<Value>(op->getOperands()), {"mode"}, attrs);
+  replaceByVersion(op, rewriter, getNextVersion(op), SmallVector<Value>(op->getOperands()), attrs);
   return success();
+}
+
+// Version 16 samples images, and calls the modes bilinear and bicubic.
+static LogicalResult downgradeGridSample(Operation *op, PatternRewriter &rewriter) {
+  if (getPreviousVersion(op) != 16)
+    return downgradeStep(op, rewriter);
+  std::optional<Shape> shape = getShape(op->getOperand(0).getType());
+  if (!shape || shape->size() != 4)
+    return refuseDowngrade(op) << "its input is of rank 4, not " << op->getOperand(0).getType();
+  SmallVector<NamedAttribute, 1> added;
+  if (auto mode = op->getAttrOfType<StringAttr>("mode"); mode && mode != "nearest")
+    added.push_back(rewriter.getNamedAttr("mode", rewriter.getStringAttr("bi" + mode.getValue())));
+  return replaceByPrevious(op, rewriter, SmallVector<Value>(op->getOperands()), {}, added);
 }
 
 namespace {
@@ -209,5 +222,6 @@ STRATA_SLICE(GridSample) {
   ops.add("GridSample", {.verify = verifyGridSample,
                          .inferShapes = inferGridSample,
                          .upgrade = upgradeGridSample,
+                         .downgrade = downgradeGridSample,
                          .lower = lowerGridSample});
 }
