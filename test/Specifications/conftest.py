@@ -31,7 +31,7 @@ ALIASES = {
     "u8": "uint8", "u16": "uint16", "u32": "uint32", "u64": "uint64",
 }  # fmt: skip
 # Cells that cannot be: random values differ from run to run, so nothing is folded.
-NOT_APPLICABLE = {"RandomUniformLike": {"fold"}, "Dropout": {"fold"}}
+NOT_APPLICABLE = {"RandomUniformLike": {"fold"}}
 
 
 def element_types(schema, output):

@@ -84,7 +84,7 @@ def run_shell(text, folder):
         assert matches(expected, output), f"$ {command}\nexpected:\n{expected}\ngot:\n{output}"
 
 
-@pytest.mark.parametrize("blocks", examples())
+@pytest.mark.parametrize("blocks", list(examples()))
 def test_examples(blocks, tmp_path):
     save(parser.parse_model(NETWORK), tmp_path / "model.onnx")
     save(parser.parse_model(NETWORK), tmp_path / "resnet50.onnx")

@@ -343,11 +343,35 @@ static LogicalResult verifyLpPool(Operation *op) {
   return success();
 }
 
-// Windows that lie in the padding alone are counted alike at every version: see upgradePool.
+// Up to version 21, ceil_mode keeps windows that lie in the padding alone: whether there are any.
+static LogicalResult refuseOtherWindows(Operation *op) {
+  auto ceilMode = op->getAttrOfType<IntegerAttr>("ceil_mode");
+  auto autoPad = op->getAttrOfType<StringAttr>("auto_pad");
+  if (!ceilMode || ceilMode.getInt() == 0 || (autoPad && autoPad != "NOTSET"))
+    return success();
+  auto kernel = op->getAttrOfType<DenseI64ArrayAttr>("kernel_shape");
+  auto list = [&](StringRef name, size_t i, int64_t absent) {
+    auto attr = op->getAttrOfType<DenseI64ArrayAttr>(name);
+    return attr ? attr[i] : absent;
+  };
+  std::optional<Shape> from = getShape(op->getOperand(0).getType()), to = getShape(op->getResult(0).getType());
+  for (size_t i = 0, rank = kernel.size(); i < rank; ++i) {
+    if (!from || !to || !(*from)[2 + i].isStatic() || !(*to)[2 + i].isStatic())
+      return refuseDowngrade(op) << "ceil_mode also keeps windows in the padding alone, and its sizes are not known";
+    int64_t padded = (*from)[2 + i].size + list("pads", i, 0) + list("pads", rank + i, 0);
+    int64_t extent = (kernel[i] - 1) * list("dilations", i, 1) + 1;
+    if (llvm::divideCeilSigned(padded - extent, list("strides", i, 1)) + 1 != (*to)[2 + i].size)
+      return refuseDowngrade(op) << "ceil_mode also keeps windows in the padding alone, as there is one here";
+  }
+  return success();
+}
+
 static LogicalResult downgradePool(Operation *op, PatternRewriter &rewriter) {
   if (auto p = op->getAttrOfType<IntegerAttr>("p"); p && getPreviousVersion(op) == 1)
     return strata::replaceByPrevious(op, rewriter, op->getOperand(0), {},
                                      rewriter.getNamedAttr("p", rewriter.getF32FloatAttr(p.getInt())));
+  if (cast<VersionedOpInterface>(op).getSinceVersion() == 22 && failed(refuseOtherWindows(op)))
+    return failure();
   return downgradeStep(op, rewriter,
                        {{"ceil_mode", 0}, {"count_include_pad", 0}, {"dilations", 1}, {"storage_order", 0}});
 }
