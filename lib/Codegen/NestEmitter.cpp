@@ -494,6 +494,13 @@ SmallVector<Value> NestEmitter::body(Stage &stage, ArrayRef<Value> arguments,
   IRMapping mapping;
   mapping.map(block->getArguments().take_front(arguments.size()), arguments);
   auto mapped = [&](Value value) { return mapping.lookupOrDefault(value); };
+  // Only sums of products are fused: what an operand is made of is the same
+  // value, with the same roundings, in a reduction and outside of it.
+  auto isAccumulator = [&](Value value) {
+    auto argument = dyn_cast<BlockArgument>(value);
+    return argument && argument.getOwner() == block &&
+           argument.getArgNumber() >= stage.inputs.size();
+  };
   for (Operation &op : block->without_terminator()) {
     if (auto number = dyn_cast<linalg::IndexOp>(op)) {
       mapping.map(number.getResult(), numberOf(stage, number, tile, i, j));
@@ -504,7 +511,9 @@ SmallVector<Value> NestEmitter::body(Stage &stage, ArrayRef<Value> arguments,
       bool done = false;
       for (unsigned side : {0u, 1u}) {
         auto product = op.getOperand(side).getDefiningOp<arith::MulFOp>();
-        if (!product || !product->hasOneUse() || product->getBlock() != block)
+        if (!product || !product->hasOneUse() ||
+            product->getBlock() != block ||
+            !isAccumulator(op.getOperand(1 - side)))
           continue;
         Value x = mapped(product.getLhs()), y = mapped(product.getRhs()),
               z = mapped(op.getOperand(1 - side));
@@ -527,8 +536,8 @@ SmallVector<Value> NestEmitter::body(Stage &stage, ArrayRef<Value> arguments,
         isa<arith::AddFOp>(*op.getResult(0).user_begin()) &&
         (op.getResult(0).getType().isF32() || op.getResult(0).getType().isF64()))
       if (auto sum = cast<arith::AddFOp>(*op.getResult(0).user_begin());
-          sum.getLhs() == op.getResult(0) ||
-          !sum.getLhs().getDefiningOp<arith::MulFOp>())
+          isAccumulator(sum.getLhs() == op.getResult(0) ? sum.getRhs()
+                                                        : sum.getLhs()))
         continue;
     bool wide = llvm::any_of(op.getOperands(), [&](Value operand) {
       return isa<VectorType>(mapped(operand).getType());

@@ -28,7 +28,7 @@ def operand(rng, kind, near):
         if choice == 0:
             value = [lowest, highest, 0, 1, 2**53 + 1, 2**31, 2**62 + 3][rng.integers(7)]
         else:
-            value = round(near)
+            value = round(near) or rng.integers(-1, 2)
         return min(max(int(value), lowest), highest)
     value = ODD[rng.integers(len(ODD))] if rng.integers(24) == 0 else near
     return torch.tensor(value, dtype=torch.float64).to(FLOATS[kind]).item()

@@ -34,7 +34,7 @@ func.func @rank(%shape: tensor<2x2xi64>) {
 
 func.func @negative() {
   %shape = onnx.Initializer dense<[-2]> : tensor<1xi64>
-  // expected-error @+1 {{size -2 is negative}}
+  // expected-error @+1 {{size -2 of dimension 0 is negative}}
   %0 = onnx.ConstantOfShape_9(%shape) : (tensor<1xi64>) -> tensor<*xf32>
   return
 }
