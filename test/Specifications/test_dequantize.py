@@ -5,7 +5,6 @@ the formulas of docs/operators/Dequantize.md in NumPy, which the recorded cases 
 """
 
 import json
-import subprocess
 from pathlib import Path
 
 import ml_dtypes
@@ -14,6 +13,7 @@ import onnx
 import pytest
 import strata
 from onnx import TensorProto, helper
+from support.library import load_library
 
 INPUTS = Path(__file__).parent / "Inputs"
 DOMAIN = "ai.onnx.converters.tensorflow"
@@ -183,6 +183,8 @@ def test_recorded_results(how, record_property):
         cases.append(case)
         f32 = np.array([int(text, 16) for text in origin["expected"]["f32_bits"]], np.uint32).view(F32)
         expected.append(f32.astype(RESULTS[origin["dtype"]][1]).reshape(origin["expected"]["shape"]))
+    if how == "dynamic":  # Loops over sizes of the run take long to compile.
+        cases, expected = cases[::3], expected[::3]
     options = {"constant": how == "constant", "dynamic": how == "dynamic"}
     wrong = [
         f"{x.dtype}{x.shape} [{low}, {high}] {attributes}: {result} is not {want}"
@@ -218,7 +220,7 @@ def test_recorded_errors(case, origin):
 
 # ---- Every element type, mode and form ----
 
-SIZES = [(2, 3, 37), (1, 5), (4, 1, 8, 3), (67,), ()]
+FORMS = [((2, 3, 37), -1), ((2, 3, 37), 0), ((2, 3, 37), 1), ((2, 3, 37), 2), ((1, 5), 0), ((67,), -1), ((), -2)]
 
 
 def matrix(kind):
@@ -226,18 +228,16 @@ def matrix(kind):
     limits = np.iinfo(TYPES[kind])
     for mode in MODES:
         for dtype in RESULTS if mode == "MIN_COMBINED" else ["float32"]:
-            for narrow_range in (0, 1):
-                for shape in SIZES:
-                    for axis in {-1, *range(len(shape))}:
-                        if mode == "MIN_FIRST" and axis >= 0 and shape[axis] != 1:
-                            continue
-                        x = rng.integers(limits.min, int(limits.max) + 1, shape).astype(TYPES[kind])
-                        x = np.asarray(x)
-                        x.reshape(-1)[[0, -1]] = limits.max, limits.min
-                        count = [] if axis < 0 else [shape[axis]]
-                        low = (rng.normal(size=count) * 10 - 10).astype(F32).reshape(count)
-                        high = (low + rng.exponential(size=count) * 30).astype(F32).reshape(count)
-                        yield x, low, high, dict(mode=mode, dtype=dtype, narrow_range=narrow_range, axis=axis)
+            for narrow_range in (0, 1) if mode == "SCALED" else (0,):
+                for shape, axis in FORMS:
+                    if mode == "MIN_FIRST" and axis >= 0 and shape[axis] != 1:
+                        continue
+                    x = np.asarray(rng.integers(limits.min, int(limits.max) + 1, shape).astype(TYPES[kind]))
+                    x.reshape(-1)[[0, -1]] = limits.max, limits.min
+                    count = [] if axis < 0 else [shape[axis]]
+                    low = (rng.normal(size=count) * 10 - 10).astype(F32).reshape(count)
+                    high = (low + rng.exponential(size=count) * 30).astype(F32).reshape(count)
+                    yield x, low, high, dict(mode=mode, dtype=dtype, narrow_range=narrow_range, axis=axis)
 
 
 def prove(record_property, kind, *columns):
@@ -262,10 +262,7 @@ def test_every_form(kind, record_property, tmp_path):
     prove(record_property, kind, "infer")
     check(model.run(feeds(cases)))
     prove(record_property, kind, "static", "JIT")
-    path = tmp_path / "model.onnx"
-    path.write_bytes(proto.SerializeToString())
-    subprocess.run(["strata-compile", path, "--emit=lib", "-o", tmp_path / "model.so"], check=True)
-    check(strata.load(tmp_path / "model.so").run(feeds(cases)))
+    check(load_library(proto, tmp_path).run(feeds(cases)))
     prove(record_property, kind, "artifact")
     # Known at compile time, and not even the sizes known.
     check(strata.compile(build(cases, constant=True)).run([]))

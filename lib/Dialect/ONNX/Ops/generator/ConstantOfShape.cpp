@@ -7,7 +7,9 @@
 static constexpr int64_t kMostBytes = int64_t(1) << 47;
 
 static int64_t getMostElements(Type element) {
-  return kMostBytes / std::max(1u, getSeamElementType(element).getIntOrFloatBitWidth() / 8);
+  // Types are verified after they are inferred: this may be one without a seam's type.
+  Type seam = getSeamElementType(element);
+  return kMostBytes / (seam && seam.isIntOrFloat() ? std::max(1u, seam.getIntOrFloatBitWidth() / 8) : 1);
 }
 
 static LogicalResult verifyConstantOfShape(Operation *op) {
