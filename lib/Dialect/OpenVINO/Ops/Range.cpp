@@ -35,6 +35,8 @@ static std::optional<ElementKind> parseOpenVINOType(StringRef name) {
       .Default(std::nullopt);
 }
 
+static constexpr const char *kAllowedTypes =
+    "'; allowed are f16, f32, f64, bf16, f8e4m3, f8e5m2, i4 to i64 and u4 to u64";
 static constexpr const char *kNames[] = {"start", "stop", "step"};
 enum { kStart, kStop, kStep };
 
@@ -42,8 +44,7 @@ static LogicalResult verifyRange(Operation *operation) {
   auto op = cast<ov::Range_4Op>(operation);
   std::optional<ElementKind> kind = parseOpenVINOType(op.getOutputType());
   if (!kind)
-    return op.emitOpError("attribute 'output_type' is '")
-           << op.getOutputType() << "'; allowed are f16, f32, f64, bf16, f8e4m3, f8e5m2, i4 to i64 and u4 to u64";
+    return op.emitOpError("attribute 'output_type' is '") << op.getOutputType() << kAllowedTypes;
   for (auto [name, scalar] : llvm::zip_equal(kNames, op->getOperands()))
     if (std::optional<Shape> shape = getShape(scalar.getType()); shape && !shape->empty())
       return op.emitOpError() << name << " must be a scalar, but is of rank " << shape->size();
@@ -187,7 +188,7 @@ static FailureOr<std::optional<Sequence>> evaluate(ShapeContext &c, const Accumu
 static LogicalResult inferRange(ShapeContext &c) {
   auto kind = parseOpenVINOType(c.string("output_type", ""));
   if (!kind)
-    return c.emitError() << "attribute 'output_type' is no numeric type";
+    return c.emitError() << "attribute 'output_type' is '" << c.string("output_type", "") << kAllowedTypes;
   Type element = getElementType(c.getContext(), *kind);
   c.setElementType(0, element);
   FailureOr<std::optional<Sequence>> sequence = evaluate(c, Accumulation(element));
