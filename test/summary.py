@@ -26,7 +26,7 @@ def pytest_results(file):
 
 
 def suite_results(file):
-    kinds = {"pass": "passed", "unsupported": "skipped", "random": "skipped"}
+    kinds = {"pass": "passed", "unsupported": "skipped"}
     for case in json.loads(file.read_text())["cases"]:
         yield f"suite :: {case['name']}", "failed" if case["problem"] else kinds.get(case["kind"], "failed")
 

@@ -21,6 +21,8 @@ struct SessionOptions {
   std::optional<uint64_t> seed;
   uint64_t memoryLimit = 0; ///< In bytes; 0: the machine's memory.
   bool profile = false;
+  /// Random operators with a seed of their own give new values in every run.
+  bool advanceSeeds = false;
 };
 
 /// Time of the code of one node (or of several that were merged), over `runs`

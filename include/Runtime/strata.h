@@ -99,10 +99,11 @@ STRATA_API const strata_value_info *strata_model_output(const strata_model *mode
 
 typedef struct strata_session_options {
   int32_t threads;       /* 0: all cores this process may use */
-  int32_t has_seed;      /* 0: a new seed for every session */
+  int32_t has_seed;      /* of the random operators without a seed of their own; 0: a new one for every session */
   uint64_t seed;
   uint64_t memory_limit; /* bytes that a run may hold at once; 0: the machine's memory */
   int32_t profile;       /* measure each node (if the model was compiled with profiling) */
+  int32_t advance_seeds; /* random operators with a seed of their own give new values in every run, not the same ones */
 } strata_session_options;
 
 /* A session owns threads and buffers that are reused from run to run. One run at a time: concurrent calls wait.

@@ -38,22 +38,20 @@ STRATA_API void strata_rt_constant_done(int64_t slot);
 /* For loaders: the hook is called by strata_rt_constant_done on this thread from now on; null ends that. */
 STRATA_API void strata_rt_on_constant_done(void (*hook)(void *context, int64_t slot), void *context);
 
-/* Philox4x32-10 (Salmon, Moraes, Dror, Shaw: Parallel random numbers: as easy as 1, 2, 3. SC 2011).
- * The 128-bit counter is the element's index in its two low words and zero above, the 64-bit key is the seed: the
- * numbers of an element depend on nothing else, so every evaluation order gives the same bits. */
+/* Philox4x32-10 (Salmon, Moraes, Dror, Shaw: Parallel random numbers: as easy as 1, 2, 3. SC 2011). Generated code
+ * computes it inline; docs/random-numbers.md defines what it makes of the words. */
 STRATA_API void strata_rt_philox_4x32_10(const uint32_t counter[4], const uint32_t key[2], uint32_t out[4]);
-/* The first output word of the element's block. */
+/* The first output word of an element's block: the 128-bit counter is the element's index in its two low words and zero
+ * above, the 64-bit key is the seed. */
 STRATA_API uint32_t strata_rt_philox_bits(uint64_t seed, uint64_t index);
-/* Uniform on [0, 1): the top 24 (53) bits of the block, times 2^-24 (2^-53). */
-STRATA_API float strata_rt_philox_uniform_f32(uint64_t seed, uint64_t index);
+/* Uniform on [0, 1): the top 53 bits of the block, times 2^-53. */
 STRATA_API double strata_rt_philox_uniform_f64(uint64_t seed, uint64_t index);
-/* Standard normal by Box and Muller: sqrt(-2 ln u) cos(2 pi v), u in (0, 1] from words 0-1, v in [0, 1) from 2-3,
- * computed in double and rounded once. */
-STRATA_API float strata_rt_philox_normal_f32(uint64_t seed, uint64_t index);
-STRATA_API double strata_rt_philox_normal_f64(uint64_t seed, uint64_t index);
-/* The seed for a node that was given none: made of the session's seed, the number of this run in the session and
- * the node's ordinal in the model. */
+/* The key of a random node (the node-th of the model) that was given no seed: made of the session's seed, the number of
+ * this run in the session, the node and how often it was evaluated in this run. */
 STRATA_API uint64_t strata_rt_random_seed(uint64_t node);
+/* The key of a random node with a seed: the seed, unless the session lets seeds advance; then every evaluation after the
+ * first one of the session has a key of its own, made of the seed, the run and the evaluation. */
+STRATA_API uint64_t strata_rt_random_advance(uint64_t node, uint64_t seed);
 
 /* Profiling hooks around the code of one node; cheap when the session does not profile. `name` outlives the model. */
 STRATA_API void strata_rt_profile_begin(int64_t node, const char *name);

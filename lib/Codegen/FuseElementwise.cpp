@@ -40,6 +40,10 @@ static bool shouldFuse(OpOperand *operand) {
   auto consumer = dyn_cast<linalg::GenericOp>(operand->getOwner());
   if (!producer || !consumer || isIrregular(producer) || isIrregular(consumer))
     return false;
+  // Not into reductions, which round products and sums at once: a random number
+  // is the same wherever it is computed.
+  if (producer.hasIndexSemantics() && consumer.getNumReductionLoops() > 0)
+    return false;
   // Spreading a value that needs no computation costs nothing, wherever.
   bool trivial = producer.getBody()->getOperations().size() == 1;
   bool contracts = consumer.getNumReductionLoops() > 0 &&
@@ -64,8 +68,11 @@ struct FuseElementwisePass
         patterns, [](OpOperand *operand) {
           auto consumer = dyn_cast<linalg::GenericOp>(operand->getOwner());
           auto producer = operand->get().getDefiningOp<linalg::GenericOp>();
-          return !(consumer && isIrregular(consumer)) &&
-                 !(producer && (isIrregular(producer) || !producer->hasOneUse()));
+          auto stays = [](linalg::GenericOp op) {
+            return isIrregular(op) || op.hasIndexSemantics(); // one loop, one number
+          };
+          return !(consumer && stays(consumer)) &&
+                 !(producer && (stays(producer) || !producer->hasOneUse()));
         });
     linalg::GenericOp::getCanonicalizationPatterns(patterns, context);
     tensor::ExpandShapeOp::getCanonicalizationPatterns(patterns, context);

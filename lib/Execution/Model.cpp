@@ -141,6 +141,7 @@ llvm::Error Model::start(const SessionOptions &options) {
   native.seed = options.seed.value_or(0);
   native.memory_limit = options.memoryLimit;
   native.profile = options.profile;
+  native.advance_seeds = options.advanceSeeds;
   if (strata_session_create(model, &native, &session))
     return lastError();
   return llvm::Error::success();

@@ -56,6 +56,9 @@ typedef struct strata_run {
   strata_pool *pool;
   struct strata_profiler *profiler; /* null: off */
   uint64_t seed, number;
+  bool advance_seeds;
+  uint32_t *draws; /* evaluations of each random node in this run */
+  size_t num_draws;
   atomic_int failed; /* 0: no, 1: message being written, 2: message complete */
   char message[STRATA_MESSAGE];
 } strata_run;
@@ -69,6 +72,10 @@ extern _Thread_local bool strata_in_parallel __attribute__((tls_model("initial-e
 bool strata_run_call(strata_run *run, void (*function)(void **), void **args);
 /* Leaves the current body or run; an error has been recorded. */
 __attribute__((noreturn)) void strata_escape(void);
+
+/* --- Random.c: counts of the random nodes' evaluations */
+void strata_random_begin_run(strata_run *run);
+void strata_random_end(strata_run *run);
 
 /* --- Model.c */
 struct strata_model {

@@ -68,6 +68,7 @@ int strata_session_create(strata_model *model, const strata_session_options *opt
   pthread_mutex_init(&session->mutex, NULL);
   session->threads = options->threads ? options->threads : strata_available_cores();
   session->run.seed = options->seed;
+  session->run.advance_seeds = options->advance_seeds != 0;
   if (!options->has_seed && getrandom(&session->run.seed, sizeof(uint64_t), 0) != sizeof(uint64_t))
     session->run.seed = (uint64_t)time(NULL);
   const strata_model_descriptor *d = model->descriptor;
@@ -108,6 +109,7 @@ void strata_session_free(strata_session *session) {
   if (session->run.heap)
     strata_heap_release(session->run.heap);
   strata_profiler_destroy(session->profiler);
+  strata_random_end(&session->run);
   free(session->args);
   free(session->symbols);
   free(session->sizes);
@@ -360,6 +362,7 @@ static int run_locked(strata_session *session, const strata_tensor *inputs, stra
     if (bind_input(session, i, &inputs[i]))
       return 1;
   atomic_store_explicit(&run->failed, 0, memory_order_relaxed);
+  strata_random_begin_run(run);
   bool done = strata_run_call(run, d->main, session->args);
   ++run->number;
   if (!done)

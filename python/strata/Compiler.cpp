@@ -64,7 +64,8 @@ CompileOptions compileOptions(const Options &options) {
 }
 
 SessionOptions sessionOptions(const Options &options) {
-  return {options.threads, options.seed, options.memoryLimit, options.profile};
+  return {options.threads, options.seed, options.memoryLimit, options.profile,
+          options.advanceSeeds};
 }
 
 /// Compiles what `read` reads into a fresh context; diagnostics go to

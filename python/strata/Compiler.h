@@ -27,6 +27,7 @@ struct Options {
   std::optional<uint64_t> seed;
   uint64_t memoryLimit = 0;
   bool profile = false;
+  bool advanceSeeds = false;
 };
 
 /// Name, ONNX's element type, sizes (-1: not known) and symbolic names ("":

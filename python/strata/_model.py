@@ -103,6 +103,7 @@ def compile(
     opt_level: int | None = None,
     profile: bool = False,
     memory_limit: int | None = None,
+    advance_seeds: bool = False,
 ) -> Model:
     """Compiles an ONNX model for this machine and returns a Model.
 
@@ -114,10 +115,11 @@ def compile(
     opt_level     0 to 3 (default 3)
     profile       measure every node: see Model.profile
     memory_limit  bytes that a run may hold at once (default: the machine's memory)
+    advance_seeds whether random operators with a seed of their own give new values in every run, not the same ones
 
     Raises CompileError where the model is refused.
     """
-    options = _options(threads, seed, profile, memory_limit)
+    options = _options(threads, seed, profile, memory_limit, advance_seeds)
     options.cpu, _, options.features = (target or "").partition(",")
     if name is not None:
         options.name = name
@@ -136,12 +138,13 @@ def load(
     seed: int | None = None,
     profile: bool = False,
     memory_limit: int | None = None,
+    advance_seeds: bool = False,
 ) -> Model:
     """Opens a model that strata-compile --emit=lib made. The arguments are those of `compile`."""
-    return Model(_native.load(os.fspath(path), _options(threads, seed, profile, memory_limit)))
+    return Model(_native.load(os.fspath(path), _options(threads, seed, profile, memory_limit, advance_seeds)))
 
 
-def _options(threads, seed, profile, memory_limit):
+def _options(threads, seed, profile, memory_limit, advance_seeds):
     for what, value in (("threads", threads), ("memory_limit", memory_limit)):
         if value is not None and value < 1:
             raise ValueError(f"{what} must be at least 1, got {value}")
@@ -150,6 +153,7 @@ def _options(threads, seed, profile, memory_limit):
     options.seed = seed
     options.memory_limit = memory_limit or 0
     options.profile = profile
+    options.advance_seeds = advance_seeds
     return options
 
 

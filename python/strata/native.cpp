@@ -96,7 +96,8 @@ NB_MODULE(_native, m) {
       .def_rw("threads", &Options::threads)
       .def_rw("seed", &Options::seed, nb::arg().none())
       .def_rw("memory_limit", &Options::memoryLimit)
-      .def_rw("profile", &Options::profile);
+      .def_rw("profile", &Options::profile)
+      .def_rw("advance_seeds", &Options::advanceSeeds);
 
   nb::class_<Model>(m, "Model")
       .def("name", &Model::name)

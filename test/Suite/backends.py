@@ -13,7 +13,8 @@ def strata(model):
     import strata
 
     try:
-        compiled = strata.compile(model, threads=1)
+        # Advancing seeds: of what is drawn at random, every run is to be another sample.
+        compiled = strata.compile(model, threads=1, advance_seeds=True)
     except strata.CompileError as error:
         raise Unsupported(str(error)) from None
     return compiled.run

@@ -1,9 +1,9 @@
 """Runs ONNX's backend suite and compares its outcome with the checked-in list of what is not supported.
 
 Every case ends as one of
-  pass         outputs equal the expected ones within the suite's tolerances
+  pass         outputs equal the expected ones within the suite's tolerances, or, for the cases of random.txt, whose
+               expected outputs come from another random generator, are what the operator's definition says (drawn.py)
   unsupported  compiling refused the model with a diagnostic that names an operator, an input or an output of it
-  random       refused or different, and listed in random.txt: the expected output comes from another random generator
   wrong        different outputs, an error at run time, or a refusal that names nothing
   crashed      the process ended, or gave no answer in time
 
@@ -24,6 +24,7 @@ from pathlib import Path
 HERE = Path(__file__).parent
 sys.path.insert(0, str(HERE.parent))
 
+from Suite import drawn
 from Suite.backends import BACKENDS, Unsupported
 from Suite.cases import KINDS, load_cases
 from Suite.pool import run_all
@@ -34,7 +35,7 @@ LIST = HERE / "unsupported.txt"
 RANDOM = HERE / "random.txt"
 TOLERANCES = HERE / "tolerances.txt"
 SECONDS = 180
-OUTCOMES = ("pass", "unsupported", "random", "wrong", "crashed")
+OUTCOMES = ("pass", "unsupported", "wrong", "crashed")
 
 
 def read_list(file):
@@ -65,14 +66,20 @@ def culprits(model):
     return rf"\b({'|'.join(map(re.escape, names))})(_\d+)?\b|'({'|'.join(map(re.escape, values))})'"
 
 
+def read_checks(file):
+    """The name of the check in drawn.py by case, from lines of `case: check, reason`."""
+    return {name: text.split(",")[0] for name, text in read_list(file).items()}
+
+
 def read_tolerances(file):
     """(relative, absolute) by case, from lines of `case: tolerance, reason` or `case: absolute tolerance, reason`."""
     fields = {name: text.split(",")[0].split() for name, text in read_list(file).items()}
     return {name: (0.0, float(f[1])) if f[0] == "absolute" else (float(f[0]), 0.0) for name, f in fields.items()}
 
 
-def run_case(case, backend, rtol=0.0, atol=0.0):
-    """(outcome, details) of one case; `rtol` and `atol` widen the suite's own tolerances."""
+def run_case(case, backend, rtol=0.0, atol=0.0, check=None):
+    """(outcome, details) of one case; `rtol` and `atol` widen the suite's own tolerances, `check` is the one of drawn.py
+    for a case whose outputs are drawn at random."""
     model = case.model()
     try:
         run = backend(model)
@@ -82,6 +89,10 @@ def run_case(case, backend, rtol=0.0, atol=0.0):
         return ("unsupported", text) if named else ("wrong", f"refused without naming what: {text}")
     for inputs, expected in case.data_sets():
         try:
+            if check:
+                if found := drawn.difference(check, run, inputs, expected):
+                    return "wrong", found
+                continue
             outputs = run(inputs)
         except Exception as error:  # whatever a backend raises is a wrong result here
             return "wrong", f"{type(error).__name__}: {' '.join(str(error).split())}"
@@ -116,8 +127,8 @@ def update(results, listed, grow):
     return kept
 
 
-def is_current(cases, listed, random):
-    return PAGE.exists() and PAGE.read_text() == support_page(cases, listed, random)
+def is_current(cases, listed):
+    return PAGE.exists() and PAGE.read_text() == support_page(cases, listed)
 
 
 def table(cases, results):
@@ -148,17 +159,17 @@ def main(arguments):
     start = time.monotonic()
     cases = [case for case in load_cases() if not options.filter or re.search(options.filter, case.name)]
     backend = BACKENDS[options.backend]
-    listed, random = read_list(LIST), read_list(RANDOM)
+    listed, checks = read_list(LIST), read_checks(RANDOM)
     tolerances = read_tolerances(TOLERANCES)
     results, problems = {}, {}
     print(f"{len(cases)} cases, {options.jobs} workers", flush=True)
     # The long ones first, so that no worker is left alone with them at the end.
     order = sorted(range(len(cases)), key=lambda i: cases[i].kind != "real")
-    run = lambda i: run_case(cases[i], backend, *tolerances.get(cases[i].name, ()))
+    run = lambda i: run_case(
+        cases[i], backend, *tolerances.get(cases[i].name, (0.0, 0.0)), checks.get(cases[i].name)
+    )
     for index, (outcome, details) in run_all(run, order, options.jobs, SECONDS):
         name = cases[index].name
-        if name in random and outcome in ("wrong", "unsupported"):
-            outcome = "random"
         results[name] = (outcome, details)
         found = problem(name, outcome, details, listed)
         if found and not options.update:
@@ -168,15 +179,15 @@ def main(arguments):
         if sys.stdout.isatty() or len(results) % 200 == 0:
             print(f"{len(results)}/{len(cases)}", end="\r" if sys.stdout.isatty() else "\n", flush=True)
     if not options.filter:
-        for name in sorted({*listed, *random, *tolerances} - results.keys()):
+        for name in sorted({*listed, *checks, *tolerances} - results.keys()):
             problems[name] = f"{name} is listed, but is no case of the suite"
-        if not problems and not options.update and not is_current(cases, listed, random):
+        if not problems and not options.update and not is_current(cases, listed):
             problems[PAGE.name] = f"docs/{PAGE.name} is not up to date: run `./dev suite --update`"
     print(*table(cases, results), sep="\n")
     print(*(f"{name}: {text}" for name, text in problems.items() if name not in results), sep="\n")
     if options.update:
         listed = update(results, listed, options.grow)
-        PAGE.write_text(support_page(load_cases(), listed, random))
+        PAGE.write_text(support_page(load_cases(), listed))
         problems = {n: r for n, r in results.items() if r[0] in ("wrong", "crashed")}
     print(f"{time.monotonic() - start:.0f} s, {len(problems)} problems")
     if options.results:

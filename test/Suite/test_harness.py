@@ -7,7 +7,7 @@ import time
 import ml_dtypes
 import numpy as np
 import pytest
-from Suite import run
+from Suite import drawn, run
 from Suite.pool import run_all
 from support.compare import difference
 
@@ -84,3 +84,35 @@ def test_update(tmp_path, monkeypatch):
     assert file.read_text() == "# head\nb: new\n"
     run.update(results, run.read_list(file), grow=True)
     assert file.read_text() == "# head\nb: new\nc: z\n"
+
+
+def _drawn(sample, check="dropout", runs=iter(range(10**6))):
+    inputs = {
+        "dropout": [np.arange(1, 41, dtype=np.float32), np.float32(0.25), np.array(True)],
+        "bernoulli": [np.linspace(0, 1, 40, dtype=np.float32)],
+    }[check]
+
+    def run(inputs):
+        return sample(np.random.default_rng(next(runs)), *inputs)
+
+    return drawn.difference(check, run, inputs, [inputs[0], inputs[0] > 0][: 2 if check == "dropout" else 1])
+
+
+def test_what_is_drawn_at_random():
+    def dropout(rng, x, ratio, training, share=0.75, scale=0.75):
+        mask = rng.random(x.shape) < share
+        return [np.where(mask, x / np.float32(scale), np.float32(0)), mask]
+
+    def bernoulli(rng, p, one=1.0, power=1):
+        return [np.where(rng.random(p.shape) < p**power, np.float32(one), np.float32(0))]
+
+    assert _drawn(dropout) is None
+    assert "shares" in _drawn(lambda *a: dropout(*a, share=0.7))
+    assert "neither 0 nor scaled" in _drawn(lambda *a: dropout(*a, scale=0.7))
+    assert "mask" in _drawn(lambda *a: [dropout(*a)[0], ~dropout(*a)[1]])
+    assert "shares" in _drawn(lambda _, *a: dropout(np.random.default_rng(0), *a))
+    assert "expected 2 outputs" in _drawn(lambda *a: dropout(*a)[:1])
+    assert "float64" in _drawn(lambda *a: [dropout(*a)[0].astype(float), dropout(*a)[1]])
+    assert _drawn(bernoulli, "bernoulli") is None
+    assert "neither 0 nor 1" in _drawn(lambda *a: bernoulli(*a, one=2), "bernoulli")
+    assert "shares" in _drawn(lambda *a: bernoulli(*a, power=2), "bernoulli")

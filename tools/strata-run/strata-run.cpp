@@ -43,6 +43,10 @@ int main(int argc, char **argv) {
                        cl::desc("Threads to use (all cores)"));
   cl::opt<uint64_t> seed("seed", category,
                          cl::desc("Seed of random inputs and operators"));
+  cl::opt<bool> advanceSeeds(
+      "advance-seeds", category,
+      cl::desc("Random operators with a seed of their own give new values in "
+               "every run"));
   cl::opt<bool> quiet("quiet", category, cl::desc("Do not print the outputs"));
   strata::parseCommandLine(argc, argv, "Runs a model and shows its outputs\n");
 
@@ -78,6 +82,7 @@ int main(int argc, char **argv) {
   request.session.threads = threads;
   if (seed.getNumOccurrences())
     request.session.seed = seed;
+  request.session.advanceSeeds = advanceSeeds;
   request.session.profile = request.compile.profile = profile;
   return strata::run(request, [&](StringRef phase, bool ended, double seconds) {
     compile.showPhase(phase, ended, seconds);

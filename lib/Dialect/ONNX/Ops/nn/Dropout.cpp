@@ -1,11 +1,40 @@
 //===- Dropout.cpp - Dropout ----------------------------------------------===//
+//
+// In training an element is kept where its uniform number is not below ratio,
+// and multiplied by 1 / (1 - ratio). Otherwise the output is the data.
+//
+//===----------------------------------------------------------------------===//
 
-#include "../Elementwise.h"
+#include "../Random.h"
 #include "Dialect/VersionSteps.h"
+#include "mlir/IR/Matchers.h"
+
+static bool isRatio(double ratio) { return ratio >= 0 && ratio < 1; } // False for NaN.
+
+static LogicalResult verifyDropout(Operation *op) {
+  std::optional<double> ratio;
+  if (auto attr = op->getAttrOfType<FloatAttr>("ratio")) {
+    ratio = attr.getValueAsDouble();
+  } else if (cast<VersionedOpInterface>(op).getSinceVersion() >= 12) {
+    OperandRange group = cast<VersionedOpInterface>(op).getInputGroup(1);
+    if (ElementsAttr constant = group.empty() ? ElementsAttr() : getConstant(group.front()))
+      if (auto values = getFloats(constant); values && values->size() == 1)
+        ratio = values->front();
+  }
+  if (ratio && !isRatio(*ratio))
+    return op->emitOpError("ratio is ") << *ratio << ", but must be in [0, 1)";
+  return success();
+}
 
 static LogicalResult inferDropout(ShapeContext &c) {
   c.copyShape(0);
   c.copyShape(0, 1);
+  if (c.version() < 12)
+    return success();
+  static constexpr const char *names[] = {"data", "ratio", "training_mode"};
+  for (unsigned formal : {1, 2})
+    if (auto rank = c.rank(formal); rank && *rank != 0)
+      return c.emitError() << names[formal] << " must be a scalar, but is of rank " << *rank;
   return success();
 }
 
@@ -93,19 +122,85 @@ static LogicalResult downgradeDropout(Operation *op, PatternRewriter &rewriter) 
   }
 }
 
-static FailureOr<SmallVector<Value>> lowerDropout(Operation *op, ValueRange operands, LinalgBuilder &b) {
-  Value mode = cast<DropoutOp>(op).getTrainingMode();
-  if (mode) {
-    std::optional<SmallVector<int64_t>> known = b.getIntegers(mode);
-    if (!known || known->size() != 1 || known->front() != 0)
-      return op->emitOpError("cannot be compiled: training mode");
-  }
-  SmallVector<Value> results{operands[0]};
+//===----------------------------------------------------------------------===//
+// Lowering
+//===----------------------------------------------------------------------===//
+
+// The ratio as f64, checked.
+static Value lowerRatio(LinalgBuilder &b) {
+  Value onnxRatio = b.onnxOperand(1);
+  if (!onnxRatio)
+    return b.scalar(b.getF64Type(), 0.5);
+  if (ElementsAttr constant = getConstant(onnxRatio))
+    if (auto values = getFloats(constant); values && values->size() == 1)
+      return b.scalar(b.getF64Type(), values->front());
+  Value ratio = scalar::decode(b, b.extractScalar(b.operand(1)), getElementType(onnxRatio));
+  if (!ratio.getType().isF64())
+    ratio = b.create<arith::ExtFOp>(b.getF64Type(), ratio);
+  Value isNotNegative = b.create<arith::CmpFOp>(arith::CmpFPredicate::OGE, ratio, b.scalar(b.getF64Type(), 0));
+  Value isBelowOne = b.create<arith::CmpFOp>(arith::CmpFPredicate::OLT, ratio, b.scalar(b.getF64Type(), 1));
+  b.check(b.create<arith::AndIOp>(isNotNegative, isBelowOne), "ratio is not in [0, 1)");
+  return ratio;
+}
+
+static SmallVector<Value> lowerTraining(LinalgBuilder &b, Operation *op, Value data, Value ratio) {
+  Type onnx = getElementType(op->getOperand(0)), element = getSeamElementType(onnx);
+  Type compute = scalar::getComputeType(onnx), f64 = b.getF64Type();
+  Value one = b.scalar(f64, 1);
+  Value scale = b.createOrFold<arith::DivFOp>(one, b.createOrFold<arith::SubFOp>(one, ratio));
+  if (compute != f64)
+    scale = b.createOrFold<arith::TruncFOp>(compute, scale);
+  auto seed = op->getAttrOfType<IntegerAttr>("seed");
+  Value key = draw::makeKey(b, getDrawNumber(op),
+                            seed ? std::optional<uint64_t>(static_cast<uint64_t>(seed.getInt())) : std::nullopt);
+  SmallVector<Type> types{element};
+  if (op->getNumResults() > 1)
+    types.push_back(b.getI1Type());
+  return draw::makeElements(
+      b, b.sizes(data), key, data, types,
+      [&](ImplicitLocOpBuilder &n, const draw::Words &words, ValueRange scalars) -> SmallVector<Value> {
+        Value isKept = n.create<arith::CmpFOp>(arith::CmpFPredicate::OGE, draw::makeUniform(n, words), ratio);
+        Value scaled = n.create<arith::MulFOp>(scalar::decode(n, scalars[0], onnx), scale);
+        Value zero = n.create<arith::ConstantOp>(n.getZeroAttr(element));
+        Value output = n.create<arith::SelectOp>(isKept, scalar::encode(n, scaled, onnx), zero);
+        return types.size() > 1 ? SmallVector<Value>{output, isKept} : SmallVector<Value>{output};
+      });
+}
+
+static SmallVector<Value> lowerInference(LinalgBuilder &b, Operation *op, Value data) {
+  SmallVector<Value> results{data};
   if (op->getNumResults() > 1) // Nothing is dropped.
-    results.push_back(b.fill(b.sizes(operands[0]), b.create<arith::ConstantOp>(b.getBoolAttr(true))));
+    results.push_back(b.fill(b.sizes(data), b.create<arith::ConstantOp>(b.getBoolAttr(true))));
   return results;
 }
 
+static FailureOr<SmallVector<Value>> lowerDropout(Operation *op, ValueRange operands, LinalgBuilder &b) {
+  Value data = operands[0], mode = b.onnxOperand(2), ratio = lowerRatio(b);
+  if (!mode)
+    return lowerInference(b, op, data);
+  if (std::optional<SmallVector<int64_t>> known = b.getIntegers(mode); known && known->size() == 1) {
+    bool drops = known->front() != 0 && !matchPattern(ratio, m_AnyZeroFloat());
+    return drops ? lowerTraining(b, op, data, ratio) : lowerInference(b, op, data);
+  }
+  SmallVector<Type> types{data.getType()};
+  if (op->getNumResults() > 1)
+    types.push_back(cast<RankedTensorType>(data.getType()).clone(b.getI1Type()));
+  auto branch = b.create<scf::IfOp>(types, b.extractScalar(b.operand(2)), /*withElseRegion=*/true);
+  for (bool training : {true, false}) {
+    OpBuilder::InsertionGuard guard(b);
+    b.setInsertionPointToEnd(training ? branch.thenBlock() : branch.elseBlock());
+    SmallVector<Value> results = training ? lowerTraining(b, op, data, ratio) : lowerInference(b, op, data);
+    for (auto [result, type] : llvm::zip_equal(results, types))
+      result = b.castTo(result, type);
+    b.create<scf::YieldOp>(results);
+  }
+  return SmallVector<Value>(branch.getResults());
+}
+
 STRATA_SLICE(Dropout) {
-  ops.add("Dropout", {.inferShapes = inferDropout, .upgrade = upgradeDropout, .downgrade = downgradeDropout, .lower = lowerDropout});
+  ops.add("Dropout", {.verify = verifyDropout,
+                      .inferShapes = inferDropout,
+                      .upgrade = upgradeDropout,
+                      .downgrade = downgradeDropout,
+                      .lower = lowerDropout});
 }
