@@ -64,6 +64,7 @@ class Table:
         self.rows = expected_rows()
         self.cells = {}
         self.problems = []
+        self.counts = []
         self.files = set()
         self.is_whole = False
 
@@ -129,6 +130,8 @@ def pytest_runtest_logreport(report):
         for name, value in report.user_properties:
             if name == "cell":
                 table.add(value, report.nodeid)
+            elif name == "count":  # Of cases that equal their oracle.
+                table.counts.append(value)
 
 
 def pytest_sessionfinish(session):
@@ -137,7 +140,7 @@ def pytest_sessionfinish(session):
 
 
 def pytest_terminal_summary(terminalreporter):
-    if not table.cells and not table.is_whole:
+    if not table.cells and not table.counts and not table.is_whole:
         return
     terminalreporter.section("the five specifications")
     if table.is_whole:
@@ -150,4 +153,6 @@ def pytest_terminal_summary(terminalreporter):
             terminalreporter.write_line(f"ERROR: nothing proves {operator}-{version} {element}: {column}")
         if len(missing) > 20:
             terminalreporter.write_line(f"ERROR: ... and {len(missing) - 20} more cells")
+    for count in table.counts:
+        terminalreporter.write_line(count)
     terminalreporter.write_line(table.totals())
