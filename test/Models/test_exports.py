@@ -1,0 +1,34 @@
+"""Networks as PyTorch's exporters write them: outputs equal to ONNX Runtime's, in three ways, at each size."""
+
+import numpy as np
+import onnx
+import pytest
+from support import exports
+from support.peers import onnxruntime_outputs
+from support.ways import WAYS
+
+
+@pytest.fixture(scope="module", params=exports.NAMES)
+def exported(request, tmp_path_factory):
+    """A model in a file, and (inputs, expected outputs) for one or two sizes of its symbolic dimensions."""
+    model = exports.load(request.param)
+    path = tmp_path_factory.mktemp("exported") / f"{request.param}.onnx"
+    onnx.save(model, path)
+    sizes = exports.SIZES if exports.is_dynamic(model) else exports.SIZES[:1]
+    runs = []
+    for size in sizes:
+        feeds = exports.inputs(model, size)
+        runs.append((feeds, onnxruntime_outputs(path, feeds)))
+    yield path, runs
+    path.unlink()
+
+
+@WAYS
+def test_outputs(exported, way, tmp_path):
+    path, runs = exported
+    run = way(path, tmp_path)
+    for feeds, expected in runs:
+        for want, have in zip(expected, run(feeds), strict=True):
+            assert have.shape == want.shape and have.dtype == want.dtype
+            assert np.abs(want).max() > 1e-3, "nothing to compare"
+            assert np.abs(have - want).max() <= 1e-4 * np.abs(want).max()

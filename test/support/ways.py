@@ -1,0 +1,42 @@
+"""The three ways from a model to its outputs: the Python package, a shared object, and strata-run."""
+
+import subprocess
+from pathlib import Path
+
+import numpy as np
+import pytest
+import strata
+
+BIN = Path(strata.__file__).parents[2] / "bin"
+
+
+def tool(name, *arguments):
+    done = subprocess.run([BIN / name, *map(str, arguments)], capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr[-2000:]
+    return done.stdout
+
+
+def by_python(path, folder):
+    """A function from inputs by name to outputs."""
+    return strata.compile(path).run
+
+
+def by_shared_object(path, folder):
+    file = folder / "model.so"
+    tool("strata-compile", path, "--emit=lib", "-o", file)
+    model = strata.load(file)
+    file.unlink()  # the mapping stays
+    return model.run
+
+
+def by_strata_run(path, folder):
+    def run(feeds):
+        np.savez(folder / "inputs.npz", **feeds)
+        tool("strata-run", path, f"--input={folder / 'inputs.npz'}", f"--output={folder / 'outputs.npz'}")
+        with np.load(folder / "outputs.npz") as file:
+            return [file[key] for key in file.files]
+
+    return run
+
+
+WAYS = pytest.mark.parametrize("way", [by_python, by_shared_object, by_strata_run], ids=lambda way: way.__name__[3:])
