@@ -17,8 +17,12 @@ struct AxisRange {
 } // namespace
 
 static ValueAnalysis::Values getList(ShapeContext &c, StringRef name, unsigned formal) {
-  if (c.version() >= 10)
+  if (c.version() >= 10) {
+    // PyTorch writes -2^63 for "from the first on", which a Dim cannot hold; the next number means the same.
+    if (std::optional<SmallVector<int64_t>> list = getIntegers(getConstant(c.input(formal))))
+      return llvm::map_to_vector(*list, [](int64_t i) { return Dim(std::max(i, -INT64_MAX)); });
     return c.values(formal);
+  }
   if (auto list = c.integerArray(name))
     return SmallVector<Dim>(list->begin(), list->end());
   return std::nullopt;
@@ -43,9 +47,10 @@ static Dim getResultDim(const AxisRange &range, const Dim &dim) {
     return {};
   if (range.start.isStatic() && range.end.isStatic() && dim.isStatic())
     return Dim(count(range.start.size, range.end.size, range.step.size, dim.size));
-  if (range.step.is(1) && range.start.is(0) && (isOpenEnd(range.end, INT64_MAX) || range.end.sameAs(dim)))
+  bool fromFirst = range.start.is(0) || range.start.is(-INT64_MAX);
+  if (range.step.is(1) && fromFirst && (isOpenEnd(range.end, INT64_MAX) || range.end.sameAs(dim)))
     return dim;
-  if (range.step.is(1) && range.start.is(0) && range.end.is(0))
+  if (range.step.is(1) && fromFirst && range.end.is(0))
     return Dim(0);
   if (range.step.is(1) && range.start.is(-1) && isOpenEnd(range.end, INT64_MAX))
     return Dim(); // 1, or 0 of an empty dimension.

@@ -33,3 +33,19 @@ func.func @open_end(%x: tensor<?x5xf32, #onnx.dims<"n", "">>) -> tensor<?x5xf32,
   %y = onnx.Slice_13(%x, %starts, %ends) : (tensor<?x5xf32, #onnx.dims<"n", "">>, tensor<1xi64>, tensor<1xi64>) -> tensor<?x5xf32, #onnx.dims<"n", "">>
   return %y : tensor<?x5xf32, #onnx.dims<"n", "">>
 }
+
+// -----
+
+// PyTorch's "from the first on" is the least integer; the values of a shape go through.
+// CHECK-LABEL: @from_least
+// CHECK: return %{{.*}} : tensor<?x3x12xf32>
+func.func @from_least(%x: tensor<?x3x4x3xf32>) -> tensor<*xf32> {
+  %least = onnx.Initializer dense<-9223372036854775808> : tensor<1xi64>
+  %end = onnx.Initializer dense<-2> : tensor<1xi64>
+  %rest = onnx.Initializer dense<-1> : tensor<1xi64>
+  %shape = onnx.Shape_25(%x) {start = 0 : i64} : (tensor<?x3x4x3xf32>) -> tensor<4xi64>
+  %head = onnx.Slice_13(%shape, %least, %end) : (tensor<4xi64>, tensor<1xi64>, tensor<1xi64>) -> tensor<*xi64>
+  %all = onnx.Concat_13(%head, %rest) {axis = 0 : i64} : (tensor<*xi64>, tensor<1xi64>) -> tensor<*xi64>
+  %y = onnx.Reshape_25(%x, %all) {allowzero = 0 : i64} : (tensor<?x3x4x3xf32>, tensor<*xi64>) -> tensor<*xf32>
+  return %y : tensor<*xf32>
+}
