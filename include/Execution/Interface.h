@@ -24,6 +24,9 @@ struct ValueInfo {
   strata_dtype dtype = STRATA_UNDEFINED;
   std::vector<int64_t> shape;        ///< -1: known at run time only.
   std::vector<std::string> dimNames; ///< Symbolic names, "" for none.
+  bool ranked = true; ///< False for elements whose rank only the run tells.
+  /// What is in a sequence or an optional; keys and values of a map.
+  std::vector<ValueInfo> elements;
 };
 
 struct ModelInterface {
@@ -37,7 +40,7 @@ mlir::FailureOr<ModelInterface> readInterface(mlir::ModuleOp module);
 /// Puts @main's interface into the module attribute, if it is not there yet.
 mlir::LogicalResult attachInterface(mlir::ModuleOp module);
 
-/// "float[batch, 3, 224, ?]"
+/// "float[batch, 3, 224, ?]", "sequence(float[...])"
 std::string formatType(const ValueInfo &info);
 
 } // namespace strata

@@ -5,12 +5,15 @@
 #include "Runtime/strata.h"
 #include <cstdint>
 #include <memory>
+#include <string>
 #include <vector>
 
 namespace strata {
 
 /// A view of elements with its type and shape, and whatever keeps them alive.
-/// Elements lie as in strata.h: the types below a byte take one byte each.
+/// Elements lie as in strata.h: the types below a byte take one byte each,
+/// strings are strata_string. It may also be a sequence, a map (keys and
+/// values) or an empty optional: then `elements` are what it holds.
 struct Tensor {
   strata_dtype dtype = STRATA_UNDEFINED;
   std::vector<int64_t> shape;
@@ -18,6 +21,13 @@ struct Tensor {
   std::vector<int64_t> strides;
   void *data = nullptr;
   std::shared_ptr<void> owner;
+  std::vector<Tensor> elements;
+
+  bool isContainer() const { return dtype >= STRATA_SEQUENCE; }
+  /// A tensor of strings, which are copied.
+  static Tensor ofStrings(std::vector<int64_t> shape,
+                          const std::vector<std::string> &strings);
+  static Tensor ofElements(strata_dtype dtype, std::vector<Tensor> elements);
 
   /// Zeroed memory for that type and shape; data is null if there is not
   /// enough memory.

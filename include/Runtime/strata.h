@@ -27,15 +27,24 @@ extern "C" {
 
 /* Element types, numbered as ONNX's TensorProto.DataType. In memory every element takes whole bytes: the 2-, 4- and
  * 6-bit types take one byte each, bool one byte holding 0 or 1. Integers come out sign- or zero-extended; of those that
- * are passed in only the low bits count. */
+ * are passed in only the low bits count. Elements of string tensors are strata_string.
+ *
+ * Beyond the element types: what a value is that is no tensor (strata_tensor says how it lies in memory). */
 typedef enum strata_dtype {
   STRATA_UNDEFINED = 0, STRATA_FLOAT = 1, STRATA_UINT8 = 2, STRATA_INT8 = 3, STRATA_UINT16 = 4, STRATA_INT16 = 5,
   STRATA_INT32 = 6, STRATA_INT64 = 7, STRATA_STRING = 8, STRATA_BOOL = 9, STRATA_FLOAT16 = 10, STRATA_DOUBLE = 11,
   STRATA_UINT32 = 12, STRATA_UINT64 = 13, STRATA_COMPLEX64 = 14, STRATA_COMPLEX128 = 15, STRATA_BFLOAT16 = 16,
   STRATA_FLOAT8E4M3FN = 17, STRATA_FLOAT8E4M3FNUZ = 18, STRATA_FLOAT8E5M2 = 19, STRATA_FLOAT8E5M2FNUZ = 20,
   STRATA_UINT4 = 21, STRATA_INT4 = 22, STRATA_FLOAT4E2M1 = 23, STRATA_FLOAT8E8M0 = 24, STRATA_UINT2 = 25,
-  STRATA_INT2 = 26, STRATA_FLOAT6E2M3 = 27, STRATA_FLOAT6E3M2 = 28
+  STRATA_INT2 = 26, STRATA_FLOAT6E2M3 = 27, STRATA_FLOAT6E3M2 = 28,
+  STRATA_SEQUENCE = 64, STRATA_OPTIONAL = 65, STRATA_MAP = 66
 } strata_dtype;
+
+/* A string: `length` bytes of UTF-8, which need not end with a zero and may contain some. */
+typedef struct strata_string {
+  const char *bytes;
+  size_t length;
+} strata_string;
 
 /* ONNX's name of the type ("float", "bfloat16", ...), or null if there is none. */
 STRATA_API const char *strata_dtype_name(int32_t dtype);
@@ -46,7 +55,12 @@ STRATA_API size_t strata_dtype_size(int32_t dtype);
 
 /* A tensor in memory, after DLPack. The caller owns what it passes in and need not set release and owner; a tensor
  * that comes out of a run is released by its `release`, which may be called on any thread, after the session and the
- * model are gone too. */
+ * model are gone too.
+ *
+ * It may also hold what is no tensor. A sequence has dtype STRATA_SEQUENCE, rank 1, its length as shape, and its
+ * elements as data, an array of strata_tensor; a map has dtype STRATA_MAP, rank 1, shape {2}, and an array of two
+ * tensors of rank 1, keys and values; an optional is its element, or, empty, has dtype STRATA_OPTIONAL and no data.
+ * What a container that comes out of a run holds is released with it. */
 typedef struct strata_tensor {
   void *data;
   int32_t dtype;
@@ -58,17 +72,20 @@ typedef struct strata_tensor {
 } strata_tensor;
 
 /* An input or output of a model. dims[i] is -1 where the size is only known at run time; dim_names[i] is the symbolic
- * name of dimension i, or "" (equal names must have equal sizes in one run). */
+ * name of dimension i, or "" (equal names must have equal sizes in one run). Of a sequence or an optional, rank is 0 and
+ * `element` tells what is in it; of a map, `element` is an array of two, keys and values. The rank of a tensor in a
+ * container is -1 where only the run tells it. */
 typedef struct strata_value_info {
   const char *name;
   int32_t dtype;
   int32_t rank;
   const int64_t *dims;
   const char *const *dim_names;
+  const struct strata_value_info *element; /* null for tensors */
 } strata_value_info;
 
 /* What a compiled model exports as NAME_model (its generated header declares it). */
-#define STRATA_ABI_VERSION 1
+#define STRATA_ABI_VERSION 2
 typedef struct strata_model_descriptor {
   uint32_t abi_version;
   uint32_t num_inputs, num_outputs, num_constants;

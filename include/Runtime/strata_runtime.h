@@ -53,6 +53,68 @@ STRATA_API uint64_t strata_rt_random_seed(uint64_t node);
  * first one of the session has a key of its own, made of the seed, the run and the evaluation. */
 STRATA_API uint64_t strata_rt_random_advance(uint64_t node, uint64_t seed);
 
+/* --- Strings, sequences, optionals, maps (docs/architecture.md, "Values that are no numbers").
+ *
+ * A handle is an int64_t that holds the address of an immutable object: of a strata_string (null: the empty string), or
+ * of a strata_tensor for everything else, where elements of string tensors are handles, the empty optional is null, and
+ * a sequence has an array of pointers to its elements. Objects live as long as the run, or the model if they are its
+ * constants. Tensors are passed as MLIR's memref descriptors with identity strides; `dtype` and `rank` say which. `node`
+ * is the address of the node's name for messages. */
+
+/* Fills `out` (one dimension) with handles of the strings in `table`: count, count + 1 offsets of 8 bytes each, bytes. */
+STRATA_API void strata_rt_string_constants(const void *table, void *out);
+/* The handle of a table for the functions below. The tensor must outlive it. */
+STRATA_API int64_t strata_rt_address(const void *tensor);
+STRATA_API int64_t strata_rt_string_equal(int64_t a, int64_t b);
+STRATA_API int64_t strata_rt_string_length(int64_t string);
+STRATA_API int64_t strata_rt_string_concat(int64_t a, int64_t b);
+/* The position of a string in a table, or -1; `order` is how many positions are searched, then these, sorted by bytes. */
+STRATA_API int64_t strata_rt_string_find(int64_t table, int64_t order, int64_t string);
+/* ASCII and the letters of Latin, Greek and Cyrillic; action 1: lower, 2: upper. */
+STRATA_API int64_t strata_rt_string_change_case(int64_t string, int64_t action);
+/* How often `delimiter` (empty: runs of white space) splits the string, at most `limit` times (-1: no limit), plus one;
+ * and part i of those. */
+STRATA_API int64_t strata_rt_string_split_count(int64_t string, int64_t delimiter, int64_t limit);
+STRATA_API int64_t strata_rt_string_split_part(int64_t string, int64_t delimiter, int64_t limit, int64_t i);
+/* The shortest decimal number that reads back as the same element; "nan", "inf", "-inf"; "True" and "False" of bool. */
+STRATA_API int64_t strata_rt_string_from_float(double value, int64_t dtype);
+STRATA_API int64_t strata_rt_string_from_integer(int64_t value, int64_t dtype);
+STRATA_API double strata_rt_string_to_float(int64_t string, int64_t node);
+STRATA_API int64_t strata_rt_string_to_integer(int64_t string, int64_t dtype, int64_t node);
+/* The position of a number among `count` ones, the last one of equal ones, or -1; NaN equals NaN. */
+STRATA_API int64_t strata_rt_integer_find(int64_t numbers, int64_t count, int64_t number);
+STRATA_API int64_t strata_rt_float_find(int64_t numbers, int64_t count, double number);
+/* Counts n-grams in each row of `ids` (2 dimensions of int64_t): `pool` holds those of length n + 1 in the part
+ * [starts[n], starts[n + 1]); the k-th of all counts at indexes[k], in `out` (2 dimensions of float). mode 0: counts,
+ * 1: weights of those that occur, 2: counts times weights. */
+STRATA_API void strata_rt_tfidf(const void *ids, const void *pool, const void *starts, const void *indexes,
+                                const void *weights, int64_t least, int64_t most, int64_t skips, int64_t mode,
+                                void *out);
+/* In libstrata_regex, which links RE2: whether all of the string matches. */
+STRATA_API int64_t strata_rt_regex_compile(int64_t pattern, int64_t node);
+STRATA_API int64_t strata_rt_regex_full_match(int64_t regex, int64_t string);
+
+/* A copy of the tensor as an object, and its bytes back. */
+STRATA_API int64_t strata_rt_tensor_make(const void *tensor, int64_t dtype, int64_t rank);
+STRATA_API int64_t strata_rt_tensor_rank(int64_t object);
+STRATA_API int64_t strata_rt_tensor_size(int64_t object, int64_t dimension);
+STRATA_API void strata_rt_tensor_read(int64_t object, void *out, int64_t rank);
+
+STRATA_API int64_t strata_rt_seq_empty(void);
+STRATA_API int64_t strata_rt_seq_length(int64_t sequence);
+/* Positions are in range: [0, length], [0, length). */
+STRATA_API int64_t strata_rt_seq_insert(int64_t sequence, int64_t object, int64_t position);
+STRATA_API int64_t strata_rt_seq_erase(int64_t sequence, int64_t position);
+STRATA_API int64_t strata_rt_seq_at(int64_t sequence, int64_t position);
+/* Parts of a tensor along `axis`, of the sizes in `sizes` (a tensor of int64_t, one dimension); without `keep_dims` the
+ * axis is taken out. */
+STRATA_API int64_t strata_rt_seq_split(const void *tensor, int64_t dtype, int64_t rank, int64_t axis, const void *sizes,
+                                       int64_t keep_dims);
+/* Checks that the elements have `rank` and equal sizes but along `axis` (-1: all equal), and gives the sum of these. */
+STRATA_API int64_t strata_rt_seq_concat_size(int64_t sequence, int64_t rank, int64_t axis, int64_t node);
+/* Writes them side by side along `axis`, a new one if `new_axis`. */
+STRATA_API void strata_rt_seq_concat(int64_t sequence, int64_t rank, int64_t axis, int64_t new_axis, void *out);
+
 /* Profiling hooks around the code of one node; cheap when the session does not profile. `name` outlives the model. */
 STRATA_API void strata_rt_profile_begin(int64_t node, const char *name);
 STRATA_API void strata_rt_profile_end(int64_t node);

@@ -211,6 +211,13 @@ struct ConvertToLLVMPass : strata::impl::ConvertToLLVMBase<ConvertToLLVMPass> {
         return signalPassFailure();
     }
 
+    // Declarations of runtime functions, one for each combination of types.
+    SmallVector<std::pair<std::string, std::string>> runtime;
+    for (auto function : module.getOps<func::FuncOp>())
+      if (auto symbol = function->getAttrOfType<StringAttr>("strata.symbol"))
+        runtime.emplace_back(("_mlir_ciface_" + function.getName()).str(),
+                             symbol.str());
+
     LowerToLLVMOptions options(context);
     LLVMTypeConverter converter(context, options);
     RewritePatternSet patterns(context);
@@ -238,6 +245,9 @@ struct ConvertToLLVMPass : strata::impl::ConvertToLLVMBase<ConvertToLLVMPass> {
       if (isa<LLVM::FPExtOp, LLVM::FPTruncOp>(op))
         op->removeDiscardableAttr("fastmath");
     });
+    for (const auto &[name, symbol] : runtime)
+      if (failed(bindToRuntime(module, name, symbol)))
+        return signalPassFailure();
     for (const Entry &entry : entries)
       makeEntry(module, converter, entry.inner, entry.outer, entry.type);
     std::string width = std::to_string(vectorBits);
@@ -253,6 +263,28 @@ struct ConvertToLLVMPass : strata::impl::ConvertToLLVMBase<ConvertToLLVMPass> {
   }
 
 private:
+  /// A declaration gets the name of the C function: with pointers for all
+  /// tensors, their types are one.
+  static LogicalResult bindToRuntime(ModuleOp module, StringRef name,
+                                     StringRef symbol) {
+    auto function = module.lookupSymbol<LLVM::LLVMFuncOp>(name);
+    if (!function)
+      return success();
+    auto symbolName = StringAttr::get(module.getContext(), symbol);
+    if (failed(SymbolTable::replaceAllSymbolUses(function, symbolName, module)))
+      return failure();
+    auto known = module.lookupSymbol<LLVM::LLVMFuncOp>(symbol);
+    if (!known)
+      function.setName(symbol);
+    else if (known.getFunctionType() == function.getFunctionType())
+      function.erase();
+    else
+      return function.emitError() << "is declared as "
+                                  << function.getFunctionType() << " and as "
+                                  << known.getFunctionType();
+    return success();
+  }
+
   /// void NAME(void **args): descriptors of the results, then of the inputs.
   void makeEntry(ModuleOp module, LLVMTypeConverter &converter, StringRef inner,
                  StringRef outer, FunctionType type) {

@@ -3,6 +3,7 @@
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/ControlFlow/IR/ControlFlowOps.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/IR/BuiltinOps.h"
@@ -29,6 +30,7 @@ namespace {
 struct LowerAssertsPass : strata::impl::LowerAssertsBase<LowerAssertsPass> {
   void runOnOperation() override {
     ModuleOp module = getOperation();
+    locateCalls(module);
     SmallVector<cf::AssertOp> asserts;
     module.walk([&](cf::AssertOp op) { asserts.push_back(op); });
     if (asserts.empty())
@@ -68,6 +70,36 @@ struct LowerAssertsPass : strata::impl::LowerAssertsBase<LowerAssertsPass> {
       });
       op.erase();
     }
+  }
+
+private:
+  /// Functions that are `strata.located` get the address of the node's name
+  /// as their last argument.
+  static void locateCalls(ModuleOp module) {
+    OpBuilder top(module.getBodyRegion());
+    auto pointer = LLVM::LLVMPointerType::get(module.getContext());
+    llvm::StringMap<LLVM::GlobalOp> names;
+    module.walk([&](func::CallOp call) {
+      auto callee = module.lookupSymbol<func::FuncOp>(call.getCallee());
+      if (!callee || !callee->hasAttr("strata.located"))
+        return;
+      std::string text = nodeName(call.getLoc()).str();
+      LLVM::GlobalOp &name = names[text];
+      if (!name) {
+        auto type = LLVM::LLVMArrayType::get(top.getI8Type(), text.size() + 1);
+        name = top.create<LLVM::GlobalOp>(
+            top.getUnknownLoc(), type, /*isConstant=*/true,
+            LLVM::Linkage::Internal,
+            "strata_node_" + std::to_string(names.size() - 1),
+            top.getStringAttr(StringRef(text.c_str(), text.size() + 1)));
+      }
+      OpBuilder b(call);
+      Value address =
+          b.create<LLVM::AddressOfOp>(call.getLoc(), pointer, name.getSymName());
+      call->setOperand(call->getNumOperands() - 1,
+                       b.create<LLVM::PtrToIntOp>(call.getLoc(),
+                                                  b.getI64Type(), address));
+    });
   }
 };
 } // namespace

@@ -1,6 +1,7 @@
 //===- LinalgBuilder.cpp - the vocabulary of lowerings --------------------===//
 
 #include "Conversion/LinalgBuilder.h"
+#include "Conversion/RuntimeCalls.h"
 #include "Dialect/ONNX/IR/ONNXBase.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Complex/IR/Complex.h"
@@ -21,8 +22,10 @@ namespace strata {
 Type getSeamElementType(Type element) {
   MLIRContext *context = element.getContext();
   std::optional<onnx::ElementKind> kind = onnx::getElementKind(element);
-  if (!kind || *kind == onnx::ElementKind::string)
+  if (!kind)
     return {};
+  if (*kind == onnx::ElementKind::string)
+    return IntegerType::get(context, 64);
   if (auto integer = dyn_cast<IntegerType>(element))
     return IntegerType::get(context, integer.getWidth() == 1 ? 1 : std::max(8u, integer.getWidth()));
   if (isa<FloatType>(element) && element.getIntOrFloatBitWidth() >= 16)
@@ -31,6 +34,9 @@ Type getSeamElementType(Type element) {
 }
 
 Type getSeamType(Type type) {
+  // A handle (docs/architecture.md, "Values that are no numbers").
+  if (isa<onnx::SeqType, onnx::OptionalType, onnx::MapType>(type))
+    return RankedTensorType::get({}, IntegerType::get(type.getContext(), 64));
   auto tensor = dyn_cast<RankedTensorType>(type);
   Type element = tensor ? getSeamElementType(tensor.getElementType()) : Type();
   return element ? Type(RankedTensorType::get(tensor.getShape(), element)) : Type();
@@ -279,6 +285,10 @@ Value LinalgBuilder::constant(ElementsAttr value) {
   auto type = dyn_cast_or_null<RankedTensorType>(getSeamType(value.getShapedType()));
   if (!type)
     return {};
+  if (isa<onnx::StringType>(value.getElementType())) {
+    auto strings = llvm::to_vector(cast<DenseStringElementsAttr>(value).getValues<StringRef>());
+    return reshape(stringConstants(*this, strings), getAsIndexOpFoldResult(getContext(), type.getShape()));
+  }
   ElementsAttr seam = toSeam(value, type);
   if (type.getNumElements() > maxInline && seam.isSplat() && !isa<DenseResourceElementsAttr>(seam)) {
     auto splat = cast<DenseElementsAttr>(seam);

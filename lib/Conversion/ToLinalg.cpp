@@ -11,14 +11,17 @@
 #include "Dialect/ONNX/IR/ONNXBase.h"
 #include "Dialect/OpBehavior.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Bufferization/IR/Bufferization.h"
 #include "mlir/Dialect/Complex/IR/Complex.h"
 #include "mlir/Dialect/ControlFlow/IR/ControlFlow.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/MLProgram/IR/MLProgram.h"
 #include "mlir/Dialect/Math/IR/Math.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "llvm/ADT/StringSet.h"
 
 using namespace mlir;
 
@@ -36,6 +39,38 @@ static Value castShape(LinalgBuilder &b, Value value, RankedTensorType type) {
   return b.castTo(value, type);
 }
 
+// Elements of string tensors are handles, and so are sequences, optionals and maps: a lowering that would compute with
+// them as with numbers must not see them. These move elements, or know what they are.
+static LogicalResult checkHandles(Operation &op) {
+  static const llvm::StringSet<> known{
+      // Move elements.
+      "Compress", "Concat", "DepthToSpace", "Expand", "Flatten", "Gather", "GatherElements", "GatherND", "Identity",
+      "OneHot", "Pad", "Reshape", "ReverseSequence", "Shape", "Size", "Slice", "SpaceToDepth", "Split", "Squeeze",
+      "TensorScatter", "Tile", "Transpose", "Unsqueeze", "Where", "If", "Loop", "Scan", "Scatter", "ScatterElements",
+      "ScatterND", "Constant", "ConstantOfShape",
+      // Know strings.
+      "Cast", "CastLike", "Equal", "RegexFullMatch", "StringConcat", "StringNormalizer", "StringSplit",
+      "TfIdfVectorizer", "ml.LabelEncoder", "ml.CategoryMapper", "ml.OneHotEncoder", "ml.ArrayFeatureExtractor",
+      "ml.StringNormalizer",
+      // Know containers.
+      "SequenceEmpty", "SequenceConstruct", "SequenceInsert", "SequenceErase", "SequenceAt", "SequenceLength", "SequenceMap",
+      "SplitToSequence", "ConcatFromSequence", "Optional", "OptionalHasElement", "OptionalGetElement", "ml.ZipMap",
+      "ml.DictVectorizer", "ml.CastMap"};
+  auto reduction = op.getAttrOfType<StringAttr>("reduction");
+  bool computes = reduction && reduction.getValue() != "none";
+  if (!isa<VersionedOpInterface>(op) || (known.contains(getUnversionedName(&op)) && !computes))
+    return success();
+  auto isHandle = [](Type type) {
+    auto tensor = dyn_cast<TensorType>(type);
+    return tensor ? isa<onnx::StringType>(tensor.getElementType()) : true;
+  };
+  for (TypeRange types : {TypeRange(op.getOperandTypes()), TypeRange(op.getResultTypes())})
+    for (Type type : types)
+      if (isHandle(type))
+        return op.emitOpError("cannot be compiled: no lowering for values of type ") << onnx::getTypeString(type);
+  return success();
+}
+
 LogicalResult LinalgBuilder::lowerOp(Operation &op) {
   setLoc(op.getLoc());
   for (Value result : op.getResults())
@@ -51,9 +86,13 @@ LogicalResult LinalgBuilder::lowerOp(Operation &op) {
   }
   if (auto shapeCast = dyn_cast<onnx::CastShapeOp>(op)) {
     auto type = cast<RankedTensorType>(getSeamType(shapeCast.getType()));
-    map(shapeCast.getOutput(), castShape(*this, lookup(shapeCast.getInput()), type));
+    // What elements of containers are is checked where they are taken out.
+    Value input = lookup(shapeCast.getInput());
+    map(shapeCast.getOutput(), isa<TensorType>(shapeCast.getType()) ? castShape(*this, input, type) : input);
     return success();
   }
+  if (failed(checkHandles(op)))
+    return failure();
   auto lower = getBehavior(&op).lower;
   if (auto versioned = dyn_cast<VersionedOpInterface>(op); versioned && versioned.getNextVersion() != 0)
     return op.emitOpError("is not the newest version; run onnx-upgrade-opset first");
@@ -113,14 +152,46 @@ struct ConvertONNXToLinalgPass : impl::ConvertONNXToLinalgPassBase<ConvertONNXTo
     NamedAttrList attrs;
     if (auto name = old ? old.getAs<StringAttr>("onnx.name") : StringAttr())
       attrs.append("strata.name", name);
-    SmallVector<Attribute> dims;
-    std::optional<Shape> shape = getShape(type);
-    for (const Dim &dim : *shape)
-      dims.push_back(dim.symbol && !dim.isStatic() ? dim.symbol : b.getStringAttr(""));
-    attrs.append("strata.dims", b.getArrayAttr(dims));
-    attrs.append("strata.dtype", b.getStringAttr(onnx::getElementName(
-                                     *onnx::getElementKind(cast<TensorType>(type).getElementType()))));
+    describeType(attrs, "strata.", type);
     return attrs.getDictionary(type.getContext());
+  }
+
+  // dtype and dims of a tensor; of a container what its elements are too.
+  static void describeType(NamedAttrList &attrs, StringRef prefix, Type type) {
+    Builder b(type.getContext());
+    auto add = [&](StringRef name, Attribute value) { attrs.append((prefix + name).str(), value); };
+    auto describeElement = [&](Type element) -> Attribute {
+      NamedAttrList inner;
+      describeType(inner, "", element);
+      return inner.getDictionary(type.getContext());
+    };
+    if (auto seq = dyn_cast<onnx::SeqType>(type)) {
+      add("dtype", b.getStringAttr("sequence"));
+      add("element", b.getArrayAttr(describeElement(seq.getElement())));
+    } else if (auto optional = dyn_cast<onnx::OptionalType>(type)) {
+      add("dtype", b.getStringAttr("optional"));
+      add("element", b.getArrayAttr(describeElement(optional.getElement())));
+    } else if (auto map = dyn_cast<onnx::MapType>(type)) {
+      auto list = [&](Type element) {
+        return isa<TensorType>(element) ? element : Type(RankedTensorType::get(ShapedType::kDynamic, element));
+      };
+      add("dtype", b.getStringAttr("map"));
+      add("element", b.getArrayAttr({describeElement(list(map.getKey())), describeElement(list(map.getValue()))}));
+    } else {
+      SmallVector<Attribute> dims;
+      SmallVector<int64_t> sizes;
+      std::optional<Shape> shape = getShape(type);
+      for (const Dim &dim : shape ? *shape : Shape()) {
+        dims.push_back(dim.symbol && !dim.isStatic() ? dim.symbol : b.getStringAttr(""));
+        sizes.push_back(dim.isStatic() ? dim.size : -1);
+      }
+      if (shape)
+        add("dims", b.getArrayAttr(dims));
+      if (shape && prefix.empty())
+        add("shape", b.getDenseI64ArrayAttr(sizes));
+      add("dtype", b.getStringAttr(onnx::getElementName(
+                       *onnx::getElementKind(cast<TensorType>(type).getElementType()))));
+    }
   }
 
   LogicalResult convert(func::FuncOp function) {

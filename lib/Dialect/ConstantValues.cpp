@@ -52,6 +52,15 @@ static ElementsAttr getConstantOperator(Operation *op) {
     return DenseElementsAttr::get(RankedTensorType::get({}, b.getF32Type()), value.getValue());
   if (auto value = op->getAttrOfType<IntegerAttr>("value_int"))
     return DenseElementsAttr::get(RankedTensorType::get({}, b.getI64Type()), value.getInt());
+  Type string = onnx::StringType::get(op->getContext());
+  if (auto value = op->getAttrOfType<StringAttr>("value_string"))
+    return DenseStringElementsAttr::get(RankedTensorType::get({}, string), value.getValue());
+  if (auto values = op->getAttrOfType<ArrayAttr>("value_strings")) {
+    SmallVector<StringRef> strings;
+    for (StringAttr value : values.getAsRange<StringAttr>())
+      strings.push_back(value.getValue());
+    return DenseStringElementsAttr::get(vector(strings.size(), string), strings);
+  }
   if (auto value = op->getAttrOfType<DenseF32ArrayAttr>("value_floats"))
     return DenseElementsAttr::get(vector(value.size(), b.getF32Type()), value.asArrayRef());
   if (auto value = op->getAttrOfType<DenseI64ArrayAttr>("value_ints"))

@@ -52,6 +52,15 @@ static Type combineTypes(Type a, Type b, bool unrankedWins,
                          llvm::function_ref<std::optional<Dim>(const Dim &, const Dim &)> combine) {
   if (!a || !b || a == b)
     return a ? a : b;
+  // seq<none>: of a sequence that is empty so far.
+  auto isEmpty = [](Type type) {
+    auto seq = dyn_cast<onnx::SeqType>(type);
+    return seq && isa<NoneType>(seq.getElement());
+  };
+  if (isEmpty(a) && isa<onnx::SeqType>(b))
+    return b;
+  if (isEmpty(b) && isa<onnx::SeqType>(a))
+    return a;
   if (eraseShape(a) != eraseShape(b))
     return {};
   if (auto seq = dyn_cast<onnx::SeqType>(a)) {
@@ -92,6 +101,12 @@ Type mergeTypes(Type a, Type b) {
 }
 
 Type joinTypes(Type a, Type b) {
+  // A sequence is an optional that is there.
+  for (auto [x, y] : {std::pair(a, b), std::pair(b, a)})
+    if (auto optional = dyn_cast_or_null<onnx::OptionalType>(x); optional && isa_and_nonnull<onnx::SeqType>(y)) {
+      Type element = joinTypes(optional.getElement(), y);
+      return element ? Type(onnx::OptionalType::get(x.getContext(), element)) : Type();
+    }
   return combineTypes(a, b, /*unrankedWins=*/true,
                       [](const Dim &x, const Dim &y) -> std::optional<Dim> { return x.sameAs(y) ? x : Dim(); });
 }

@@ -25,9 +25,16 @@ void Descriptor::convert(const std::vector<ValueInfo> &values,
     std::vector<const char *> &names = dimNames.emplace_back();
     for (const std::string &dim : value.dimNames)
       names.push_back(dim.c_str());
-    result.push_back({value.name.c_str(), value.dtype,
-                      static_cast<int32_t>(value.shape.size()),
-                      value.shape.data(), names.data()});
+    const strata_value_info *inside = nullptr;
+    if (!value.elements.empty()) {
+      std::vector<strata_value_info> &list = elements.emplace_back();
+      convert(value.elements, list);
+      inside = list.data();
+    }
+    result.push_back(
+        {value.name.c_str(), value.dtype,
+         value.ranked ? static_cast<int32_t>(value.shape.size()) : -1,
+         value.shape.data(), names.data(), inside});
   }
 }
 
@@ -36,12 +43,15 @@ static std::vector<ValueInfo> read(const strata_value_info *infos,
   std::vector<ValueInfo> values;
   for (uint32_t i = 0; i < count; ++i) {
     ValueInfo value;
-    value.name = infos[i].name;
+    value.name = infos[i].name ? infos[i].name : "";
     value.dtype = static_cast<strata_dtype>(infos[i].dtype);
     for (int32_t j = 0; j < infos[i].rank; ++j) {
       value.shape.push_back(infos[i].dims[j]);
       value.dimNames.push_back(infos[i].dim_names[j]);
     }
+    value.ranked = infos[i].rank >= 0;
+    if (infos[i].element)
+      value.elements = read(infos[i].element, value.dtype == STRATA_MAP ? 2 : 1);
     values.push_back(std::move(value));
   }
   return values;

@@ -19,6 +19,7 @@ public:
 private:
   void convert(const std::vector<ValueInfo> &values,
                std::vector<strata_value_info> &result);
+  std::deque<std::vector<strata_value_info>> elements;
 
   std::string name, metadata;
   ModelInterface interface;

@@ -252,10 +252,10 @@ Expected<Tensor> allocateFromType(StringRef type,
 
 Expected<Tensor> allocateFor(const ValueInfo &info,
                              const StringMap<int64_t> &sizes) {
-  if (info.dtype == STRATA_STRING)
-    return createStringError("input '%s': tensors of strings cannot be "
+  if (info.dtype == STRATA_STRING || !info.elements.empty())
+    return createStringError("input '%s': values of type %s cannot be "
                              "generated",
-                             info.name.c_str());
+                             info.name.c_str(), formatType(info).c_str());
   std::vector<int64_t> shape = info.shape;
   for (size_t i = 0; i < shape.size(); ++i)
     if (shape[i] < 0) {
@@ -295,14 +295,27 @@ Error fill(Tensor &tensor, StringRef how, uint64_t seed) {
 static std::string shapeOf(const Tensor &tensor) {
   std::string text;
   raw_string_ostream os(text);
-  os << strata_dtype_name(tensor.dtype) << "[";
+  os << strata_dtype_name(tensor.dtype);
+  if (tensor.dtype == STRATA_OPTIONAL)
+    return os.str();
+  os << "[";
   interleaveComma(tensor.shape, os);
   os << "]";
   return os.str();
 }
 
+static StringRef stringAt(const Tensor &tensor, int64_t index) {
+  const strata_string &string =
+      static_cast<const strata_string *>(tensor.data)[index];
+  return {string.bytes, string.length};
+}
+
 static void printValue(raw_ostream &os, const Tensor &tensor, int64_t index) {
-  if (tensor.dtype == STRATA_INT64)
+  if (tensor.dtype == STRATA_STRING) {
+    os << '"';
+    printEscapedString(stringAt(tensor, index), os);
+    os << '"';
+  } else if (tensor.dtype == STRATA_INT64)
     os << load<int64_t>(tensor, index);
   else if (tensor.dtype == STRATA_UINT64)
     os << load<uint64_t>(tensor, index);
@@ -323,11 +336,29 @@ bool isClose(const Tensor &actual, const Tensor &expected, double rtol,
     os << "is " << shapeOf(actual) << ", expected " << shapeOf(expected);
     return false;
   }
+  if (actual.isContainer()) {
+    for (auto [i, a, e] : enumerate(actual.elements, expected.elements)) {
+      std::string reason;
+      if (isClose(a, e, rtol, atol, reason))
+        continue;
+      os << "element " << i << " " << reason;
+      return false;
+    }
+    return true;
+  }
   int64_t different = 0, worst = -1, count = actual.size();
   double worstExcess = -1;
   bool exact = !isFloat(actual.dtype) && rtol == 0 && atol == 0;
   size_t element = strata_dtype_size(actual.dtype);
   for (int64_t i = 0; i < count; ++i) {
+    if (actual.dtype == STRATA_STRING) {
+      if (stringAt(actual, i) == stringAt(expected, i))
+        continue;
+      ++different;
+      if (worst < 0)
+        worst = i;
+      continue;
+    }
     if (exact) {
       // Beyond 2^53 a double does not tell integers apart.
       if (std::memcmp(static_cast<const char *>(actual.data) + i * element,
@@ -373,6 +404,17 @@ bool isClose(const Tensor &actual, const Tensor &expected, double rtol,
 }
 
 void printValues(raw_ostream &os, const Tensor &tensor, int64_t count) {
+  if (tensor.isContainer()) {
+    os << "[";
+    interleaveComma(ArrayRef(tensor.elements).take_front(count), os,
+                    [&](const Tensor &element) {
+                      os << shapeOf(element) << " ";
+                      printValues(os, element, count);
+                    });
+    os << (static_cast<int64_t>(tensor.elements.size()) > count ? ", ...]"
+                                                                : "]");
+    return;
+  }
   int64_t size = tensor.size();
   os << "[";
   for (int64_t i = 0; i < std::min(size, count); ++i) {
@@ -383,11 +425,18 @@ void printValues(raw_ostream &os, const Tensor &tensor, int64_t count) {
 }
 
 uint64_t checksum(const Tensor &tensor) {
-  std::string head = shapeOf(tensor);
+  std::string head = shapeOf(tensor), rest;
+  for (const Tensor &element : tensor.elements)
+    rest += utohexstr(checksum(element)) + ";";
+  if (tensor.dtype == STRATA_STRING)
+    for (int64_t i = 0, count = tensor.size(); i < count; ++i)
+      rest += utostr(stringAt(tensor, i).size()) + ":" + stringAt(tensor, i).str();
+  bool inPlace = !tensor.isContainer() && tensor.dtype != STRATA_STRING;
   uint64_t parts[2] = {
       xxh3_64bits(head),
-      xxh3_64bits(StringRef(static_cast<const char *>(tensor.data),
-                            tensor.bytes()))};
+      xxh3_64bits(inPlace ? StringRef(static_cast<const char *>(tensor.data),
+                                      tensor.bytes())
+                          : StringRef(rest))};
   return xxh3_64bits(
       ArrayRef<uint8_t>(reinterpret_cast<uint8_t *>(parts), sizeof(parts)));
 }

@@ -52,8 +52,10 @@ public:
       for (const std::string &dim : info.dimNames)
         names.push_back(string(dim));
       result.push_back(structure(
-          {string(info.name), i32(info.dtype), i32(info.shape.size()),
-           data(ConstantDataArray::get(context, dims)), data(array(names))}));
+          {string(info.name), i32(info.dtype),
+           i32(info.ranked ? info.shape.size() : uint32_t(-1)),
+           data(ConstantDataArray::get(context, dims)), data(array(names)),
+           values(info.elements)}));
     }
     if (result.empty())
       return null();

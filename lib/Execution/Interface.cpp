@@ -46,6 +46,46 @@ static strata_dtype defaultDtype(Type type) {
   }
 }
 
+/// Lists in `elements` what is in a container: dictionaries {dtype, shape,
+/// dims, element}, of which tensors without a known rank have only dtype.
+static LogicalResult readElements(Operation *op, ArrayAttr attrs,
+                                  std::vector<ValueInfo> &elements) {
+  for (Attribute attr : attrs) {
+    auto dict = dyn_cast<DictionaryAttr>(attr);
+    auto dtype = dict ? dict.getAs<StringAttr>("dtype") : nullptr;
+    if (!dtype)
+      return op->emitError() << "the element of a container is malformed: "
+                             << attr;
+    ValueInfo &info = elements.emplace_back();
+    info.dtype = strata_dtype_from_name(dtype.str().c_str());
+    auto shape = dict.getAs<DenseI64ArrayAttr>("shape");
+    auto dims = dict.getAs<ArrayAttr>("dims");
+    if (info.dtype == STRATA_UNDEFINED || !shape != !dims ||
+        (dims && dims.size() != static_cast<size_t>(shape.size())))
+      return op->emitError() << "the element of a container is malformed: "
+                             << attr;
+    info.ranked = static_cast<bool>(shape);
+    if (shape)
+      info.shape.assign(shape.asArrayRef().begin(), shape.asArrayRef().end());
+    for (Attribute dim : dims ? dims.getValue() : ArrayRef<Attribute>()) {
+      auto name = dyn_cast<StringAttr>(dim);
+      info.dimNames.push_back(name ? name.str() : std::string());
+    }
+    if (auto inner = dict.getAs<ArrayAttr>("element"))
+      if (failed(readElements(op, inner, info.elements)))
+        return failure();
+  }
+  return success();
+}
+
+/// Whether there are as many elements as the kind of value has.
+static bool isComplete(const ValueInfo &info) {
+  size_t count = info.dtype == STRATA_MAP        ? 2
+                 : info.dtype >= STRATA_SEQUENCE ? 1
+                                                 : 0;
+  return info.elements.size() == count && llvm::all_of(info.elements, isComplete);
+}
+
 /// One input or output of @main; `what` and `index` are for messages.
 static FailureOr<ValueInfo> readValue(Operation *op, Type type,
                                       DictionaryAttr attrs, const char *what,
@@ -75,6 +115,13 @@ static FailureOr<ValueInfo> readValue(Operation *op, Type type,
           info.dimNames[i] = name.str();
     }
   }
+  if (attrs)
+    if (auto elements = attrs.getAs<ArrayAttr>("strata.element"))
+      if (failed(readElements(op, elements, info.elements)))
+        return failure();
+  if (!isComplete(info))
+    return op->emitError() << what << " " << index
+                           << " of @main does not say what it holds";
   if (info.name.empty())
     info.name = what + std::to_string(index);
   if (info.dtype == STRATA_UNDEFINED)
@@ -132,6 +179,11 @@ static FailureOr<std::vector<ValueInfo>> parseValues(ModuleOp module,
       auto dimName = dyn_cast<StringAttr>(dim);
       info.dimNames.push_back(dimName ? dimName.str() : std::string());
     }
+    if (auto elements = dict.getAs<ArrayAttr>("element"))
+      if (failed(readElements(module, elements, info.elements)))
+        return failure();
+    if (!isComplete(info))
+      return module.emitError() << kInterface << " is malformed: " << element;
     values.push_back(std::move(info));
   }
   return values;
@@ -148,18 +200,42 @@ FailureOr<ModelInterface> readInterface(ModuleOp module) {
   return ModelInterface{std::move(*inputs), std::move(*outputs)};
 }
 
+static ArrayAttr printElements(Builder &builder, ArrayRef<ValueInfo> values) {
+  SmallVector<Attribute> result;
+  for (const ValueInfo &info : values) {
+    SmallVector<NamedAttribute> attrs{builder.getNamedAttr(
+        "dtype", builder.getStringAttr(strata_dtype_name(info.dtype)))};
+    SmallVector<StringRef> dims(info.dimNames.begin(), info.dimNames.end());
+    if (info.ranked) {
+      attrs.push_back(builder.getNamedAttr(
+          "shape", builder.getDenseI64ArrayAttr(info.shape)));
+      attrs.push_back(
+          builder.getNamedAttr("dims", builder.getStrArrayAttr(dims)));
+    }
+    if (!info.elements.empty())
+      attrs.push_back(builder.getNamedAttr(
+          "element", printElements(builder, info.elements)));
+    result.push_back(builder.getDictionaryAttr(attrs));
+  }
+  return builder.getArrayAttr(result);
+}
+
 static ArrayAttr printValues(Builder &builder, ArrayRef<ValueInfo> values) {
   SmallVector<Attribute> result;
   for (const ValueInfo &info : values) {
     SmallVector<StringRef> dims(info.dimNames.begin(), info.dimNames.end());
-    result.push_back(builder.getDictionaryAttr({
+    SmallVector<NamedAttribute> attrs = {
         builder.getNamedAttr("name", builder.getStringAttr(info.name)),
         builder.getNamedAttr(
             "dtype", builder.getStringAttr(strata_dtype_name(info.dtype))),
         builder.getNamedAttr("shape",
                              builder.getDenseI64ArrayAttr(info.shape)),
         builder.getNamedAttr("dims", builder.getStrArrayAttr(dims)),
-    }));
+    };
+    if (!info.elements.empty())
+      attrs.push_back(builder.getNamedAttr(
+          "element", printElements(builder, info.elements)));
+    result.push_back(builder.getDictionaryAttr(attrs));
   }
   return builder.getArrayAttr(result);
 }
@@ -184,7 +260,20 @@ LogicalResult attachInterface(ModuleOp module) {
 std::string formatType(const ValueInfo &info) {
   std::string text;
   llvm::raw_string_ostream os(text);
-  os << strata_dtype_name(info.dtype) << "[";
+  os << strata_dtype_name(info.dtype);
+  if (!info.elements.empty()) {
+    os << "(";
+    llvm::interleaveComma(info.elements, os, [&](const ValueInfo &element) {
+      os << formatType(element);
+    });
+    os << ")";
+    return text;
+  }
+  if (!info.ranked) {
+    os << "[...]";
+    return text;
+  }
+  os << "[";
   for (size_t i = 0; i < info.shape.size(); ++i) {
     os << (i ? ", " : "");
     if (info.shape[i] >= 0)

@@ -7,6 +7,7 @@
 #include "llvm/ExecutionEngine/Orc/MapperJITLinkMemoryManager.h"
 #include "llvm/ExecutionEngine/Orc/MemoryMapper.h"
 #include "llvm/ExecutionEngine/Orc/ObjectLinkingLayer.h"
+#include "llvm/Support/Path.h"
 #include <dlfcn.h>
 
 using namespace llvm;
@@ -22,10 +23,24 @@ std::string runtimeLibraryPath() {
   return info.dli_fname;
 }
 
+std::string regexLibraryPath() {
+  SmallString<128> path(runtimeLibraryPath());
+  sys::path::remove_filename(path);
+  sys::path::append(path, "libstrata_regex.so");
+  return path.str().str();
+}
+
 /// Makes the runtime's symbols visible even where nobody loaded it globally
 /// (a Python extension).
-static Error addRuntime(LLJIT &jit) {
+static Error addRuntime(LLJIT &jit, bool withRegex) {
   char prefix = jit.getDataLayout().getGlobalPrefix();
+  if (withRegex) {
+    auto regex = DynamicLibrarySearchGenerator::Load(
+        regexLibraryPath().c_str(), prefix);
+    if (!regex)
+      return regex.takeError();
+    jit.getMainJITDylib().addGenerator(std::move(*regex));
+  }
   auto runtime = DynamicLibrarySearchGenerator::Load(
       runtimeLibraryPath().c_str(), prefix);
   if (!runtime)
@@ -60,7 +75,10 @@ loadCode(std::vector<std::unique_ptr<MemoryBuffer>> objects,
   if (!jit)
     return jit.takeError();
   code.jit = std::move(*jit);
-  if (Error error = addRuntime(*code.jit))
+  bool usesRegex = any_of(objects, [](const auto &object) {
+    return object->getBuffer().contains("strata_rt_regex_");
+  });
+  if (Error error = addRuntime(*code.jit, usesRegex))
     return std::move(error);
   SymbolMap symbols;
   symbols[code.jit->mangleAndIntern((modelName + "_constants").str())] = {

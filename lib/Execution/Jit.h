@@ -25,6 +25,8 @@ loadCode(std::vector<std::unique_ptr<llvm::MemoryBuffer>> objects,
 
 /// The file of the runtime that this process uses.
 std::string runtimeLibraryPath();
+/// The library of regular expressions beside it, for code that calls it.
+std::string regexLibraryPath();
 
 } // namespace strata
 

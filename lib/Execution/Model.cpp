@@ -10,6 +10,7 @@
 #include "mlir/Target/LLVMIR/Dialect/LLVMIR/LLVMToLLVMIRTranslation.h"
 #include "llvm/IR/LLVMContext.h"
 #include <cstring>
+#include <deque>
 
 using namespace mlir;
 
@@ -41,6 +42,68 @@ Tensor Tensor::allocate(strata_dtype dtype, std::vector<int64_t> shape) {
   result.data = memory.get();
   result.owner = std::move(memory);
   return result;
+}
+
+Tensor Tensor::ofStrings(std::vector<int64_t> shape,
+                         const std::vector<std::string> &strings) {
+  struct Storage {
+    std::vector<std::string> bytes;
+    std::vector<strata_string> strings;
+  };
+  auto storage = std::make_shared<Storage>();
+  storage->bytes = strings;
+  for (const std::string &string : storage->bytes)
+    storage->strings.push_back({string.data(), string.size()});
+  storage->strings.emplace_back(); // so that there is an address
+  Tensor result;
+  result.dtype = STRATA_STRING;
+  result.shape = std::move(shape);
+  result.data = storage->strings.data();
+  result.owner = std::move(storage);
+  return result;
+}
+
+Tensor Tensor::ofElements(strata_dtype dtype, std::vector<Tensor> elements) {
+  Tensor result;
+  result.dtype = dtype;
+  if (dtype != STRATA_OPTIONAL)
+    result.shape = {static_cast<int64_t>(elements.size())};
+  result.elements = std::move(elements);
+  return result;
+}
+
+/// The C structure of a tensor; `storage` keeps the arrays of containers.
+static strata_tensor
+toNative(const Tensor &tensor,
+         std::deque<std::vector<strata_tensor>> &storage) {
+  strata_tensor to = {};
+  to.data = tensor.data;
+  to.dtype = tensor.dtype;
+  to.rank = tensor.shape.size();
+  to.shape = tensor.shape.data();
+  to.strides = tensor.strides.empty() ? nullptr : tensor.strides.data();
+  if (tensor.isContainer() && tensor.dtype != STRATA_OPTIONAL) {
+    std::vector<strata_tensor> list;
+    for (const Tensor &element : tensor.elements)
+      list.push_back(toNative(element, storage));
+    list.emplace_back(); // so that there is an address
+    to.data = storage.emplace_back(std::move(list)).data();
+  }
+  return to;
+}
+
+static Tensor fromNative(const strata_tensor &from,
+                         const std::shared_ptr<void> &owner) {
+  Tensor tensor;
+  tensor.dtype = static_cast<strata_dtype>(from.dtype);
+  tensor.shape.assign(from.shape, from.shape + from.rank);
+  tensor.data = from.data;
+  tensor.owner = owner;
+  if (tensor.isContainer() && from.data)
+    for (int64_t i = 0; i < from.shape[0]; ++i)
+      tensor.elements.push_back(
+          fromNative(static_cast<const strata_tensor *>(from.data)[i], owner));
+  return tensor;
 }
 
 static llvm::Error lastError() {
@@ -155,14 +218,10 @@ Model::~Model() {
 int Model::threads() const { return strata_session_threads(session); }
 
 llvm::Expected<std::vector<Tensor>> Model::run(llvm::ArrayRef<Tensor> inputs) {
-  SmallVector<strata_tensor> native(inputs.size());
-  for (auto [tensor, to] : llvm::zip(inputs, native)) {
-    to.data = tensor.data;
-    to.dtype = tensor.dtype;
-    to.rank = tensor.shape.size();
-    to.shape = tensor.shape.data();
-    to.strides = tensor.strides.empty() ? nullptr : tensor.strides.data();
-  }
+  std::deque<std::vector<strata_tensor>> storage;
+  SmallVector<strata_tensor> native;
+  for (const Tensor &tensor : inputs)
+    native.push_back(toNative(tensor, storage));
   SmallVector<strata_tensor> results(interface.outputs.size());
   if (strata_session_run(session, native.data(), native.size(), results.data(),
                          results.size()))
@@ -170,13 +229,10 @@ llvm::Expected<std::vector<Tensor>> Model::run(llvm::ArrayRef<Tensor> inputs) {
   ++runs;
   std::vector<Tensor> outputs;
   for (strata_tensor &result : results) {
-    Tensor &tensor = outputs.emplace_back();
-    tensor.dtype = static_cast<strata_dtype>(result.dtype);
-    tensor.shape.assign(result.shape, result.shape + result.rank);
-    tensor.data = result.data;
-    tensor.owner = std::shared_ptr<void>(result.data, [result](void *) mutable {
+    std::shared_ptr<void> owner(result.owner, [result](void *) mutable {
       result.release(&result);
     });
+    outputs.push_back(fromNative(result, owner));
   }
   return outputs;
 }

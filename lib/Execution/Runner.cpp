@@ -204,6 +204,8 @@ static Expected<std::vector<Tensor>> makeInputs(const RunRequest &request,
 
 static std::string shapeOf(const Tensor &tensor) {
   std::string text = strata_dtype_name(tensor.dtype);
+  if (tensor.dtype == STRATA_OPTIONAL)
+    return text + " (empty)";
   raw_string_ostream os(text);
   os << "[";
   interleaveComma(tensor.shape, os);

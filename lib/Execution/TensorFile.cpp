@@ -31,7 +31,7 @@ Expected<std::vector<NamedTensor>> readTensors(StringRef path,
     return all;
   }
   if (path.ends_with(".pb")) {
-    auto tensor = parseTensorProto(bytes);
+    auto tensor = parseTensorProto(bytes, expected);
     if (!tensor)
       return inFile(path, tensor.takeError());
     tensors.push_back(std::move(*tensor));
@@ -67,7 +67,17 @@ static Error write(StringRef path, function_ref<Error(raw_ostream &)> print) {
                            toString(std::move(error)).c_str());
 }
 
+static Error checkWritable(StringRef path, const Tensor &tensor) {
+  if (!tensor.isContainer() && tensor.dtype != STRATA_STRING)
+    return Error::success();
+  return createStringError("cannot write '%s': NumPy's files hold numbers, not "
+                           "strings and sequences",
+                           path.str().c_str());
+}
+
 Error writeNpy(StringRef path, const Tensor &tensor) {
+  if (Error error = checkWritable(path, tensor))
+    return error;
   return write(path, [&](raw_ostream &os) {
     printNpy(os, tensor);
     return Error::success();
@@ -75,6 +85,9 @@ Error writeNpy(StringRef path, const Tensor &tensor) {
 }
 
 Error writeNpz(StringRef path, ArrayRef<NamedTensor> tensors) {
+  for (const NamedTensor &named : tensors)
+    if (Error error = checkWritable(path, named.tensor))
+      return error;
   return write(path, [&](raw_ostream &os) { return printNpz(os, tensors); });
 }
 

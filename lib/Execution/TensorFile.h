@@ -21,7 +21,8 @@ parseNpz(llvm::StringRef bytes, strata_dtype expected,
 llvm::Error printNpz(llvm::raw_ostream &os,
                      llvm::ArrayRef<NamedTensor> tensors);
 
-llvm::Expected<NamedTensor> parseTensorProto(llvm::StringRef bytes);
+llvm::Expected<NamedTensor> parseTensorProto(llvm::StringRef bytes,
+                                             strata_dtype expected);
 
 } // namespace strata
 

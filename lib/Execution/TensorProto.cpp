@@ -103,27 +103,32 @@ static llvm::Error copyRaw(const std::string &raw, Tensor &tensor) {
   return llvm::Error::success();
 }
 
-llvm::Expected<NamedTensor> parseTensorProto(llvm::StringRef bytes) {
-  onnx::TensorProto proto;
-  if (bytes.size() > INT32_MAX ||
-      !proto.ParseFromArray(bytes.data(), static_cast<int>(bytes.size())))
-    return createStringError("it is not a serialized TensorProto");
+static llvm::Expected<NamedTensor> convert(const onnx::TensorProto &proto,
+                                           uint64_t bytes) {
   if (proto.data_location() == onnx::TensorProto::EXTERNAL)
     return createStringError("tensors with external data are not supported "
                              "here");
   auto dtype = static_cast<strata_dtype>(proto.data_type());
   if (strata_dtype_size(dtype) == 0)
     return createStringError("element type %d is not known", proto.data_type());
-  if (dtype == STRATA_STRING)
-    return createStringError("tensors of strings are not supported");
   std::vector<int64_t> shape(proto.dims().begin(), proto.dims().end());
   uint64_t elements = 1;
   for (int64_t dim : shape)
     if (dim < 0 || __builtin_mul_overflow(elements, uint64_t(dim), &elements))
       return createStringError("its shape is not valid");
   // Before memory is asked for: every element takes at least a quarter byte.
-  if (elements / 4 > bytes.size())
+  if (elements / 4 > bytes)
     return createStringError("its shape has more elements than its data");
+  if (dtype == STRATA_STRING) {
+    if (static_cast<uint64_t>(proto.string_data_size()) != elements)
+      return createStringError("it has %d strings, its shape says %llu",
+                               proto.string_data_size(),
+                               static_cast<unsigned long long>(elements));
+    return NamedTensor{proto.name(),
+                       Tensor::ofStrings(std::move(shape),
+                                         {proto.string_data().begin(),
+                                          proto.string_data().end()})};
+  }
   NamedTensor result{proto.name(), Tensor::allocate(dtype, std::move(shape))};
   if (!result.tensor.data)
     return createStringError("out of memory");
@@ -133,6 +138,84 @@ llvm::Expected<NamedTensor> parseTensorProto(llvm::StringRef bytes) {
   if (error)
     return std::move(error);
   return result;
+}
+
+static llvm::Expected<NamedTensor> convert(const onnx::OptionalProto &proto,
+                                           uint64_t bytes);
+
+static llvm::Expected<NamedTensor> convert(const onnx::SequenceProto &proto,
+                                           uint64_t bytes) {
+  std::vector<Tensor> elements;
+  auto add = [&](const auto &values) -> llvm::Error {
+    for (const auto &value : values) {
+      auto element = convert(value, bytes);
+      if (!element)
+        return element.takeError();
+      elements.push_back(std::move(element->tensor));
+    }
+    return llvm::Error::success();
+  };
+  switch (proto.elem_type()) {
+  case onnx::SequenceProto::TENSOR:
+    if (llvm::Error error = add(proto.tensor_values()))
+      return std::move(error);
+    break;
+  case onnx::SequenceProto::SEQUENCE:
+    if (llvm::Error error = add(proto.sequence_values()))
+      return std::move(error);
+    break;
+  case onnx::SequenceProto::OPTIONAL:
+    if (llvm::Error error = add(proto.optional_values()))
+      return std::move(error);
+    break;
+  default:
+    return createStringError("it is a sequence of something else than tensors");
+  }
+  return NamedTensor{proto.name(),
+                     Tensor::ofElements(STRATA_SEQUENCE, std::move(elements))};
+}
+
+static llvm::Expected<NamedTensor> convert(const onnx::OptionalProto &proto,
+                                           uint64_t bytes) {
+  switch (proto.elem_type()) {
+  case onnx::OptionalProto::TENSOR:
+    if (proto.has_tensor_value())
+      return convert(proto.tensor_value(), bytes);
+    break;
+  case onnx::OptionalProto::SEQUENCE:
+    if (proto.has_sequence_value())
+      return convert(proto.sequence_value(), bytes);
+    break;
+  case onnx::OptionalProto::OPTIONAL:
+    if (proto.has_optional_value())
+      return convert(proto.optional_value(), bytes);
+    break;
+  case onnx::OptionalProto::UNDEFINED:
+    break;
+  default:
+    return createStringError("it is an optional of something else than a "
+                             "tensor or a sequence");
+  }
+  return NamedTensor{proto.name(), Tensor::ofElements(STRATA_OPTIONAL, {})};
+}
+
+template <typename Proto>
+static llvm::Expected<NamedTensor> parse(llvm::StringRef bytes,
+                                         const char *what) {
+  Proto proto;
+  if (bytes.size() > INT32_MAX ||
+      !proto.ParseFromArray(bytes.data(), static_cast<int>(bytes.size())))
+    return createStringError("it is not a serialized %s", what);
+  return convert(proto, bytes.size());
+}
+
+llvm::Expected<NamedTensor> parseTensorProto(llvm::StringRef bytes,
+                                             strata_dtype expected) {
+  if (expected == STRATA_SEQUENCE)
+    return parse<onnx::SequenceProto>(bytes, "SequenceProto");
+  if (expected == STRATA_OPTIONAL)
+    return parse<onnx::OptionalProto>(bytes, "OptionalProto");
+  return parse<onnx::TensorProto>(bytes, "TensorProto");
 }
 
 } // namespace strata

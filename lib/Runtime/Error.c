@@ -30,7 +30,7 @@ static const struct {
     [STRATA_INT16] = {"int16", 2},
     [STRATA_INT32] = {"int32", 4},
     [STRATA_INT64] = {"int64", 8},
-    [STRATA_STRING] = {"string", sizeof(void *)},
+    [STRATA_STRING] = {"string", sizeof(strata_string)},
     [STRATA_BOOL] = {"bool", 1},
     [STRATA_FLOAT16] = {"float16", 2},
     [STRATA_DOUBLE] = {"double", 8},
@@ -55,12 +55,23 @@ static const struct {
 enum { num_types = sizeof(types) / sizeof(types[0]) };
 
 const char *strata_dtype_name(int32_t dtype) {
+  switch (dtype) {
+  case STRATA_SEQUENCE:
+    return "sequence";
+  case STRATA_OPTIONAL:
+    return "optional";
+  case STRATA_MAP:
+    return "map";
+  }
   return dtype > 0 && dtype < num_types ? types[dtype].name : NULL;
 }
 
 size_t strata_dtype_size(int32_t dtype) { return dtype > 0 && dtype < num_types ? types[dtype].size : 0; }
 
 strata_dtype strata_dtype_from_name(const char *name) {
+  for (int i = STRATA_SEQUENCE; i <= STRATA_MAP; ++i)
+    if (strcmp(strata_dtype_name(i), name) == 0)
+      return (strata_dtype)i;
   for (int i = 1; i < num_types; ++i)
     if (types[i].name && strcmp(types[i].name, name) == 0)
       return (strata_dtype)i;

@@ -61,7 +61,15 @@ typedef struct strata_run {
   size_t num_draws;
   atomic_int failed; /* 0: no, 1: message being written, 2: message complete */
   char message[STRATA_MESSAGE];
+  char *objects, *objects_end; /* what is left of the buffer that small objects are cut from */
 } strata_run;
+
+/* MLIR's memref descriptor of a rank: two pointers, offset, sizes, strides. */
+typedef struct {
+  char *allocated, *aligned;
+  int64_t offset;
+  int64_t sizes[]; /* rank sizes, then rank strides */
+} strata_memref;
 
 /* The run of this thread, the place where a failure continues, and whether it is inside of a parallel body. */
 extern _Thread_local strata_run *strata_current_run __attribute__((tls_model("initial-exec")));
@@ -76,6 +84,37 @@ __attribute__((noreturn)) void strata_escape(void);
 /* --- Random.c: counts of the random nodes' evaluations */
 void strata_random_begin_run(strata_run *run);
 void strata_random_end(strata_run *run);
+
+/* --- Tensors.c */
+/* The number of elements; at most 2^60, which no memory holds. */
+uint64_t strata_element_count(const int64_t *sizes, int32_t rank);
+/* Row-major strides into `result` (may be null); false if `strides` (may be null) are others where it matters. */
+bool strata_row_major(const int64_t *sizes, const int64_t *strides, int32_t rank, int64_t *result);
+/* Copies between tensors of equal sizes; strides in elements, null: row-major. */
+void strata_copy(char *to, const int64_t *to_strides, const char *from, const int64_t *from_strides, size_t element,
+                 int32_t rank, const int64_t *sizes);
+/* How far the integers below a byte are to be shifted left and back; 0 for the other types. */
+unsigned strata_narrow_shift(int32_t dtype);
+void strata_extend_narrow(uint8_t *data, uint64_t count, int32_t dtype);
+/* Bytes of an element inside of a run, where strings are handles. */
+size_t strata_inner_size(int32_t dtype);
+
+/* --- Objects.c */
+/* Memory of the current run, aligned to 16 bytes, for small objects; ends the run where there is none left. */
+void *strata_object_alloc(size_t bytes);
+
+/* --- Values.c: what callers pass and get, and what runs work on (strata_runtime.h), into each other. */
+/* 0, or 1 with the last error set, which begins with `label`. */
+int strata_check_value(const strata_value_info *info, const strata_tensor *value, const char *label);
+/* The object of a value that has been checked; needs a current run, which it may end. */
+const strata_tensor *strata_value_to_object(const strata_tensor *value);
+/* The elements of a string tensor as handles. */
+void strata_strings_to_handles(const strata_tensor *tensor, int64_t *handles);
+/* Bytes that the caller's copy of an object takes, and the copy in memory of that size. */
+uint64_t strata_object_bytes(const strata_tensor *object);
+strata_tensor strata_object_to_value(const strata_tensor *object, char *memory);
+uint64_t strata_string_bytes(const int64_t *handles, uint64_t count);
+void strata_handles_to_strings(const int64_t *handles, uint64_t count, char *memory);
 
 /* --- Model.c */
 struct strata_model {

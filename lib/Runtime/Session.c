@@ -9,12 +9,7 @@
 #include <sys/random.h>
 #include <time.h>
 
-/* MLIR's memref descriptor of a rank: two pointers, offset, sizes, strides. */
-typedef struct {
-  char *allocated, *aligned;
-  int64_t offset;
-  int64_t sizes[]; /* rank sizes, then rank strides */
-} memref;
+typedef strata_memref memref;
 
 struct strata_session {
   strata_model *model;
@@ -23,6 +18,7 @@ struct strata_session {
   strata_profiler *profiler;
   int32_t threads;
   void **args;       /* results, then inputs */
+  int64_t *handles;  /* of those of them that are no tensors */
   int32_t *symbols;  /* of each dimension of each input: which symbolic dimension it is, or -1 */
   int64_t *sizes;    /* of each symbolic dimension in this run, -1: not seen yet */
   int32_t *seen_in;  /* the input it was seen in */
@@ -80,6 +76,7 @@ int strata_session_create(strata_model *model, const strata_session_options *opt
       dims += (size_t)info->rank;
   }
   session->args = malloc(values * sizeof(void *) + bytes + 1);
+  session->handles = calloc(values + 1, sizeof(int64_t));
   session->symbols = malloc((dims + 1) * sizeof(int32_t));
   session->sizes = malloc((dims + 1) * sizeof(int64_t));
   session->seen_in = malloc((dims + 1) * sizeof(int32_t));
@@ -87,7 +84,7 @@ int strata_session_create(strata_model *model, const strata_session_options *opt
   session->run.pool = strata_pool_create(session->threads);
   if (options->profile)
     session->profiler = session->run.profiler = strata_profiler_create();
-  if (!session->args || !session->symbols || !session->sizes || !session->seen_in || !session->run.heap ||
+  if (!session->args || !session->handles || !session->symbols || !session->sizes || !session->seen_in || !session->run.heap ||
       !session->run.pool || (options->profile && !session->profiler)) {
     strata_session_free(session);
     return strata_set_last_error("out of memory");
@@ -111,6 +108,7 @@ void strata_session_free(strata_session *session) {
   strata_profiler_destroy(session->profiler);
   strata_random_end(&session->run);
   free(session->args);
+  free(session->handles);
   free(session->symbols);
   free(session->sizes);
   free(session->seen_in);
@@ -158,6 +156,8 @@ static int check_input(strata_session *session, uint32_t index, const strata_ten
   const strata_model_descriptor *d = session->model->descriptor;
   const strata_value_info *info = &d->inputs[index];
   char label[256], want[512], got[512], other[256];
+  if (info->element)
+    return strata_check_value(info, tensor, input_label(d, index, label, sizeof(label)));
   if (tensor->dtype != info->dtype)
     return strata_set_last_error("%s has element type %s, the model expects %s",
                                  input_label(d, index, label, sizeof(label)), type_name(tensor->dtype),
@@ -196,92 +196,51 @@ static int check_input(strata_session *session, uint32_t index, const strata_ten
   return 0;
 }
 
-/* Copies a strided tensor to a row-major one; strides in elements. */
-static void copy_strided(char *to, const char *from, size_t element, int32_t rank, const int64_t *sizes,
-                         const int64_t *strides) {
-  if (rank == 0) {
-    memcpy(to, from, element);
-    return;
-  }
-  int64_t inner = 1;
-  for (int32_t i = 1; i < rank; ++i)
-    inner *= sizes[i];
-  bool contiguous = true;
-  int64_t expected = 1;
-  for (int32_t i = rank - 1; i >= 0; --i) {
-    contiguous &= sizes[i] == 1 || strides[i] == expected;
-    expected *= sizes[i];
-  }
-  if (contiguous) {
-    memcpy(to, from, (size_t)expected * element);
-    return;
-  }
-  for (int64_t i = 0; i < sizes[0]; ++i)
-    copy_strided(to + (size_t)(i * inner) * element, from + i * strides[0] * (int64_t)element, element, rank - 1,
-                 sizes + 1, strides + 1);
-}
-
-static uint64_t element_count(const int64_t *sizes, int32_t rank) {
-  uint64_t count = 1;
-  for (int32_t i = 0; i < rank; ++i)
-    if (sizes[i] == 0)
-      return 0;
-  for (int32_t i = 0; i < rank; ++i)
-    if (__builtin_mul_overflow(count, (uint64_t)sizes[i], &count))
-      return UINT64_MAX / 16; /* no memory holds so much: the allocation says so */
-  return count;
-}
-
-/* Row-major strides; false if `strides` (may be null) says something else for a dimension that matters. */
-static bool row_major(const int64_t *sizes, const int64_t *strides, int32_t rank, int64_t *result) {
-  bool same = true;
-  int64_t stride = 1;
-  for (int32_t i = rank - 1; i >= 0; --i) {
-    result[i] = stride;
-    same &= !strides || sizes[i] == 1 || strides[i] == stride;
-    stride *= sizes[i];
-  }
-  return same;
-}
-
-/* How far the integers below a byte are to be shifted left and back; 0 for the other types. */
-static unsigned narrow_shift(int32_t dtype) {
-  return dtype == STRATA_INT4 || dtype == STRATA_UINT4 ? 4 : dtype == STRATA_INT2 || dtype == STRATA_UINT2 ? 6 : 0;
-}
-
-static void extend_narrow(uint8_t *data, uint64_t count, int32_t dtype) {
-  unsigned shift = narrow_shift(dtype);
-  bool is_signed = dtype == STRATA_INT4 || dtype == STRATA_INT2;
-  for (uint64_t i = 0; i < count; ++i) {
-    uint8_t high = (uint8_t)(data[i] << shift);
-    data[i] = is_signed ? (uint8_t)((int8_t)high >> shift) : (uint8_t)(high >> shift);
-  }
-}
-
 static int bind_input(strata_session *session, uint32_t index, const strata_tensor *tensor) {
   const strata_model_descriptor *d = session->model->descriptor;
   memref *m = session->args[d->num_outputs + index];
   int32_t rank = tensor->rank;
-  size_t element = strata_dtype_size(tensor->dtype);
+  size_t element = strata_inner_size(tensor->dtype);
+  if (d->inputs[index].element) {
+    session->handles[d->num_outputs + index] = (int64_t)(intptr_t)strata_value_to_object(tensor);
+    m->allocated = m->aligned = (char *)&session->handles[d->num_outputs + index];
+    m->offset = 0;
+    return 0;
+  }
   m->offset = 0;
   memcpy(m->sizes, tensor->shape, (size_t)rank * sizeof(int64_t));
-  uint64_t count = element_count(tensor->shape, rank);
+  uint64_t count = strata_element_count(tensor->shape, rank);
   size_t alignment = element > 8 ? 8 : element; /* complex numbers are pairs */
-  bool direct = row_major(tensor->shape, tensor->strides, rank, m->sizes + rank) || count == 0;
+  bool direct = strata_row_major(tensor->shape, tensor->strides, rank, m->sizes + rank) || count == 0;
   m->allocated = m->aligned = tensor->data;
-  if (direct && (uintptr_t)tensor->data % alignment == 0 && !narrow_shift(tensor->dtype))
+  bool strings = tensor->dtype == STRATA_STRING;
+  if (direct && (uintptr_t)tensor->data % alignment == 0 && !strata_narrow_shift(tensor->dtype) && !strings)
     return 0;
   char label[256], error[STRATA_MESSAGE];
   strata_block *block = strata_heap_alloc(session->run.heap, &session->run.blocks, count * element, 64, error);
   if (!block)
     return strata_set_last_error("%s: %s", input_label(d, index, label, sizeof(label)), error);
   m->allocated = m->aligned = strata_block_data(block);
-  if (count)
-    copy_strided(m->aligned, tensor->data, element, rank, tensor->shape,
-                 tensor->strides ? tensor->strides : m->sizes + rank);
-  if (narrow_shift(tensor->dtype))
-    extend_narrow((uint8_t *)m->aligned, count, tensor->dtype);
+  if (strings)
+    strata_strings_to_handles(tensor, (int64_t *)m->aligned);
+  else
+    strata_copy(m->aligned, NULL, tensor->data, tensor->strides, element, rank, tensor->shape);
+  if (strata_narrow_shift(tensor->dtype))
+    strata_extend_narrow((uint8_t *)m->aligned, count, tensor->dtype);
   return 0;
+}
+
+/* Binding allocates as runs do, so it is a run too. */
+typedef struct {
+  strata_session *session;
+  const strata_tensor *inputs;
+  int failed;
+} binding;
+
+static void bind_inputs(void **args) {
+  binding *work = args[0];
+  for (uint32_t i = 0; i < work->session->model->descriptor->num_inputs && !work->failed; ++i)
+    work->failed = bind_input(work->session, i, &work->inputs[i]);
 }
 
 /* What `owner` of a result points to. */
@@ -299,32 +258,66 @@ static void release_result(strata_tensor *tensor) {
   memset(tensor, 0, sizeof(*tensor));
 }
 
+/* A block of the run that becomes the caller's. */
+static strata_block *result_block(strata_session *session, uint32_t index, uint64_t bytes, result_owner *owner) {
+  char error[STRATA_MESSAGE];
+  strata_block *block = strata_heap_alloc(session->run.heap, &session->run.blocks, bytes, 64, error);
+  if (!block) {
+    strata_set_last_error("output '%s': %s", session->model->descriptor->outputs[index].name, error);
+    free(owner);
+  }
+  return block;
+}
+
+/* Sequences, optionals, maps: a copy in one block. */
+static int take_container(strata_session *session, uint32_t index, strata_tensor *tensor) {
+  const memref *m = session->args[index];
+  const strata_tensor *object = (const strata_tensor *)(intptr_t)((const int64_t *)m->aligned)[m->offset];
+  result_owner *owner = malloc(sizeof(*owner));
+  if (!owner)
+    return strata_set_last_error("out of memory");
+  owner->block = result_block(session, index, strata_object_bytes(object), owner);
+  if (!owner->block)
+    return 1;
+  *tensor = strata_object_to_value(object, strata_block_data(owner->block));
+  tensor->release = release_result;
+  tensor->owner = owner;
+  strata_heap_hand_over(&session->run.blocks, owner->block);
+  return 0;
+}
+
 static int take_result(strata_session *session, uint32_t index, strata_tensor *tensor) {
   const strata_value_info *info = &session->model->descriptor->outputs[index];
+  if (info->element)
+    return take_container(session, index, tensor);
   strata_run *run = &session->run;
   const memref *m = session->args[index];
   int32_t rank = info->rank;
-  size_t element = strata_dtype_size(info->dtype);
+  size_t element = strata_inner_size(info->dtype);
   result_owner *owner = malloc(sizeof(*owner) + (size_t)(rank ? rank : 1) * 2 * sizeof(int64_t));
   if (!owner)
     return strata_set_last_error("out of memory");
   int64_t *strides = owner->shape + rank;
   memcpy(owner->shape, m->sizes, (size_t)rank * sizeof(int64_t));
-  uint64_t bytes = element_count(m->sizes, rank) * element;
+  uint64_t count = strata_element_count(m->sizes, rank), bytes = count * element;
   char *data = m->aligned + m->offset * (int64_t)element;
-  bool direct = row_major(m->sizes, m->sizes + rank, rank, strides) || bytes == 0;
+  bool direct = strata_row_major(m->sizes, m->sizes + rank, rank, strides) || bytes == 0;
   strata_block *block = strata_heap_find(run->heap, &run->blocks, data);
   /* An input, a constant, a part of a much larger buffer, or a buffer that was handed over as an earlier result. */
   if (!block || !direct || block->capacity > 2 * bytes + 4096) {
-    char error[STRATA_MESSAGE];
-    block = strata_heap_alloc(run->heap, &run->blocks, bytes, 64, error);
-    if (!block) {
-      free(owner);
-      return strata_set_last_error("output '%s': %s", info->name, error);
-    }
-    if (bytes)
-      copy_strided(strata_block_data(block), data, element, rank, m->sizes, m->sizes + rank);
+    block = result_block(session, index, bytes, owner);
+    if (!block)
+      return 1;
+    strata_copy(strata_block_data(block), NULL, data, m->sizes + rank, element, rank, m->sizes);
     data = strata_block_data(block);
+  }
+  if (info->dtype == STRATA_STRING) {
+    const int64_t *handles = (const int64_t *)data;
+    block = result_block(session, index, strata_string_bytes(handles, count), owner);
+    if (!block)
+      return 1;
+    data = strata_block_data(block);
+    strata_handles_to_strings(handles, count, data);
   }
   strata_heap_hand_over(&run->blocks, block);
   owner->block = block;
@@ -358,11 +351,15 @@ static int run_locked(strata_session *session, const strata_tensor *inputs, stra
   for (uint32_t i = 0; i < d->num_inputs; symbols += d->inputs[i++].rank)
     if (check_input(session, i, &inputs[i], symbols))
       return 1;
-  for (uint32_t i = 0; i < d->num_inputs; ++i)
-    if (bind_input(session, i, &inputs[i]))
-      return 1;
   atomic_store_explicit(&run->failed, 0, memory_order_relaxed);
   strata_random_begin_run(run);
+  run->objects = run->objects_end = NULL;
+  binding work = {session, inputs, 0};
+  void *work_args[] = {&work};
+  if (!strata_run_call(run, bind_inputs, work_args))
+    return strata_set_last_error("%s", run->message);
+  if (work.failed)
+    return 1;
   bool done = strata_run_call(run, d->main, session->args);
   ++run->number;
   if (!done)

@@ -45,7 +45,8 @@ private:
   static std::vector<Value> describe(llvm::ArrayRef<ValueInfo> values) {
     std::vector<Value> result;
     for (const ValueInfo &value : values)
-      result.emplace_back(value.name, value.dtype, value.shape, value.dimNames);
+      result.push_back({value.name, value.dtype, value.ranked, value.shape,
+                        value.dimNames, describe(value.elements)});
     return result;
   }
 

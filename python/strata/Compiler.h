@@ -30,10 +30,16 @@ struct Options {
   bool advanceSeeds = false;
 };
 
-/// Name, ONNX's element type, sizes (-1: not known) and symbolic names ("":
-/// none) of the dimensions.
-using Value = std::tuple<std::string, int, std::vector<int64_t>,
-                         std::vector<std::string>>;
+/// An input or output: ONNX's element type, sizes (-1: not known) and symbolic
+/// names ("": none) of the dimensions, and what is in a container.
+struct Value {
+  std::string name;
+  int dtype;
+  bool ranked;
+  std::vector<int64_t> shape;
+  std::vector<std::string> dimNames;
+  std::vector<Value> elements;
+};
 /// Node, runs, nanoseconds.
 using ProfileEntry = std::tuple<std::string, uint64_t, uint64_t>;
 

@@ -4,26 +4,14 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
 from strata import _native
-from strata._dtypes import from_memory, from_onnx, to_memory
 from strata._errors import InputError
+from strata._values import Value, from_native, to_native, value_of
 
 if TYPE_CHECKING:
     from onnx import ModelProto
-
-
-@dataclass(frozen=True)
-class Value:
-    """An input or output: a dimension is its size, its symbolic name, or None where neither is known."""
-
-    name: str
-    shape: tuple[int | str | None, ...]
-    dtype: np.dtype
 
 
 class Model:
@@ -34,8 +22,8 @@ class Model:
 
     def __init__(self, native: _native.Model) -> None:
         self._native = native
-        self._inputs = [_value(*info) for info in native.inputs()]
-        self._outputs = [_value(*info) for info in native.outputs()]
+        self._inputs = [value_of(*info) for info in native.inputs()]
+        self._outputs = [value_of(*info) for info in native.outputs()]
 
     @property
     def name(self) -> str:
@@ -57,20 +45,20 @@ class Model:
         """The number of threads of a run."""
         return self._native.threads()
 
-    def run(self, feeds: Mapping[str, Any] | Iterable[Any]) -> list[np.ndarray]:
+    def run(self, feeds: Mapping[str, Any] | Iterable[Any]) -> list[Any]:
         """Runs the model on a mapping from input names to arrays, or on arrays in the order of `inputs`.
 
         Returns the list of output arrays. Contiguous arrays are read in place, and the outputs are views of what the
-        model wrote. Raises InputError or RunError.
+        model wrote. Strings are arrays of objects (str), sequences lists, maps dictionaries, and an empty optional is
+        None. Raises InputError or RunError.
         """
         arrays = self._by_position(feeds) if isinstance(feeds, Mapping) else list(feeds)
         if len(arrays) != len(self._inputs):
             raise InputError(f"{self.name} takes {len(self._inputs)} inputs, got {len(arrays)}")
-        arrays = [_checked(value, array) for value, array in zip(self._inputs, arrays)]
-        results = self._native.run([(to_memory(array), array.shape) for array in arrays])
-        return [from_memory(data, value.dtype, shape) for value, (data, shape) in zip(self._outputs, results)]
+        results = self._native.run([to_native(value, array) for value, array in zip(self._inputs, arrays)])
+        return [from_native(*result) for result in results]
 
-    def __call__(self, *arrays: Any) -> list[np.ndarray]:
+    def __call__(self, *arrays: Any) -> list[Any]:
         """`run` on arrays in the order of `inputs`."""
         return self.run(arrays)
 
@@ -80,7 +68,7 @@ class Model:
 
     def __repr__(self) -> str:
         def text(values):
-            return ", ".join(f"{v.name}: {v.dtype}[{', '.join(map(_dim, v.shape))}]" for v in values)
+            return ", ".join(f"{v.name}: {v.type}" for v in values)
 
         return f"<strata.Model {self.name}({text(self._inputs)}) -> ({text(self._outputs)})>"
 
@@ -155,34 +143,6 @@ def _options(threads, seed, profile, memory_limit, advance_seeds):
     options.profile = profile
     options.advance_seeds = advance_seeds
     return options
-
-
-def _value(name, dtype, dims, dim_names):
-    shape = tuple(size if size >= 0 else symbol or None for size, symbol in zip(dims, dim_names))
-    return Value(name, shape, from_onnx(dtype))
-
-
-def _checked(value, array):
-    """The array of an input, of the right type and shape."""
-    if not isinstance(array, np.ndarray):
-        if hasattr(array, "__dlpack__") and not isinstance(array, np.generic):
-            array = np.from_dlpack(array)
-        elif isinstance(array, (int, float, bool, complex, list, tuple)):
-            array = np.asarray(array, value.dtype)
-        else:
-            array = np.asarray(array)
-    if array.dtype != value.dtype:
-        raise InputError(f"input '{value.name}' must be {value.dtype}, got {array.dtype}")
-    if len(array.shape) != len(value.shape) or any(
-        isinstance(want, int) and want != have for want, have in zip(value.shape, array.shape)
-    ):
-        want = ", ".join(map(_dim, value.shape))
-        raise InputError(f"input '{value.name}' must have shape [{want}], got {list(array.shape)}")
-    return array
-
-
-def _dim(dim):
-    return "?" if dim is None else str(dim)
 
 
 def _listed(names):

@@ -1,8 +1,10 @@
 //===- native.cpp - the module strata._native -----------------------------===//
 //
 // The smallest bridge that the Python package can be written on: compile, open,
-// describe, run. Arrays cross it as flat bytes with a shape; what they mean
-// (names, element types, errors of use) is the Python side's business.
+// describe, run. A value crosses it as (element type, shape, data): the data of
+// an array are its bytes, of an array of strings a list of bytes objects, of a
+// container a list of values, of an empty optional None. What they mean (names,
+// errors of use) is the Python side's business.
 //
 //===----------------------------------------------------------------------===//
 
@@ -24,9 +26,6 @@ namespace {
 using Bytes =
     nb::ndarray<const uint8_t, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
 using OwnedBytes = nb::ndarray<nb::numpy, uint8_t, nb::ndim<1>>;
-/// The elements and the shape of an array.
-using Input = std::tuple<Bytes, std::vector<int64_t>>;
-using Output = std::tuple<OwnedBytes, nb::tuple>;
 
 [[noreturn]] void raise(const char *error, const std::string &message) {
   nb::object type = nb::module_::import_("strata._errors").attr(error);
@@ -48,36 +47,96 @@ auto withoutLock(const char *error, Function function) {
   return result;
 }
 
+nb::tuple wrap(const Tensor &tensor);
+
+nb::object wrapElements(const Tensor &tensor) {
+  nb::list list;
+  if (tensor.dtype == STRATA_OPTIONAL)
+    return nb::none();
+  for (const Tensor &element : tensor.elements)
+    list.append(wrap(element));
+  if (tensor.dtype == STRATA_STRING) {
+    auto *strings = static_cast<const strata_string *>(tensor.data);
+    for (int64_t i = 0, count = tensor.size(); i < count; ++i)
+      list.append(nb::bytes(strings[i].bytes, strings[i].length));
+  }
+  return list;
+}
+
 /// The tensor's bytes in place; the array keeps them alive.
-Output wrap(const Tensor &tensor) {
+nb::tuple wrap(const Tensor &tensor) {
   nb::list shape;
   for (int64_t dim : tensor.shape)
     shape.append(dim);
+  if (tensor.isContainer() || tensor.dtype == STRATA_STRING)
+    return nb::make_tuple(static_cast<int>(tensor.dtype), nb::tuple(shape),
+                          wrapElements(tensor));
   nb::capsule owner(new std::shared_ptr<void>(tensor.owner),
                     [](void *pointer) noexcept {
                       delete static_cast<std::shared_ptr<void> *>(pointer);
                     });
-  return {OwnedBytes(tensor.data, {tensor.bytes()}, owner), nb::tuple(shape)};
+  return nb::make_tuple(static_cast<int>(tensor.dtype), nb::tuple(shape),
+                        OwnedBytes(tensor.data, {tensor.bytes()}, owner));
 }
 
-std::vector<Output> run(Model &model, const std::vector<Input> &arrays) {
-  std::vector<Value> values = model.inputs();
-  std::vector<Tensor> inputs(arrays.size());
-  for (size_t i = 0; i < arrays.size(); ++i) {
-    const auto &[bytes, shape] = arrays[i];
-    inputs[i].dtype = static_cast<strata_dtype>(
-        i < values.size() ? std::get<1>(values[i]) : STRATA_UNDEFINED);
-    inputs[i].shape = shape;
-    inputs[i].data =
-        const_cast<uint8_t *>(bytes.data()); // inputs are only read
+/// The other way; what the tensor refers to lives as long as `value`.
+Tensor unwrap(nb::handle value) {
+  auto dtype = static_cast<strata_dtype>(nb::cast<int>(value[0]));
+  nb::object data = value[2];
+  if (dtype >= STRATA_SEQUENCE) {
+    std::vector<Tensor> elements;
+    if (!data.is_none())
+      for (nb::handle element : data)
+        elements.push_back(unwrap(element));
+    return Tensor::ofElements(dtype, std::move(elements));
   }
+  auto shape = nb::cast<std::vector<int64_t>>(value[1]);
+  if (dtype == STRATA_STRING) {
+    std::vector<std::string> strings;
+    for (nb::handle string : data) {
+      auto bytes = nb::cast<nb::bytes>(string);
+      strings.emplace_back(bytes.c_str(), bytes.size());
+    }
+    return Tensor::ofStrings(std::move(shape), strings);
+  }
+  Tensor tensor;
+  tensor.dtype = dtype;
+  tensor.shape = std::move(shape);
+  // Inputs are only read.
+  tensor.data = const_cast<uint8_t *>(nb::cast<Bytes>(data).data());
+  return tensor;
+}
+
+/// (name, element type, sizes or None, symbolic names, elements)
+nb::tuple describe(const Value &value) {
+  nb::list elements;
+  for (const Value &element : value.elements)
+    elements.append(describe(element));
+  nb::object shape = nb::none();
+  if (value.ranked)
+    shape = nb::cast(value.shape);
+  return nb::make_tuple(value.name, value.dtype, shape, value.dimNames,
+                        elements);
+}
+
+nb::list describe(const std::vector<Value> &values) {
+  nb::list result;
+  for (const Value &value : values)
+    result.append(describe(value));
+  return result;
+}
+
+nb::list run(Model &model, nb::list arrays) {
+  std::vector<Tensor> inputs;
+  for (nb::handle array : arrays)
+    inputs.push_back(unwrap(array));
   std::vector<Tensor> outputs =
       withoutLock("RunError", [&](std::string &failure) {
         return model.run(inputs, failure);
       });
-  std::vector<Output> results;
+  nb::list results;
   for (const Tensor &output : outputs)
-    results.push_back(wrap(output));
+    results.append(wrap(output));
   return results;
 }
 
@@ -102,8 +161,8 @@ NB_MODULE(_native, m) {
   nb::class_<Model>(m, "Model")
       .def("name", &Model::name)
       .def("threads", &Model::threads)
-      .def("inputs", &Model::inputs)
-      .def("outputs", &Model::outputs)
+      .def("inputs", [](Model &model) { return describe(model.inputs()); })
+      .def("outputs", [](Model &model) { return describe(model.outputs()); })
       .def("profile", &Model::profile)
       .def("run", &run, nb::arg("arrays"));
 

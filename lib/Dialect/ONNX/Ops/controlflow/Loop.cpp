@@ -6,6 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "../Containers.h"
 #include "../LoopBody.h"
 #include "Dialect/VersionSteps.h"
 
@@ -54,11 +55,28 @@ static LogicalResult inferLoop(ShapeContext &c) {
     if (!isa<RankedTensorType>(body.getArgument(i).getType()))
       body.getArgument(i).setType(makeTensorType({}, IntegerType::get(op->getContext(), element)));
   SmallVector<Type> initial(op->getOperands().take_back(carried).getTypes());
-  FailureOr<SmallVector<Type>> types = loopbody::inferTypes(c, body, 2, 1, initial);
+  // What is put into an empty sequence tells what its elements are; if nothing is, its type does.
+  SmallVector<Type> unfilled = initial;
+  bool startsEmpty = false;
+  for (auto [type, operand] : llvm::zip_equal(unfilled, op->getOperands().take_back(carried)))
+    if (isa<SeqType>(type) && !elementOf(operand)) {
+      type = SeqType::get(op->getContext(), NoneType::get(op->getContext()));
+      startsEmpty = true;
+    }
+  FailureOr<SmallVector<Type>> types = loopbody::inferTypes(c, body, 2, 1, unfilled);
+  if (succeeded(types) && startsEmpty) {
+    for (auto [type, from] : llvm::zip_equal(*types, initial))
+      if (auto seq = dyn_cast<SeqType>(type); seq && isa<NoneType>(seq.getElement()))
+        type = from;
+    types = loopbody::inferTypes(c, body, 2, 1, *types);
+  }
   if (failed(types))
     return failure();
-  for (auto [i, type] : llvm::enumerate(*types))
-    c.setType(0, type, i);
+  for (auto [i, type] : llvm::enumerate(*types)) {
+    // An optional sequence that the body makes a sequence is one behind the loop.
+    Type made = body.getTerminator()->getOperand(i + 1).getType();
+    c.setType(0, isa<OptionalType>(type) && isa<SeqType>(made) ? made : type, i);
+  }
   Dim count;
   if (onlyCounts(op, c.getAnalysis()))
     if (auto trips = c.values(0); trips && trips->size() == 1)

@@ -7,6 +7,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "../Elementwise.h"
+#include "Conversion/RuntimeCalls.h"
 #include "Dialect/VersionSteps.h"
 
 namespace {
@@ -521,6 +522,17 @@ static FailureOr<SmallVector<Value>> lowerPow(Operation *op, ValueRange operands
   return SmallVector<Value>{b.elementwise(operands, getSeamElementType(base), body, op->getOperands())};
 }
 
+// Strings are equal if their bytes are.
+static FailureOr<SmallVector<Value>> lowerEqual(Operation *op, ValueRange operands, LinalgBuilder &b) {
+  if (!isa<StringType>(getElementType(op->getOperand(0))))
+    return lower<compareElements<arith::CmpFPredicate::OEQ, arith::CmpIPredicate::eq, arith::CmpIPredicate::eq>>(
+        op, operands, b);
+  return SmallVector<Value>{mapElements(b, operands, b.getI1Type(), [&](ValueRange x) -> Value {
+    Value equal = callRuntime(b, "strata_rt_string_equal", x, b.getI64Type());
+    return b.create<arith::CmpIOp>(arith::CmpIPredicate::ne, equal, b.scalarInt(b.getI64Type(), 0));
+  })};
+}
+
 //===----------------------------------------------------------------------===//
 // Table
 //===----------------------------------------------------------------------===//
@@ -542,7 +554,7 @@ STRATA_SLICE(Binary) {
   add("Mul", lower<arithmetic<arith::MulFOp, arith::MulIOp>>, inferElements<multiplyValues>);
   add("Div", lower<divide>, inferElements<divideValues>);
   add("Pow", lowerPow);
-  add("Equal", lower<compareElements<F::OEQ, I::eq, I::eq>>, inferElements<equalValues>);
+  add("Equal", lowerEqual, inferElements<equalValues>);
   add("Less", lower<compareElements<F::OLT, I::slt, I::ult>>, inferElements<compareValues<std::less<int64_t>>>);
   add("LessOrEqual", lower<compareElements<F::OLE, I::sle, I::ule>>,
       inferElements<compareValues<std::less_equal<int64_t>>>);

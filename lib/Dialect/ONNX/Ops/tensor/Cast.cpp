@@ -1,6 +1,7 @@
 //===- Cast.cpp - Cast, CastLike: other element types ---------------------===//
 
 #include "../Elementwise.h"
+#include "Conversion/RuntimeCalls.h"
 #include "Dialect/VersionSteps.h"
 
 //===----------------------------------------------------------------------===//
@@ -102,6 +103,29 @@ static LogicalResult downgradeCast(Operation *op, PatternRewriter &rewriter) {
 // Lowering
 //===----------------------------------------------------------------------===//
 
+// Numbers as text, and back.
+static Value toString(LinalgBuilder &b, Value number, Type from) {
+  Type i64 = b.getI64Type(), wide = b.getF64Type();
+  Value dtype = dtypeOf(b, from);
+  if (isa<IntegerType>(from))
+    return callRuntime(b, "strata_rt_string_from_integer", {scalar::convert(b, number, from, i64), dtype}, i64);
+  return callRuntime(b, "strata_rt_string_from_float", {scalar::convert(b, number, from, wide), dtype}, i64);
+}
+
+static Value fromString(LinalgBuilder &b, Value string, Type to, bool saturate, scalar::RoundMode mode) {
+  Type i64 = b.getI64Type(), wide = b.getF64Type();
+  if (to.isSignlessInteger(1))
+    return b.create<arith::CmpIOp>(
+        arith::CmpIPredicate::ne,
+        callRuntime(b, "strata_rt_string_to_integer", {string, dtypeOf(b, to)}, i64, /*located=*/true),
+        b.scalarInt(i64, 0));
+  if (isa<IntegerType>(to))
+    return scalar::convert(
+        b, callRuntime(b, "strata_rt_string_to_integer", {string, dtypeOf(b, to)}, i64, /*located=*/true), i64, to);
+  Value number = callRuntime(b, "strata_rt_string_to_float", string, wide, /*located=*/true);
+  return scalar::convert(b, number, wide, to, saturate, mode);
+}
+
 static FailureOr<SmallVector<Value>> lowerCast(Operation *op, ValueRange operands, LinalgBuilder &b) {
   Type from = getElementType(op->getOperand(0)), to = getElementType(op->getResult(0));
   auto saturate = op->getAttrOfType<IntegerAttr>("saturate");
@@ -111,6 +135,13 @@ static FailureOr<SmallVector<Value>> lowerCast(Operation *op, ValueRange operand
     mode = roundMode == "down" ? scalar::RoundMode::down : scalar::RoundMode::nearest;
   if (from == to)
     return SmallVector<Value>{operands[0]};
+  bool fromText = isa<StringType>(from), toText = isa<StringType>(to), saturates = !saturate || saturate.getInt() != 0;
+  if (isa<ComplexType>(from) != isa<ComplexType>(to) && (fromText || toText))
+    return op->emitOpError("cannot be compiled: complex numbers have no form as strings");
+  if (fromText || toText)
+    return SmallVector<Value>{mapElements(b, operands[0], getSeamElementType(to), [&](ValueRange x) {
+      return toText ? toString(b, x[0], from) : fromString(b, x[0], to, saturates, mode);
+    })};
   Value result = b.elementwise(operands[0], getSeamElementType(to), [&](ImplicitLocOpBuilder &n, ValueRange x) {
     return scalar::convert(n, x[0], from, to, !saturate || saturate.getInt() != 0, mode);
   });
