@@ -115,6 +115,14 @@ STRATA_API int64_t strata_rt_seq_concat_size(int64_t sequence, int64_t rank, int
 /* Writes them side by side along `axis`, a new one if `new_axis`. */
 STRATA_API void strata_rt_seq_concat(int64_t sequence, int64_t rank, int64_t axis, int64_t new_axis, void *out);
 
+/* A sequence of maps from the labels (one dimension, of int64_t or handles) to each row's values. */
+STRATA_API int64_t strata_rt_zip_map(const void *rows, const void *labels, int64_t dtype);
+STRATA_API int64_t strata_rt_map_size(int64_t map);
+/* Into `out`, one row: the values of these keys, zero where there is none; all values in the order of their keys
+ * (integers), or, with a width, each at the place that its key says. */
+STRATA_API void strata_rt_map_values(int64_t map, const void *labels, void *out);
+STRATA_API void strata_rt_map_list(int64_t map, int64_t width, void *out, int64_t node);
+
 /* Profiling hooks around the code of one node; cheap when the session does not profile. `name` outlives the model. */
 STRATA_API void strata_rt_profile_begin(int64_t node, const char *name);
 STRATA_API void strata_rt_profile_end(int64_t node);

@@ -17,7 +17,7 @@ namespace strata {
 Value callRuntime(LinalgBuilder &b, StringRef symbol, ValueRange arguments, Type result, bool located) {
   // One declaration for each combination of types, all of the same C function: ConvertToLLVM gives them its name.
   SmallVector<Value> values;
-  std::string name = symbol.str();
+  std::string name = (symbol + "_").str(); // not the C function's
   llvm::raw_string_ostream os(name);
   for (Value value : arguments) {
     if (auto tensor = dyn_cast<RankedTensorType>(value.getType())) {

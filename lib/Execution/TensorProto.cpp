@@ -1,7 +1,7 @@
 //===- TensorProto.cpp - ONNX's serialized tensors ------------------------===//
 
 #include "TensorFile.h"
-#include "onnx/onnx_pb.h"
+#include "onnx/onnx-data.pb.h"
 #include <cstring>
 
 namespace strata {

@@ -102,6 +102,8 @@ size_t strata_inner_size(int32_t dtype);
 /* --- Objects.c */
 /* Memory of the current run, aligned to 16 bytes, for small objects; ends the run where there is none left. */
 void *strata_object_alloc(size_t bytes);
+/* A sequence (or, of keys and values, a map) of these elements. */
+const strata_tensor *strata_sequence_of(int32_t dtype, const strata_tensor **items, int64_t length);
 
 /* --- Values.c: what callers pass and get, and what runs work on (strata_runtime.h), into each other. */
 /* 0, or 1 with the last error set, which begins with `label`. */

@@ -5,9 +5,6 @@
 #include <stdio.h>
 #include <string.h>
 
-/* In Objects.c. */
-const strata_tensor *strata_sequence_of(int32_t dtype, const strata_tensor **items, int64_t length);
-
 static const char *type_name(int32_t dtype) {
   const char *name = strata_dtype_name(dtype);
   return name ? name : "an unknown type";

@@ -22,9 +22,10 @@ ELEMENTS = {
 }  # yapf: disable
 PREFERRED = ["tensor(float)", "tensor(int64)", "tensor(int32)", "tensor(uint8)", "tensor(bool)", "tensor(string)"]
 
-# Required attributes whose values the specification restricts, by attribute name and kind.
+# Required attributes whose values the specification restricts, by attribute name and kind or by operator and name.
 ATTRIBUTES = {
     ("equation", "STRING"): '"i->i"', ("direction", "STRING"): '"LEFT"', ("to", "STRING"): '"FLOAT"',
+    ("TfIdfVectorizer", "mode"): '"TF"',
 }  # yapf: disable
 KINDS = {
     "INT": "1 : i64", "FLOAT": "1.0 : f32", "STRING": '"a"', "INTS": "array<i64: 1, 1>", "FLOATS": "array<f32: 1.0>",
@@ -33,6 +34,8 @@ KINDS = {
 # Optional attributes without which the use would be invalid.
 NEEDED = {
     "Constant": 'value = dense<1.0> : tensor<f32>', "Mod": "fmod = 1 : i64", "BatchNormalization": "training_mode = 1 : i64",
+    "LabelEncoder": "keys_floats = array<f32: 1.0>, values_floats = array<f32: 1.0>",
+    "CategoryMapper": 'cats_int64s = array<i64: 1>, cats_strings = ["a"]',
 }  # yapf: disable
 # Optional inputs that exclude others.
 LEFT_OUT = {("Attention", "nonpad_kv_seqlen")}
@@ -84,7 +87,7 @@ def render(schema):
     if schema.name == "If":
         arguments.append(("%outer", "tensor<*xf32>"))
     attributes = [f"{RENAMES.get((schema.name, 'attr', n), n)} = "
-                  f"{ATTRIBUTES.get((n, a.type.name), KINDS.get(a.type.name))}"
+                  f"{ATTRIBUTES.get((schema.name, n)) or ATTRIBUTES.get((n, a.type.name), KINDS.get(a.type.name))}"
                   for n, a in sorted(schema.attributes.items()) if a.required and a.type.name != "GRAPH"]
     needed = NEEDED.get(schema.name, "")
     if needed.split(" ")[0] in schema.attributes and not attributes:

@@ -4,8 +4,6 @@
 
 static LogicalResult verifyMap(Operation *op) {
   Block &body = op->getRegion(0).front();
-  if (body.getNumArguments() != op->getNumOperands())
-    return op->emitOpError("has ") << op->getNumOperands() << " inputs, but its body has " << body.getNumArguments();
   if (body.getTerminator()->getNumOperands() != op->getNumResults())
     return op->emitOpError("has ") << op->getNumResults() << " outputs, but its body has "
                                    << body.getTerminator()->getNumOperands();
@@ -15,6 +13,8 @@ static LogicalResult verifyMap(Operation *op) {
 static LogicalResult inferMap(ShapeContext &c) {
   Operation *op = c.getOperation();
   Block &body = op->getRegion(0).front();
+  if (body.getNumArguments() != op->getNumOperands())
+    return c.emitError() << "has " << op->getNumOperands() << " inputs, but its body has " << body.getNumArguments();
   for (auto [argument, operand] : llvm::zip(body.getArguments(), op->getOperands())) {
     Type type = operand.getType();
     if (Type element = elementOf(type))

@@ -200,7 +200,7 @@ func.func @Sinh(%arg0: tensor<*xf32>) {
 // CHECK-LABEL: @TfIdfVectorizer(
 // CHECK: onnx.TfIdfVectorizer_9(
 func.func @TfIdfVectorizer(%arg0: tensor<*xi64>) {
-  %0 = onnx.TfIdfVectorizer_9(%arg0) {max_gram_length = 1 : i64, max_skip_count = 1 : i64, min_gram_length = 1 : i64, mode = "a", ngram_counts = array<i64: 1, 1>, ngram_indexes = array<i64: 1, 1>} : (tensor<*xi64>) -> tensor<*xf32>
+  %0 = onnx.TfIdfVectorizer_9(%arg0) {max_gram_length = 1 : i64, max_skip_count = 1 : i64, min_gram_length = 1 : i64, mode = "TF", ngram_counts = array<i64: 1, 1>, ngram_indexes = array<i64: 1, 1>} : (tensor<*xi64>) -> tensor<*xf32>
   return
 }
 

@@ -29,7 +29,7 @@ func.func @CastMap(%arg0: !onnx.map<i64, f32>) {
 // CHECK-LABEL: @CategoryMapper(
 // CHECK: onnx.ml.CategoryMapper_1(
 func.func @CategoryMapper(%arg0: tensor<*xi64>) {
-  %0 = onnx.ml.CategoryMapper_1(%arg0) : (tensor<*xi64>) -> tensor<*xi64>
+  %0 = onnx.ml.CategoryMapper_1(%arg0) {cats_int64s = array<i64: 1>, cats_strings = ["a"]} : (tensor<*xi64>) -> tensor<*xi64>
   return
 }
 

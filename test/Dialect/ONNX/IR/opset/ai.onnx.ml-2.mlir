@@ -8,6 +8,6 @@
 // CHECK-LABEL: @LabelEncoder(
 // CHECK: onnx.ml.LabelEncoder_2(
 func.func @LabelEncoder(%arg0: tensor<*xf32>) {
-  %0 = onnx.ml.LabelEncoder_2(%arg0) : (tensor<*xf32>) -> tensor<*xf32>
+  %0 = onnx.ml.LabelEncoder_2(%arg0) {keys_floats = array<f32: 1.0>, values_floats = array<f32: 1.0>} : (tensor<*xf32>) -> tensor<*xf32>
   return
 }

@@ -1,0 +1,31 @@
+// RUN: strata-opt %s --onnx-infer-shapes --convert-onnx-to-linalg --split-input-file --verify-diagnostics
+
+func.func @case(%x: tensor<3x!onnx.string>) -> tensor<?x!onnx.string> {
+  // expected-error @below {{case_change_action is 'TITLE', but must be NONE, LOWER or UPPER}}
+  %0 = onnx.StringNormalizer_10(%x) {case_change_action = "TITLE"} : (tensor<3x!onnx.string>) -> tensor<?x!onnx.string>
+  return %0 : tensor<?x!onnx.string>
+}
+
+// -----
+
+func.func @rows(%x: tensor<2x3x!onnx.string>) -> tensor<*x!onnx.string> {
+  // expected-error @below {{needs an input of one row, not 2}}
+  %0 = onnx.StringNormalizer_10(%x) : (tensor<2x3x!onnx.string>) -> tensor<*x!onnx.string>
+  return %0 : tensor<*x!onnx.string>
+}
+
+// -----
+
+func.func @grams(%x: tensor<3xi64>) -> tensor<?xf32> {
+  // expected-error @below {{ngram_counts does not divide the pool into n-grams: its part 1 is [1, 4) of 4}}
+  %0 = onnx.TfIdfVectorizer_9(%x) {max_gram_length = 2 : i64, max_skip_count = 0 : i64, min_gram_length = 1 : i64, mode = "TF", ngram_counts = array<i64: 0, 1>, ngram_indexes = array<i64: 0, 1>, pool_int64s = array<i64: 1, 2, 3, 4>} : (tensor<3xi64>) -> tensor<?xf32>
+  return %0 : tensor<?xf32>
+}
+
+// -----
+
+func.func @arithmetic(%x: tensor<3x!onnx.string>) -> tensor<1x!onnx.string> {
+  // expected-error @below {{cannot be compiled: no lowering for values of type tensor(string)}}
+  %0 = onnx.Unique_28(%x) : (tensor<3x!onnx.string>) -> tensor<1x!onnx.string>
+  return %0 : tensor<1x!onnx.string>
+}

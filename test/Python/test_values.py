@@ -1,0 +1,310 @@
+"""Strings, sequences and optionals in and out of compiled models; the expected values are ONNX's evaluator's or Python's."""
+
+import numpy as np
+import onnx
+import pytest
+import strata
+from onnx import TensorProto, helper, parser
+from onnx.reference import ReferenceEvaluator
+
+
+def strings(*items, shape=None):
+    array = np.array(items, object)
+    return array.reshape(shape) if shape else array
+
+
+def compile(text, **options):
+    return strata.compile(parser.parse_model('<ir_version: 10, opset_import: ["" : 21, "ai.onnx.ml" : 4]>\n' + text), **options)
+
+
+def node_model(op, inputs, outputs, opset=21, domain="", **attributes):
+    names = [v.name for v in inputs]
+    graph = helper.make_graph(
+        [helper.make_node(op, names, [v.name for v in outputs], name="the_node", domain=domain, **attributes)],
+        "graph", inputs, outputs,
+    )  # fmt: skip
+    return helper.make_model(graph, opset_imports=[helper.make_opsetid(d, v) for d, v in {"": opset, "ai.onnx.ml": 4}.items()])
+
+
+def text(name, *dims):
+    return helper.make_tensor_value_info(name, TensorProto.STRING, dims)
+
+
+def sequence(name, *dims, element=TensorProto.FLOAT):
+    return helper.make_tensor_sequence_value_info(name, element, dims)
+
+
+def equal(actual, expected):
+    if isinstance(expected, list):
+        assert isinstance(actual, list) and len(actual) == len(expected)
+        for a, e in zip(actual, expected):
+            equal(a, e)
+    elif expected is None:
+        assert actual is None
+    else:
+        assert actual.shape == expected.shape and actual.dtype.kind == (
+            "O" if expected.dtype.kind in "OSU" else expected.dtype.kind
+        )
+        assert (actual.astype(str) == expected.astype(str)).all() if actual.dtype == object else (actual == expected).all()
+
+
+WORDS = strings("", "a", "Grüße", "x\0y", "日本", "long" * 50, shape=(2, 3))
+
+
+def test_strings_come_out_as_they_went_in():
+    model = compile("g (string[n, 3] x) => (string[3, n] y, string[n, 3] z) { y = Transpose(x) z = Identity(x) }")
+    assert model.inputs[0].type == "object[n, 3]"
+    for _ in range(2):
+        y, z = model.run([WORDS])
+        equal(y, WORDS.T)
+        equal(z, WORDS)
+    equal(model.run([WORDS.astype(str)[:, ::-1]])[1], WORDS[:, ::-1])  # other kinds of arrays, strides
+    equal(model.run([np.empty((0, 3), object)])[1], np.empty((0, 3), object))
+
+
+def test_constant_strings_and_what_only_moves_them():
+    model = compile(
+        """g (int64[k] i, bool[3] c) => (string[k, 2] gathered, string[3] chosen, string[5] padded)
+        <string[3, 2] table = {"a", "b", "c", "dd", "", "é"}, string[3] left = {"l1", "l2", "l3"}, int64[2] pads = {1, 1}>
+        { gathered = Gather(table, i)
+          right = Constant<value_strings = ["r1", "r2", "r3"]>()
+          chosen = Where(c, left, right)
+          padded = Pad(left, pads) }"""
+    )
+    table = strings("a", "b", "c", "dd", "", "é", shape=(3, 2))
+    gathered, chosen, padded = model.run([np.array([2, 0, 1, 2]), np.array([True, False, True])])
+    equal(gathered, table[[2, 0, 1, 2]])
+    equal(chosen, strings("l1", "r2", "l3"))
+    equal(padded, strings("", "l1", "l2", "l3", ""))
+
+
+def test_concatenation_and_comparison_broadcast():
+    model = compile("g (string[n, 1] x, string[m] y) => (string[n, m] z, bool[n, m] e) { z = StringConcat(x, y) e = Equal(x, y) }")
+    x, y = strings("a", "", shape=(2, 1)), strings("b", "a", "")
+    z, e = model.run([x, y])
+    equal(z, x + y)
+    assert e.tolist() == [[False, True, False], [False, False, True]]
+
+
+def test_regular_expressions():
+    inputs, outputs = [text("x", "n")], [helper.make_tensor_value_info("y", TensorProto.BOOL, ["n"])]
+    model = strata.compile(node_model("RegexFullMatch", inputs, outputs, pattern=r"(\w+)@[a-z]+\.(com|org)"))
+    assert model.run([strings("me@here.com", "me@here.comx", "", "é@b.org")])[0].tolist() == [True, False, False, False]
+    with pytest.raises(strata.RunError, match=r"the_node.*'\(a' is not a regular expression"):
+        strata.compile(node_model("RegexFullMatch", inputs, outputs, pattern="(a")).run([strings("a")])
+
+
+@pytest.mark.parametrize("attributes", [{}, {"delimiter": "-"}, {"delimiter": "--", "maxsplit": 1}, {"maxsplit": 1}])
+def test_split(attributes):
+    inputs = [text("x", 2, "n")]
+    outputs = [text("y", 2, "n", "m"), helper.make_tensor_value_info("z", TensorProto.INT64, [2, "n"])]
+    proto = node_model("StringSplit", inputs, outputs, **attributes)
+    x = strings("a-b--c", "", "  one two\tthree", "--", "a b", "-a-", shape=(2, 3))
+    for actual, expected in zip(strata.compile(proto).run([x]), ReferenceEvaluator(proto).run(None, {"x": x})):
+        equal(actual, expected)
+
+
+@pytest.mark.parametrize("sensitive", [0, 1])
+@pytest.mark.parametrize("action", ["NONE", "LOWER", "UPPER"])
+def test_normalizer(sensitive, action):
+    proto = node_model("StringNormalizer", [text("x", "n")], [text("y", "m")], opset=10, case_change_action=action,
+                       is_case_sensitive=sensitive, stopwords=["Monday", "ÉTÉ"])  # fmt: skip
+    model = strata.compile(proto)
+    for x in (strings("monday", "Monday", "tuesday", "été", "Ωmega"), strings("Monday"), np.empty(0, object)):
+        words = ["Monday", "ÉTÉ"] if sensitive else ["monday", "été"]
+        kept = [s for s in x if (s if sensitive else s.lower()) not in words]
+        change = {"NONE": str, "LOWER": str.lower, "UPPER": str.upper}[action]
+        equal(model.run([x])[0], strings(*([change(s) for s in kept] or [""])))
+
+
+def test_numbers_as_strings_and_back():
+    values = {
+        "FLOAT": np.array([0, -0.0, 1, -2.5, 0.1, 1e-5, 123456.79, 1e16, 3.4028235e38, 1e-45, np.nan, np.inf, -np.inf], np.float32),
+        "DOUBLE": np.array([0.1, 1e100, 5e-324, 1 / 3, 12345678901234567.0]),
+        "FLOAT16": np.array([0.1, 65504, 6e-8, 1 / 3, 1000], np.float16),
+        "INT8": np.array([-128, 0, 127], np.int8),
+        "UINT64": np.array([0, 2**64 - 1], np.uint64),
+        "INT64": np.array([-(2**63), 2**63 - 1]),
+        "BOOL": np.array([True, False]),
+    }
+    for name, x in values.items():
+        kind = getattr(TensorProto, name)
+        value = helper.make_tensor_value_info("x", kind, [len(x)])
+        nodes = [helper.make_node("Cast", ["x"], ["s"], to=TensorProto.STRING), helper.make_node("Cast", ["s"], ["y"], to=kind)]
+        outputs = [text("s", len(x)), helper.make_tensor_value_info("y", kind, [len(x)])]
+        proto = helper.make_model(helper.make_graph(nodes, "g", [value], outputs), opset_imports=[helper.make_opsetid("", 21)])
+        s, y = strata.compile(proto).run([x])
+        assert s.tolist() == x.astype(np.str_).tolist(), name
+        np.testing.assert_array_equal(y, x)
+
+
+def test_text_that_is_no_number_is_a_run_time_error():
+    proto = node_model("Cast", [text("x", "n")], [helper.make_tensor_value_info("y", TensorProto.FLOAT, ["n"])], to=TensorProto.FLOAT)
+    model = strata.compile(proto)
+    np.testing.assert_array_equal(model.run([strings(" 1e3 ", "+INF", "-inf", "NaN", ".5")])[0], [1000, np.inf, -np.inf, np.nan, 0.5])
+    for wrong in ("", "Hello", "1.5x", "0x10", "1\0"):
+        with pytest.raises(strata.RunError, match="the_node.*is not a number"):
+            model.run([strings(wrong)])
+
+
+def test_labels():
+    def run(keys, values, x, **default):
+        y = {"values_strings": TensorProto.STRING, "values_int64s": TensorProto.INT64, "values_floats": TensorProto.FLOAT}
+        proto = node_model("LabelEncoder", [helper.make_tensor_value_info("x", helper.np_dtype_to_tensor_dtype(x.dtype), ["n"])],
+                           [helper.make_tensor_value_info("y", y[next(iter(values))], ["n"])], domain="ai.onnx.ml",
+                           **keys, **values, **default)  # fmt: skip
+        return strata.compile(proto).run([x])[0].tolist()
+
+    text_keys = {"keys_strings": ["b", "a", "ab", "a"]}
+    assert run(text_keys, {"values_int64s": [1, 2, 3, 4]}, strings("a", "ab", "", "b"), default_int64=7) == [4, 3, 7, 1]
+    assert run({"keys_int64s": [5, -5]}, {"values_strings": ["five", "é"]}, np.array([-5, 5, 0])) == ["é", "five", "_Unused"]
+    x = np.array([np.nan, 0.5, 1], np.float32)
+    assert run({"keys_floats": [float("nan"), 0.5]}, {"values_floats": [1.0, 2.0]}, x, default_float=9.0) == [1, 2, 9]
+
+
+A, B, C = (np.arange(n, dtype=np.float32).reshape(1, -1) + n for n in (2, 3, 4))
+
+
+def test_sequences_are_made_changed_and_read():
+    model = compile(
+        """g (float[1, n] a, float[1, m] b, int64 p) => (seq(float[1, k]) s, seq(float[1, k]) t, float[1, k] x, int64 l, float[1, k] c)
+        { e = SequenceEmpty()
+          one = SequenceInsert(e, a)
+          two = SequenceInsert(one, b)
+          s = SequenceInsert(two, a, p)
+          t = SequenceErase(s, p)
+          x = SequenceAt(s, p)
+          l = SequenceLength(s)
+          c = ConcatFromSequence<axis = 1>(s) }"""
+    )
+    assert model.outputs[0].kind == "sequence" and model.outputs[0].shape == (1, None)
+    for position in (-2, -1, 0, 1, 2):
+        s = [A, B]
+        s.insert(position if position >= 0 else 2 + position, A)
+        t = list(s)
+        del t[position]
+        results = model.run([A, B, np.array(position)])
+        equal(results[0], s)
+        equal(results[1], t)
+        equal(results[2], s[position])
+        assert results[3] == 3
+        equal(results[4], np.concatenate(s, 1))
+    for position in (-4, 4):
+        with pytest.raises(strata.RunError, match="the position is out of the sequence's range"):
+            model.run([A, B, np.array(position)])
+
+
+def test_sequences_of_strings_go_in_and_out():
+    model = strata.compile(node_model("Identity", [sequence("x", "n", element=TensorProto.STRING)],
+                                      [sequence("y", "n", element=TensorProto.STRING)]))  # fmt: skip
+    value = [strings("a", ""), strings("日本"), np.empty(0, object)]
+    equal(model.run([value])[0], value)
+    assert model.run([[]])[0] == []
+    for wrong, message in ((strings("a"), "must be a list"), ([A], "element 0 of input 'x' must be an array of strings"),
+                           ([strings("a", shape=(1, 1))], "element 0 of input 'x' must have shape")):  # fmt: skip
+        with pytest.raises(strata.InputError, match=message):
+            model.run([wrong])
+
+
+def test_split_and_stack():
+    model = compile(
+        """g (float[n, 4] x, int64[k] sizes) => (seq(float[m, 4]) parts, seq(float[4]) rows, seq(float[n, j]) pairs, float[4, n] back)
+        <int64 three = {3}>
+        { parts = SplitToSequence(x, sizes)
+          rows = SplitToSequence<keepdims = 0>(x)
+          pairs = SplitToSequence<axis = -1>(x, three)
+          back = ConcatFromSequence<axis = 1, new_axis = 1>(rows) }"""
+    )
+    x = np.arange(20, dtype=np.float32).reshape(5, 4)
+    parts, rows, pairs, back = model.run([x, np.array([2, 0, 3])])
+    equal(parts, [x[:2], x[2:2], x[2:]])
+    equal(rows, list(x))
+    equal(pairs, [x[:, :3], x[:, 3:]])
+    equal(back, x.T)
+    with pytest.raises(strata.RunError, match="do not add up"):
+        model.run([x, np.array([2, 2])])
+    with pytest.raises(strata.RunError, match="negative"):
+        model.run([x, np.array([6, -1])])
+
+
+def test_elements_that_do_not_fit_together():
+    concat = strata.compile(node_model("ConcatFromSequence", [sequence("s", "n", "m")],
+                                       [helper.make_tensor_value_info("y", TensorProto.FLOAT, [None, None])], axis=1))  # fmt: skip
+    equal(concat.run([[A, B]])[0], np.concatenate([A, B], 1))
+    with pytest.raises(strata.RunError, match="the_node: element 1 of the sequence has size 2 in dimension 0, the first one 1"):
+        concat.run([[A, np.zeros((2, 1), np.float32)]])
+    with pytest.raises(strata.RunError, match="the_node: the sequence to be concatenated is empty"):
+        concat.run([[]])
+
+
+def test_a_loop_fills_a_sequence():
+    model = compile(
+        """g (int64 n, bool go) => (seq(float[k]) s, float[j] c)
+        { e = SequenceEmpty()
+          s = Loop(n, go, e) <body = b (int64 i, bool c, seq(float[k]) q) => (bool d, seq(float[k]) r) {
+            f = Cast<to = 1>(i)
+            axes = Constant<value_ints = [0]>()
+            v = Unsqueeze(f, axes)
+            d = Identity(c)
+            r = SequenceInsert(q, v)
+          }>
+          c = ConcatFromSequence<axis = 0>(s) }"""
+    )
+    s, c = model.run([np.array(1000), np.array(True)])
+    assert [float(v[0]) for v in s] == list(range(1000)) and c.tolist() == list(range(1000))
+
+
+def test_a_graph_over_the_elements():
+    body = helper.make_graph([helper.make_node("Mul", ["a", "b"], ["c"]), helper.make_node("Shape", ["a"], ["d"])], "body",
+                             [helper.make_tensor_value_info(n, TensorProto.FLOAT, d) for n, d in (("a", [1, None]), ("b", [1]))],
+                             [helper.make_tensor_value_info("c", TensorProto.FLOAT, [1, None]),
+                              helper.make_tensor_value_info("d", TensorProto.INT64, [2])])  # fmt: skip
+    outputs = [sequence("y", 1, "n"), sequence("z", 2, element=TensorProto.INT64)]
+    inputs = [sequence("x", 1, "n"), helper.make_tensor_value_info("k", TensorProto.FLOAT, [1])]
+    model = strata.compile(node_model("SequenceMap", inputs, outputs, body=body))
+    y, z = model.run([[A, B, C], np.array([3], np.float32)])
+    equal(y, [A * 3, B * 3, C * 3])
+    equal(z, [np.array([1, n]) for n in (2, 3, 4)])
+    assert model.run([[], np.array([3], np.float32)]) == [[], []]
+
+
+def optional(name, inner):
+    return helper.make_value_info(name, helper.make_optional_type_proto(inner.type))
+
+
+def test_optionals():
+    inner = helper.make_tensor_value_info("", TensorProto.FLOAT, [1, "n"])
+    for element, value in ((inner, A), (sequence("", 1, "n"), [A, B])):
+        has = strata.compile(node_model("OptionalHasElement", [optional("x", element)],
+                                        [helper.make_tensor_value_info("y", TensorProto.BOOL, [])]))  # fmt: skip
+        assert has.inputs[0].kind == "optional"
+        assert has.run([value]) == [True] and has.run([None]) == [False]
+        same = strata.compile(node_model("Identity", [optional("x", element)], [optional("y", element)]))
+        equal(same.run([value])[0], value)
+        assert same.run([None]) == [None]
+        element.name = "y"
+        get = strata.compile(node_model("OptionalGetElement", [optional("x", element)], [element]))
+        equal(get.run([value])[0], value)
+        with pytest.raises(strata.RunError, match="the_node: the optional is empty"):
+            get.run([None])
+
+
+def test_onnx_runtime_is_not_needed_to_load_sequences(tmp_path):
+    """An artifact of a model with strings and sequences, through the runtime alone."""
+    import shutil
+    import subprocess
+
+    compiler = shutil.which("strata-compile")
+    if not compiler:
+        pytest.skip("strata-compile is not on the path")
+    proto = parser.parse_model(
+        """<ir_version: 10, opset_import: ["" : 21]>
+        g (seq(string[n]) s, int64 i) => (string[n] y, bool[n] m) { x = SequenceAt(s, i)
+          y = StringConcat(x, x)
+          m = RegexFullMatch<pattern = "a+">(y) }"""
+    )
+    onnx.save(proto, tmp_path / "m.onnx")
+    subprocess.run([compiler, "--emit=lib", tmp_path / "m.onnx", "-o", tmp_path / "m.so"], check=True)
+    y, m = strata.load(tmp_path / "m.so").run([[strings("a"), strings("b", "a")], np.array(1)])
+    equal(y, strings("bb", "aa"))
+    assert m.tolist() == [False, True]
