@@ -66,6 +66,8 @@ STRATA_API void strata_rt_string_constants(const void *table, void *out);
 /* The handle of a table for the functions below. The tensor must outlive it. */
 STRATA_API int64_t strata_rt_address(const void *tensor);
 STRATA_API int64_t strata_rt_string_equal(int64_t a, int64_t b);
+/* Negative, zero or positive: by bytes, which is by code points. */
+STRATA_API int64_t strata_rt_string_compare(int64_t a, int64_t b);
 STRATA_API int64_t strata_rt_string_length(int64_t string);
 STRATA_API int64_t strata_rt_string_concat(int64_t a, int64_t b);
 /* The position of a string in a table, or -1; `order` is how many positions are searched, then these, sorted by bytes. */

@@ -50,7 +50,7 @@ static LogicalResult checkHandles(Operation &op) {
       "ScatterND", "Constant", "ConstantOfShape",
       // Know strings.
       "Cast", "CastLike", "Equal", "RegexFullMatch", "StringConcat", "StringNormalizer", "StringSplit",
-      "TfIdfVectorizer", "ml.LabelEncoder", "ml.CategoryMapper", "ml.OneHotEncoder", "ml.ArrayFeatureExtractor",
+      "TfIdfVectorizer", "Unique", "ml.LabelEncoder", "ml.CategoryMapper", "ml.OneHotEncoder", "ml.ArrayFeatureExtractor",
       "ml.StringNormalizer",
       // Know containers.
       "SequenceEmpty", "SequenceConstruct", "SequenceInsert", "SequenceErase", "SequenceAt", "SequenceLength", "SequenceMap",

@@ -86,6 +86,16 @@ def test_concatenation_and_comparison_broadcast():
     assert e.tolist() == [[False, True, False], [False, False, True]]
 
 
+def test_different_strings():
+    model = compile("g (string[n] x) => (string[m] y, int64[m] i, int64[n] v, int64[m] c) { y, i, v, c = Unique(x) }")
+    x = strings("b", "", "a", "ab", "b", "é", "a")
+    y, i, v, c = model.run([x])
+    want = np.unique(x.astype(str), return_index=True, return_inverse=True, return_counts=True)
+    assert y.tolist() == want[0].tolist()
+    for actual, expected in zip((i, v, c), want[1:]):
+        np.testing.assert_array_equal(actual, expected)
+
+
 def test_regular_expressions():
     inputs, outputs = [text("x", "n")], [helper.make_tensor_value_info("y", TensorProto.BOOL, ["n"])]
     model = strata.compile(node_model("RegexFullMatch", inputs, outputs, pattern=r"(\w+)@[a-z]+\.(com|org)"))

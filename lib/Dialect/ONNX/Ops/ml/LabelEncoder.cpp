@@ -1,7 +1,7 @@
 //===- LabelEncoder.cpp - ml.LabelEncoder, ml.CategoryMapper: values for keys -------------===//
 
 #include "../Elementwise.h"
-#include "../UpgradeStep.h"
+#include "Dialect/VersionSteps.h"
 #include "Conversion/RuntimeCalls.h"
 
 // The list that an attribute `stem`_* holds, as a tensor; null if there is none.
@@ -62,7 +62,7 @@ static LogicalResult inferLabelEncoder(ShapeContext &c) {
 static LogicalResult upgradeLabelEncoder(Operation *op, PatternRewriter &rewriter) {
   if (cast<VersionedOpInterface>(op).getSinceVersion() != 1) {
     // NaN keys matched NaNs of the same bits only; that no producer can mean.
-    replaceByNext(op, rewriter, op->getOperands());
+    replaceByNext(op, rewriter, llvm::to_vector(op->getOperands()));
     return success();
   }
   auto classes = op->getAttrOfType<ArrayAttr>("classes_strings");
@@ -70,7 +70,7 @@ static LogicalResult upgradeLabelEncoder(Operation *op, PatternRewriter &rewrite
     classes = rewriter.getArrayAttr({});
   auto numbers = rewriter.getDenseI64ArrayAttr(llvm::to_vector(llvm::seq<int64_t>(0, classes.size())));
   bool fromText = isa<StringType>(getElementType(op->getOperand(0)));
-  replaceByNext(op, rewriter, op->getOperands(), {"classes_strings"},
+  replaceByNext(op, rewriter, llvm::to_vector(op->getOperands()), {"classes_strings"},
                 {rewriter.getNamedAttr(fromText ? "keys_strings" : "values_strings", classes),
                  rewriter.getNamedAttr(fromText ? "values_int64s" : "keys_int64s", numbers)});
   return success();
@@ -173,6 +173,7 @@ STRATA_SLICE(LabelEncoder) {
   ops.add("ml.LabelEncoder", {.verify = verifyLabelEncoder,
                               .inferShapes = inferLabelEncoder,
                               .upgrade = upgradeLabelEncoder,
+                              .downgrade = downgradePlainly,
                               .lower = lowerLabelEncoder});
   ops.add("ml.CategoryMapper", {.verify = verifyMapper, .inferShapes = inferMapper, .lower = lowerMapper});
 }

@@ -5,7 +5,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "../Containers.h"
-#include "../UpgradeStep.h"
+#include "Dialect/VersionSteps.h"
 
 static LogicalResult verifyOptional(Operation *op) {
   if (op->getNumOperands() == 0 && !op->getAttr("elem_type"))
@@ -75,6 +75,10 @@ static FailureOr<SmallVector<Value>> lowerGet(Operation *op, ValueRange operands
 STRATA_SLICE(Optional) {
   ops.add("Optional", {.verify = verifyOptional, .inferShapes = inferOptional, .lower = lowerOptional});
   ops.add("OptionalHasElement",
-          {.inferShapes = inferHas, .inferValues = inferHasValue, .upgrade = keepAttributes, .lower = lowerHas});
-  ops.add("OptionalGetElement", {.inferShapes = inferGet, .lower = lowerGet});
+          {.inferShapes = inferHas,
+           .inferValues = inferHasValue,
+           .upgrade = keepAttributes,
+           .downgrade = downgradePlainly,
+           .lower = lowerHas});
+  ops.add("OptionalGetElement", {.inferShapes = inferGet, .downgrade = downgradePlainly, .lower = lowerGet});
 }

@@ -7,6 +7,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "../Compute.h"
+#include "Conversion/RuntimeCalls.h"
 
 static LogicalResult inferUnique(ShapeContext &c) {
   for (unsigned i = 1; i < 4; ++i)
@@ -61,6 +62,12 @@ struct Sorter {
     OpFoldResult length = b.dim(keys, 1);
     auto compare = [&](Value i) {
       Value ex = b.create<tensor::ExtractOp>(keys, ValueRange{x, i}), ey = b.create<tensor::ExtractOp>(keys, ValueRange{y, i});
+      if (isa<StringType>(onnx)) {
+        Value order = callRuntime(b, "strata_rt_string_compare", {ex, ey}, b.getI64Type());
+        Value zero = b.scalarInt(b.getI64Type(), 0);
+        return std::pair<Value, Value>(b.create<arith::CmpIOp>(arith::CmpIPredicate::slt, order, zero),
+                                       b.create<arith::CmpIOp>(arith::CmpIPredicate::sgt, order, zero));
+      }
       return std::pair(isBefore(b, ex, ey, onnx), isBefore(b, ey, ex, onnx));
     };
     if (isConstantIntValue(length, 1))
