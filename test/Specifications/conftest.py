@@ -21,13 +21,14 @@ OUTPUTS = {"ConstantOfShape": "output", "RandomUniformLike": "output", "Dropout"
 OTHERS = {
     ("Dequantize", 1): ["int8", "uint8", "int16", "uint16", "int32"],
     ("Range", 4): ["float16", "bfloat16", "float", "double", "int8", "int16", "int32", "int64", "uint8", "uint16",
-                   "uint32", "uint64"],
+                   "uint32", "uint64", "float8e4m3fn", "float8e5m2", "int4", "uint4"],
 }  # fmt: skip
 # Other spellings of element types: TensorFlow's, OpenVINO's and NumPy's.
 ALIASES = {
     "qint8": "int8", "quint8": "uint8", "qint16": "int16", "quint16": "uint16", "qint32": "int32",
     "f16": "float16", "bf16": "bfloat16", "f32": "float", "f64": "double", "float32": "float", "float64": "double",
     "i8": "int8", "i16": "int16", "i32": "int32", "i64": "int64",
+    "f8e4m3": "float8e4m3fn", "f8e5m2": "float8e5m2", "i4": "int4", "u4": "uint4",
     "u8": "uint8", "u16": "uint16", "u32": "uint32", "u64": "uint64",
 }  # fmt: skip
 # Cells that cannot be: random values differ from run to run, so nothing is folded.

@@ -284,6 +284,7 @@ QUANTIZED = ["int8", "uint8", "int16", "uint16", "int32"]
 NUMERIC = {
     "float16": "f16", "bfloat16": "bf16", "float": "f32", "double": "f64", "int8": "i8", "int16": "i16",
     "int32": "i32", "int64": "i64", "uint8": "u8", "uint16": "u16", "uint32": "u32", "uint64": "u64",
+    "float8e4m3fn": "f8e4m3", "float8e5m2": "f8e5m2", "int4": "i4", "uint4": "u4",
 }  # fmt: skip
 
 
@@ -306,7 +307,7 @@ def ranges(opset=13):
         nodes.append(helper.make_node("Range", ["start", "stop", "step"], [name], name=name, domain=OPENVINO, output_type=output_type))
         outputs.append((name, element, [f"n_{element}"]))
     inputs = [("start", "float", []), ("stop", "float", []), ("step", "float", [])]
-    feeds = {"start": np.array(1, np.float32), "stop": np.array(9.5, np.float32), "step": np.array(2, np.float32)}
+    feeds = {"start": np.array(1, np.float32), "stop": np.array(7.5, np.float32), "step": np.array(2, np.float32)}
     return make_model(nodes, inputs, outputs, opset, OPENVINO), feeds
 
 
