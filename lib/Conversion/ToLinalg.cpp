@@ -73,6 +73,9 @@ static LogicalResult checkHandles(Operation &op) {
 
 LogicalResult LinalgBuilder::lowerOp(Operation &op) {
   setLoc(op.getLoc());
+  if (auto custom = dyn_cast<onnx::CustomOp>(op))
+    return op.emitError("operator '") << custom.getOpType() << "' of the domain '" << custom.getDomain()
+                                      << "' cannot be compiled: Strata does not know this domain; a plugin must lower it";
   for (Value result : op.getResults())
     if (!getSeamType(result.getType())) {
       if (isa<UnrankedTensorType>(result.getType()))

@@ -22,7 +22,7 @@ importOpsets(const google::protobuf::RepeatedPtrField<proto::OperatorSetIdProto>
   for (const auto &import : imports) {
     StringRef domain = normalizeDomain(import.domain());
     if (import.version() < 1)
-      return trace.error() << "imports opset " << import.version() << " of '" << domain << "'", failure();
+      return trace.error() << "imports opset " << import.version() << " of '" << domain << "'; versions begin at 1", failure();
     auto [known, isNew] = opsets.try_emplace(domain, import.version());
     if (!isNew && known->second != import.version())
       return trace.error() << "imports both opset " << known->second << " and " << import.version() << " of '"
