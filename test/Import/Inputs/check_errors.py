@@ -147,7 +147,7 @@ def two_opsets(folder):
     return m
 
 
-@case(r"model.onnx: imports opset -1 of 'ai.onnx'")
+@case(r"model.onnx: imports opset -1 of 'ai.onnx'; versions begin at 1")
 def negative_opset(folder):
     return model(opset=-1)
 
