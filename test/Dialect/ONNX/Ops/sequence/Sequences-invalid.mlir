@@ -34,7 +34,7 @@ func.func @axis(%s: !onnx.seq<tensor<?x2xf32>>) -> tensor<*xf32> {
 // -----
 
 func.func @parts(%x: tensor<4xf32>) -> !onnx.seq<tensor<*xf32>> {
-  %size = onnx.Initializer {value = dense<0> : tensor<i64>} : tensor<i64>
+  %size = onnx.Initializer dense<0> : tensor<i64>
   // expected-error @below {{splits into parts of size 0}}
   %0 = onnx.SplitToSequence_24(%x, %size) : (tensor<4xf32>, tensor<i64>) -> !onnx.seq<tensor<*xf32>>
   return %0 : !onnx.seq<tensor<*xf32>>

@@ -34,7 +34,7 @@ func.func @identity(%s: !onnx.seq<tensor<?xf32, #onnx.dims<"n">>>) -> !onnx.seq<
 // SHAPES: SplitToSequence_24({{.*}}) {{.*}} -> !onnx.seq<tensor<4xf32>>
 // SHAPES: ConcatFromSequence_11({{.*}}) {{.*}} -> tensor<4x?xf32>
 func.func @parts(%x: tensor<6x4xf32>) -> (!onnx.seq<tensor<*xf32>>, tensor<*xf32>) {
-  %size = onnx.Initializer {value = dense<2> : tensor<i64>} : tensor<i64>
+  %size = onnx.Initializer dense<2> : tensor<i64>
   %0 = onnx.SplitToSequence_24(%x, %size) : (tensor<6x4xf32>, tensor<i64>) -> !onnx.seq<tensor<*xf32>>
   %1 = onnx.SplitToSequence_24(%x) {keepdims = 0 : i64} : (tensor<6x4xf32>) -> !onnx.seq<tensor<*xf32>>
   %2 = onnx.ConcatFromSequence_11(%1) {axis = 1 : i64, new_axis = 1 : i64} : (!onnx.seq<tensor<*xf32>>) -> tensor<*xf32>
