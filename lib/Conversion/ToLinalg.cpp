@@ -176,7 +176,7 @@ struct ConvertONNXToLinalgPass : impl::ConvertONNXToLinalgPassBase<ConvertONNXTo
       add("element", b.getArrayAttr(describeElement(optional.getElement())));
     } else if (auto map = dyn_cast<onnx::MapType>(type)) {
       auto list = [&](Type element) {
-        return isa<TensorType>(element) ? element : Type(RankedTensorType::get(ShapedType::kDynamic, element));
+        return Type(RankedTensorType::get(ShapedType::kDynamic, getElementTypeOrSelf(element)));
       };
       add("dtype", b.getStringAttr("map"));
       add("element", b.getArrayAttr({describeElement(list(map.getKey())), describeElement(list(map.getValue()))}));

@@ -319,3 +319,25 @@ def test_onnx_runtime_is_not_needed_to_load_sequences(tmp_path):
     y, m = strata.load(tmp_path / "m.so").run([[strings("a"), strings("b", "a")], np.array(1)])
     equal(y, strings("bb", "aa"))
     assert m.tolist() == [False, True]
+
+
+def test_maps():
+    def run(op, given, inputs, outputs, **attributes):
+        return strata.compile(node_model(op, inputs, outputs, opset=18, domain="ai.onnx.ml", **attributes)).run([given])[0]
+
+    def map_info(key):
+        return helper.make_map_type_proto(key, helper.make_tensor_type_proto(TensorProto.FLOAT, []))
+
+    rows = np.array([[1, 2], [3, 4]], np.float32)
+    for key, labels in ((TensorProto.STRING, ["a", "é"]), (TensorProto.INT64, [5, -1])):
+        name = "classlabels_strings" if key == TensorProto.STRING else "classlabels_int64s"
+        out = helper.make_value_info("z", helper.make_sequence_type_proto(map_info(key)))
+        inputs = [helper.make_tensor_value_info("x", TensorProto.FLOAT, ["n", 2])]
+        assert run("ZipMap", rows, inputs, [out], **{name: labels}) == [dict(zip(labels, row)) for row in rows.tolist()]
+    y = run("DictVectorizer", {"a": 1.5, "b": 2.0}, [helper.make_value_info("x", map_info(TensorProto.STRING))],
+            [helper.make_tensor_value_info("y", TensorProto.FLOAT, [1, 3])], string_vocabulary=["b", "q", "a"])  # fmt: skip
+    assert y.tolist() == [[2, 0, 1.5]]
+    y = run("CastMap", {2: 1.5, 0: 7.0}, [helper.make_value_info("x", map_info(TensorProto.INT64))],
+            [helper.make_tensor_value_info("y", TensorProto.INT64, [1, 4])],
+            cast_to="TO_INT64", map_form="SPARSE", max_map=4)  # fmt: skip
+    assert y.tolist() == [[7, 0, 1, 0]]

@@ -42,7 +42,12 @@ static LogicalResult inferZipMap(ShapeContext &c) {
   Operation *op = c.getOperation();
   if (!op->hasAttr("classlabels_strings") && !op->hasAttr("classlabels_int64s"))
     return success();
-  Type map = MapType::get(c.getContext(), labelType(op, "classlabels_strings"), Float32Type::get(c.getContext()));
+  Type key = labelType(op, "classlabels_strings");
+  // Whether the model calls the values numbers or tensors of one does not matter.
+  if (auto declared = dyn_cast<SeqType>(op->getResult(0).getType()))
+    if (auto map = dyn_cast<MapType>(declared.getElement()); map && getElementTypeOrSelf(map.getKey()) == key)
+      return c.setType(0, declared), success();
+  Type map = MapType::get(c.getContext(), key, Float32Type::get(c.getContext()));
   c.setType(0, SeqType::get(c.getContext(), map));
   return success();
 }
