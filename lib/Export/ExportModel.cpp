@@ -40,7 +40,8 @@ private:
 
   void reserve(StringRef name) { used.insert(name); }
   std::string unique(StringRef wish);
-  std::string uniqueNodeName(StringRef wish);
+  /// Names that the model itself gives twice stay; ops that replace another one share its location.
+  std::string nodeName(Location location);
   /// The name of a value, made at its definition.
   StringRef define(Value value, StringRef wish);
   StringRef nameOf(Value value);
@@ -51,6 +52,7 @@ private:
   /// What the model's outputs are called.
   llvm::DenseMap<Value, std::string> outputNames;
   llvm::StringSet<> used, usedNodeNames;
+  llvm::DenseSet<Location> nodeLocations;
 };
 } // namespace
 
@@ -71,9 +73,11 @@ std::string ModelExporter::unique(StringRef wish) {
       return name;
 }
 
-std::string ModelExporter::uniqueNodeName(StringRef wish) {
+std::string ModelExporter::nodeName(Location location) {
+  StringRef wish = locationName(location);
   std::string name = wish.str();
-  for (unsigned i = 1; !usedNodeNames.insert(name).second; ++i)
+  bool isNew = nodeLocations.insert(location).second;
+  for (unsigned i = 1; !usedNodeNames.insert(name).second && !isNew; ++i)
     name = (wish + "_" + Twine(i)).str();
   return name;
 }
@@ -202,9 +206,8 @@ LogicalResult ModelExporter::exportNode(Operation *op, proto::GraphProto &graph)
       names[result] = "";
 
   StringRef first = op->getNumResults() ? onnx::getValueName(op->getResult(0)) : StringRef();
-  // Ops that replace another one have its location.
   if (StringRef name = locationName(op->getLoc()); !name.empty() && name != (operatorName + ":" + first).str())
-    node.set_name(uniqueNodeName(name));
+    node.set_name(nodeName(op->getLoc()));
   auto use = [&](Value value) { return nameOf(value); };
   if (versioned) {
     Signature signature = Signature::parse(versioned.getSignature());
@@ -390,8 +393,9 @@ LogicalResult ModelExporter::exportMain(func::FuncOp function) {
         auto &input = *inputs.Add();
         input.set_name(tensor->name());
         input.mutable_type()->mutable_tensor_type()->set_elem_type(tensor->data_type());
+        auto &shape = *input.mutable_type()->mutable_tensor_type()->mutable_shape(); // There, even if it is a scalar's.
         for (int64_t dim : tensor->dims())
-          input.mutable_type()->mutable_tensor_type()->mutable_shape()->add_dim()->set_dim_value(dim);
+          shape.add_dim()->set_dim_value(dim);
       }
     }
     if (inputs.size() >= graph.input_size())
