@@ -10,6 +10,8 @@
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/MLProgram/IR/MLProgram.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "mlir/Interfaces/DestinationStyleOpInterface.h"
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/IR/DialectResourceBlobManager.h"
 #include "mlir/IR/SymbolTable.h"
@@ -106,6 +108,37 @@ private:
     return global.getSymName();
   }
 
+  /// Lets the op whose result `use` reads, and those that it updates, write into `destination` instead of a tensor that
+  /// starts empty. True if they do.
+  static bool writeInto(OpOperand &use, Value destination) {
+    Operation *op = use.get().getDefiningOp();
+    if (!op)
+      return false;
+    if (isa<tensor::EmptyOp>(op)) {
+      use.set(destination);
+      return true;
+    }
+    if (auto insert = dyn_cast<tensor::InsertSliceOp>(op)) {
+      // A part is computed in its place, which is a slice of the same tensor.
+      Value before = insert.getDest();
+      if (!writeInto(insert.getDestMutable(), destination))
+        return false;
+      if (auto maker = insert.getSource().getDefiningOp<DestinationStyleOpInterface>())
+        for (OpOperand &init : maker.getDpsInitsMutable())
+          if (auto place = init.get().getDefiningOp<tensor::ExtractSliceOp>();
+              place && place.getSource() == before && before != insert.getDest()) {
+            OpBuilder b(place);
+            auto own = cast<tensor::ExtractSliceOp>(b.clone(*place));
+            own.getSourceMutable().assign(insert.getDest());
+            init.set(own);
+          }
+      return true;
+    }
+    if (auto maker = dyn_cast<DestinationStyleOpInterface>(op))
+      return writeInto(*maker.getTiedOpOperand(cast<OpResult>(use.get())), destination);
+    return false;
+  }
+
   static LogicalResult replaceUse(Operation *user, MemRefType buffer,
                                   StringRef name) {
     OpBuilder builder(user);
@@ -114,8 +147,10 @@ private:
     if (isa<ml_program::GlobalStoreOp>(user))
       builder.setInsertionPointToStart(user->getBlock());
     Value address = builder.create<memref::GetGlobalOp>(loc, buffer, name);
-    builder.setInsertionPoint(user);
     if (auto store = dyn_cast<ml_program::GlobalStoreOp>(user)) {
+      Value destination = builder.create<bufferization::ToTensorOp>(loc, address, /*restrict=*/true, /*writable=*/true);
+      writeInto(store.getValueMutable(), destination);
+      builder.setInsertionPoint(user);
       builder.create<bufferization::MaterializeInDestinationOp>(
           loc, TypeRange(), store.getValue(), address, /*restrict=*/true,
           /*writable=*/true);

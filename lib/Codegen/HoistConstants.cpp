@@ -64,15 +64,24 @@ struct HoistConstantsPass : strata::impl::HoistConstantsBase<HoistConstantsPass>
     }
     OpBuilder b(init.getBody().front().getTerminator());
     IRMapping mapping;
-    std::function<void(Operation *)> copy = [&](Operation *op) {
-      if (op->getNumResults() && mapping.contains(op->getResult(0)))
-        return;
-      llvm::SetVector<Value> values(op->operand_begin(), op->operand_end());
-      for (Region &region : op->getRegions())
-        getUsedValuesDefinedAbove(region, values);
-      for (Value value : values)
-        copy(value.getDefiningOp());
-      b.clone(*op, mapping);
+    // Clones what a value is made of, in the order in which it stands.
+    auto copy = [&](Operation *last) {
+      SmallVector<Operation *> work = {last}, made;
+      SmallPtrSet<Operation *, 16> seen;
+      while (!work.empty()) {
+        Operation *op = work.pop_back_val();
+        if (!seen.insert(op).second || (op->getNumResults() && mapping.contains(op->getResult(0))))
+          continue;
+        made.push_back(op);
+        llvm::SetVector<Value> values(op->operand_begin(), op->operand_end());
+        for (Region &region : op->getRegions())
+          getUsedValuesDefinedAbove(region, values);
+        for (Value value : values)
+          work.push_back(value.getDefiningOp());
+      }
+      llvm::sort(made, [](Operation *a, Operation *b) { return a->isBeforeInBlock(b); });
+      for (Operation *op : made)
+        b.clone(*op, mapping);
     };
     for (Value value : wanted) {
       Location loc = value.getLoc();

@@ -164,6 +164,64 @@ private:
             AffineMap::get(map.getNumDims(), 0, results, op.getContext()));
   }
 
+  /// Elements `first` to `first + count` of dimension `dim`.
+  static Value slice(OpBuilder &b, Location loc, Value value, int64_t dim, int64_t first, int64_t count) {
+    auto type = cast<RankedTensorType>(value.getType());
+    if (count == type.getDimSize(dim))
+      return value;
+    SmallVector<OpFoldResult> offsets(type.getRank(), b.getIndexAttr(0)), strides(type.getRank(), b.getIndexAttr(1));
+    SmallVector<OpFoldResult> sizes = tensor::getMixedSizes(b, loc, value);
+    offsets[dim] = b.getIndexAttr(first);
+    sizes[dim] = b.getIndexAttr(count);
+    return b.create<tensor::ExtractSliceOp>(loc, value, offsets, sizes, strides);
+  }
+
+  /// Dimension `dim` in blocks, the last one filled up with zeros, as dimensions `dim` and `dim + 1`; then transposed.
+  /// Only the rest that does not fill a block is copied more than once.
+  static Value inBlocks(OpBuilder &b, Location loc, Value value, int64_t dim, int64_t block, ArrayRef<int64_t> order) {
+    auto type = cast<RankedTensorType>(value.getType());
+    int64_t size = type.getDimSize(dim), full = size / block, rest = size % block;
+    auto whole = [&](Value part) -> Value {
+      auto partType = cast<RankedTensorType>(part.getType());
+      SmallVector<int64_t> shape(partType.getShape());
+      shape[dim] /= block;
+      shape.insert(shape.begin() + dim + 1, block);
+      SmallVector<ReassociationIndices> groups;
+      for (int64_t i = 0; i < type.getRank(); ++i)
+        groups.push_back(i < dim    ? ReassociationIndices{i}
+                         : i == dim ? ReassociationIndices{i, i + 1}
+                                    : ReassociationIndices{i + 1});
+      return b.create<tensor::ExpandShapeOp>(loc, partType.clone(shape), part, groups);
+    };
+    if (rest == 0)
+      return transposed(b, loc, whole(value), order);
+    // Each part is written where it belongs. `blocks` is the dimension that the transposition makes of that of the blocks.
+    int64_t blocks = llvm::find(order, dim) - order.begin();
+    SmallVector<int64_t> packed(type.getShape());
+    packed[dim] = full + 1;
+    packed.insert(packed.begin() + dim + 1, block);
+    applyPermutationToVector(packed, order);
+    Value result = b.create<tensor::EmptyOp>(loc, packed, type.getElementType());
+    auto insert = [&](Value part, int64_t first) {
+      SmallVector<OpFoldResult> offsets(packed.size(), b.getIndexAttr(0)), strides(packed.size(), b.getIndexAttr(1));
+      SmallVector<OpFoldResult> sizes = tensor::getMixedSizes(b, loc, part);
+      applyPermutationToVector(sizes, order);
+      offsets[blocks] = b.getIndexAttr(first);
+      Value place = b.create<tensor::ExtractSliceOp>(loc, result, offsets, sizes, strides);
+      Value moved = b.create<linalg::TransposeOp>(loc, part, place, order).getResult()[0];
+      result = b.create<tensor::InsertSliceOp>(loc, moved, result, offsets, sizes, strides);
+    };
+    insert(whole(slice(b, loc, value, dim, 0, full * block)), 0);
+    SmallVector<OpFoldResult> low(type.getRank(), b.getIndexAttr(0)), high = low;
+    high[dim] = b.getIndexAttr(block - rest);
+    SmallVector<int64_t> shape(type.getShape());
+    shape[dim] = block;
+    Value zero = b.create<arith::ConstantOp>(loc, b.getZeroAttr(type.getElementType()));
+    Value tail = slice(b, loc, value, dim, full * block, rest);
+    insert(whole(b.create<tensor::PadOp>(loc, type.clone(shape), tail, low, high, zero)), full);
+    return result;
+  }
+
   /// Parallel dimensions first, then those of the reduction in the order in which
   /// the data has them, then the lanes: [.., lanes / block, reduction.., block].
   void reorder(linalg::GenericOp op, OpOperand *operand, OpOperand *data,
@@ -200,31 +258,6 @@ private:
     Value value = operand->get();
     SmallVector<AffineExpr> exprs(map.getResults());
     if (blocked) {
-      int64_t padded = llvm::divideCeil(lanes, block) * block;
-      if (padded != lanes) {
-        SmallVector<OpFoldResult> low(type.getRank(), b.getIndexAttr(0)),
-            high(type.getRank(), b.getIndexAttr(0));
-        high[last] = b.getIndexAttr(padded - lanes);
-        SmallVector<int64_t> shape(type.getShape());
-        shape[last] = padded;
-        type = type.clone(shape);
-        Value zero = b.create<arith::ConstantOp>(
-            loc, b.getZeroAttr(type.getElementType()));
-        value = b.create<tensor::PadOp>(loc, type, value, low, high, zero);
-      }
-      SmallVector<int64_t> shape;
-      SmallVector<ReassociationIndices> groups;
-      for (int64_t i = 0; i < type.getRank(); ++i) {
-        int64_t first = shape.size();
-        if (i == last) {
-          shape.append({padded / block, block});
-          groups.push_back({first, first + 1});
-        } else {
-          shape.push_back(type.getDimSize(i));
-          groups.push_back({first});
-        }
-      }
-      value = b.create<tensor::ExpandShapeOp>(loc, type.clone(shape), value, groups);
       AffineExpr d = getAffineDimExpr(lane, context);
       exprs[last] = d % block;
       exprs.insert(exprs.begin() + last, d.floorDiv(block));
@@ -241,7 +274,7 @@ private:
     for (auto &[key, position] : middle)
       order.push_back(position);
     order.push_back(last);
-    value = transposed(b, loc, value, order);
+    value = blocked ? inBlocks(b, loc, value, last - 1, block, order) : transposed(b, loc, value, order);
     applyPermutationToVector(exprs, order);
     replace(op, operand, value, AffineMap::get(map.getNumDims(), 0, exprs, context));
   }

@@ -1,11 +1,16 @@
 // RUN: strata-opt %s --split-input-file --pass-pipeline='builtin.module(func.func(strata-generalize,strata-pack-weights{vector-bits=256}),canonicalize)' | FileCheck %s
 
-// 40 columns in blocks of 16: padded to 48, [3 blocks, 8, 16].
+// 40 columns in blocks of 16: [3 blocks, 8, 16]; only the rest that fills half a block is padded.
 // CHECK-DAG:   #[[W:.*]] = affine_map<(d0, d1, d2) -> (d1 floordiv 16, d2, d1 mod 16)>
 // CHECK-LABEL: func.func @main(
-// CHECK:         tensor.pad %{{.*}} low[0, 0] high[0, 8]
-// CHECK:         tensor.expand_shape %{{.*}} {{\[\[}}0], [1, 2]] {{.*}} into tensor<8x3x16xf32>
+// CHECK:         tensor.empty() : tensor<3x8x16xf32>
+// CHECK:         tensor.extract_slice {{.*}} to tensor<8x32xf32>
+// CHECK:         tensor.expand_shape %{{.*}} {{\[\[}}0], [1, 2]] {{.*}} into tensor<8x2x16xf32>
 // CHECK:         linalg.transpose {{.*}} permutation = [1, 0, 2]
+// CHECK:         tensor.insert_slice {{.*}}[0, 0, 0] [2, 8, 16]
+// CHECK:         tensor.pad %{{.*}} low[0, 0] high[0, 8]
+// CHECK:         linalg.transpose {{.*}} permutation = [1, 0, 2]
+// CHECK:         tensor.insert_slice {{.*}}[2, 0, 0] [1, 8, 16]
 // CHECK:         linalg.generic {indexing_maps = [#{{.*}}, #[[W]], #{{.*}}]
 ml_program.global private @w(dense_resource<w> : tensor<8x40xf32>) : tensor<8x40xf32>
 func.func @main(%x: tensor<4x8xf32>, %c: tensor<4x40xf32>) -> tensor<4x40xf32> {
