@@ -48,6 +48,8 @@ static LogicalResult checkHandles(Operation &op) {
       "OneHot", "Pad", "Reshape", "ReverseSequence", "Shape", "Size", "Slice", "SpaceToDepth", "Split", "Squeeze",
       "TensorScatter", "Tile", "Transpose", "Unsqueeze", "Where", "If", "Loop", "Scan", "Scatter", "ScatterElements",
       "ScatterND", "Constant", "ConstantOfShape",
+      // Read the size alone.
+      "RandomUniformLike", "RandomNormalLike",
       // Know strings.
       "Cast", "CastLike", "Equal", "RegexFullMatch", "StringConcat", "StringNormalizer", "StringSplit",
       "TfIdfVectorizer", "Unique", "ml.LabelEncoder", "ml.CategoryMapper", "ml.OneHotEncoder", "ml.ArrayFeatureExtractor",
