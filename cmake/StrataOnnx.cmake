@@ -4,7 +4,15 @@
 #                 behind lib/Import/OnnxLibrary.cpp.
 set(STRATA_ONNX_ROOT "${CMAKE_CURRENT_SOURCE_DIR}/.deps/onnx" CACHE PATH "Where cmake/build-onnx.sh installed onnx")
 if(NOT EXISTS "${STRATA_ONNX_ROOT}/lib/libonnx.a")
-  message(FATAL_ERROR "No onnx library in ${STRATA_ONNX_ROOT}: run cmake/build-onnx.sh, or set STRATA_ONNX_ROOT")
+  message(STATUS "No onnx library in ${STRATA_ONNX_ROOT}: cmake/build-onnx.sh makes it (some minutes)")
+  find_package(Python COMPONENTS Interpreter REQUIRED)
+  execute_process(
+    COMMAND ${CMAKE_COMMAND} -E env PYTHON=${Python_EXECUTABLE} CXX=${CMAKE_CXX_COMPILER}
+            bash ${CMAKE_CURRENT_LIST_DIR}/build-onnx.sh ${STRATA_ONNX_ROOT}
+    RESULT_VARIABLE failed)
+  if(failed)
+    message(FATAL_ERROR "cmake/build-onnx.sh failed; STRATA_ONNX_ROOT may name the prefix of a library made elsewhere")
+  endif()
 endif()
 find_package(Protobuf REQUIRED)
 find_package(Threads REQUIRED)
