@@ -19,6 +19,13 @@ def path(name):
     return DATA / "light" / f"light_{name}.onnx"
 
 
+def input_name(model):
+    """The input that is not an initializer: IR 3 lists those, too."""
+    known = {tensor.name for tensor in model.graph.initializer}
+    [name] = [value.name for value in model.graph.input if value.name not in known]
+    return name
+
+
 def image(shape=(1, 3, 224, 224), seed=0):
     """A random input whose values spread like those of normalised pixels."""
     return np.random.default_rng(seed).standard_normal(shape, np.float32)
