@@ -23,23 +23,27 @@ std::string runtimeLibraryPath() {
   return info.dli_fname;
 }
 
-std::string regexLibraryPath() {
-  SmallString<128> path(runtimeLibraryPath());
-  sys::path::remove_filename(path);
-  sys::path::append(path, "libstrata_regex.so");
-  return path.str().str();
+std::vector<RuntimePart> runtimeParts() {
+  auto beside = [](StringRef name) {
+    SmallString<128> path(runtimeLibraryPath());
+    sys::path::remove_filename(path);
+    sys::path::append(path, name);
+    return path.str().str();
+  };
+  return {{"strata_rt_regex_", beside("libstrata_regex.so")},
+          {"strata_rt_image_", beside("libstrata_image.so")}};
 }
 
 /// Makes the runtime's symbols visible even where nobody loaded it globally
 /// (a Python extension).
-static Error addRuntime(LLJIT &jit, bool withRegex) {
+static Error addRuntime(LLJIT &jit, ArrayRef<RuntimePart> parts) {
   char prefix = jit.getDataLayout().getGlobalPrefix();
-  if (withRegex) {
-    auto regex = DynamicLibrarySearchGenerator::Load(
-        regexLibraryPath().c_str(), prefix);
-    if (!regex)
-      return regex.takeError();
-    jit.getMainJITDylib().addGenerator(std::move(*regex));
+  for (const RuntimePart &part : parts) {
+    auto library =
+        DynamicLibrarySearchGenerator::Load(part.path.c_str(), prefix);
+    if (!library)
+      return library.takeError();
+    jit.getMainJITDylib().addGenerator(std::move(*library));
   }
   auto runtime = DynamicLibrarySearchGenerator::Load(
       runtimeLibraryPath().c_str(), prefix);
@@ -75,10 +79,13 @@ loadCode(std::vector<std::unique_ptr<MemoryBuffer>> objects,
   if (!jit)
     return jit.takeError();
   code.jit = std::move(*jit);
-  bool usesRegex = any_of(objects, [](const auto &object) {
-    return object->getBuffer().contains("strata_rt_regex_");
+  std::vector<RuntimePart> parts = runtimeParts();
+  erase_if(parts, [&](const RuntimePart &part) {
+    return none_of(objects, [&](const auto &object) {
+      return object->getBuffer().contains(part.prefix);
+    });
   });
-  if (Error error = addRuntime(*code.jit, usesRegex))
+  if (Error error = addRuntime(*code.jit, parts))
     return std::move(error);
   SymbolMap symbols;
   symbols[code.jit->mangleAndIntern((modelName + "_constants").str())] = {

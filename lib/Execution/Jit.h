@@ -6,6 +6,7 @@
 #include "llvm/Support/Error.h"
 #include "llvm/Support/MemoryBuffer.h"
 #include <memory>
+#include <string>
 #include <vector>
 
 namespace strata {
@@ -25,8 +26,13 @@ loadCode(std::vector<std::unique_ptr<llvm::MemoryBuffer>> objects,
 
 /// The file of the runtime that this process uses.
 std::string runtimeLibraryPath();
-/// The library of regular expressions beside it, for code that calls it.
-std::string regexLibraryPath();
+/// A part of the runtime that only code which calls it needs: a library beside
+/// the runtime, on libraries that others shall not depend on.
+struct RuntimePart {
+  llvm::StringRef prefix; ///< What the names of its functions begin with.
+  std::string path;
+};
+std::vector<RuntimePart> runtimeParts();
 
 } // namespace strata
 

@@ -147,8 +147,9 @@ Error linkShared(ArrayRef<std::string> objects, StringRef soname,
   arguments.append(objects.begin(), objects.end());
   arguments.push_back(runtime);
   arguments.push_back("--as-needed");
-  if (std::string regex = regexLibraryPath(); sys::fs::exists(regex))
-    arguments.push_back(regex);
+  for (const RuntimePart &part : runtimeParts())
+    if (sys::fs::exists(part.path))
+      arguments.push_back(part.path);
   for (void *function :
        {reinterpret_cast<void *>(static_cast<float (*)(float)>(expf)),
         reinterpret_cast<void *>(&std::malloc)})
