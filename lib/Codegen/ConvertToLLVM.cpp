@@ -13,6 +13,7 @@
 #include "mlir/Conversion/MemRefToLLVM/MemRefToLLVM.h"
 #include "mlir/Conversion/UBToLLVM/UBToLLVM.h"
 #include "mlir/Conversion/VectorToLLVM/ConvertVectorToLLVM.h"
+#include "mlir/Dialect/Bufferization/IR/Bufferization.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
@@ -199,6 +200,11 @@ struct ConvertToLLVMPass : strata::impl::ConvertToLLVMBase<ConvertToLLVMPass> {
         function.setPrivate();
         entries.push_back({inner, modelName + outer, function.getFunctionType()});
       }
+
+    // What bufferization was told of arguments would be taken for something that LLVM should know.
+    for (auto function : module.getOps<func::FuncOp>())
+      for (unsigned i = 0; i < function.getNumArguments(); ++i)
+        function.removeArgAttr(i, bufferization::BufferizationDialect::kBufferAccessAttrName);
 
     // Vectors of several dimensions and their kin, before the conversion.
     {
