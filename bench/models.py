@@ -225,7 +225,8 @@ def main():
     rows, failed = [], False
     with tempfile.TemporaryDirectory() as temporary:
         folder = Path(temporary)
-        paths = [p for m in options.models for p in (light_models(folder) if m == "light" else [Path(m)])]
+        # A light network's file lives for its turn only.
+        paths = (p for m in options.models for p in (light_models(folder) if m == "light" else [Path(m)]))
         for path in paths:
             inputs = path.with_suffix(".npz")
             if not inputs.exists():
