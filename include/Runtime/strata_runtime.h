@@ -87,8 +87,8 @@ STRATA_API int64_t strata_rt_string_to_integer(int64_t string, int64_t dtype, in
 STRATA_API int64_t strata_rt_integer_find(int64_t numbers, int64_t count, int64_t number);
 STRATA_API int64_t strata_rt_float_find(int64_t numbers, int64_t count, double number);
 /* Counts n-grams in each row of `ids` (2 dimensions of int64_t): `pool` holds those of length n + 1 in the part
- * [starts[n], starts[n + 1]); the k-th of all counts at indexes[k], in `out` (2 dimensions of float). mode 0: counts,
- * 1: weights of those that occur, 2: counts times weights. */
+ * [starts[n], starts[n + 1]); the k-th of all counts at indexes[k] (negative: nowhere), in `out` (2 dimensions of float).
+ * mode 0: counts, 1: the weight of the last one that occurs, 2: counts times weights. */
 STRATA_API void strata_rt_tfidf(const void *ids, const void *pool, const void *starts, const void *indexes,
                                 const void *weights, int64_t least, int64_t most, int64_t skips, int64_t mode,
                                 void *out);

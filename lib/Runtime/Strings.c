@@ -128,10 +128,14 @@ void strata_rt_tfidf(const void *ids, const void *pool, const void *starts, cons
     for (int64_t n = 1; n <= lengths; ++n)
       for (int64_t at = start[n - 1]; at < start[n]; at += n, ++k) {
         float count = 0;
-        if (n >= least && n <= most)
+        if (n >= least && n <= most && index[k] >= 0)
           count_grams(row, length, words + at, n, skips, &count);
-        if (count > 0)
-          counts[index[k]] += mode == 0 ? count : mode == 1 ? weight[k] : count * weight[k];
+        if (count == 0)
+          continue;
+        if (mode == 1)
+          counts[index[k]] = weight[k];
+        else
+          counts[index[k]] += mode == 0 ? count : count * weight[k];
       }
   }
 }

@@ -127,6 +127,15 @@ def test_normalizer(sensitive, action):
         equal(model.run([x])[0], strings(*([change(s) for s in kept] or [""])))
 
 
+@pytest.mark.parametrize("mode, expected", [("TF", [2, 1, 1]), ("IDF", [0.5, 2, 3]), ("TFIDF", [1, 2, 3])])
+def test_counts_of_strings_in_a_row(mode, expected):
+    x, y = text("x", 1, 3), helper.make_tensor_value_info("y", TensorProto.FLOAT, [1, 3])
+    model = node_model("TfIdfVectorizer", [x], [y], mode=mode, min_gram_length=1, max_gram_length=2, max_skip_count=1,
+                       ngram_counts=[0, 2], ngram_indexes=[0, 1, 2], pool_strings=["a", "b", "a", "a"],
+                       weights=[0.5, 2.0, 3.0])  # fmt: skip
+    equal(strata.compile(model).run([strings("a", "b", "a", shape=(1, 3))])[0], np.array([expected], np.float32))
+
+
 def test_numbers_as_strings_and_back():
     values = {
         "FLOAT": np.array([0, -0.0, 1, -2.5, 0.1, 1e-5, 123456.79, 1e16, 3.4028235e38, 1e-45, np.nan, np.inf, -np.inf], np.float32),

@@ -8,6 +8,7 @@
 #include "../Elementwise.h"
 #include "Conversion/RuntimeCalls.h"
 #include "llvm/ADT/MapVector.h"
+#include <map>
 
 static ArrayRef<int64_t> integers(Operation *op, StringRef name) {
   auto attr = op->getAttrOfType<DenseI64ArrayAttr>(name);
@@ -55,6 +56,18 @@ static LogicalResult verifyTfIdf(Operation *op) {
   return success();
 }
 
+// Of an n-gram that is listed more than once the last one counts: the others get no place in the result.
+static void dropRepeated(ArrayRef<int64_t> pool, ArrayRef<int64_t> starts, MutableArrayRef<int64_t> indexes) {
+  std::map<SmallVector<int64_t>, int64_t> positions;
+  int64_t position = 0;
+  for (size_t length = 1; length < starts.size(); ++length)
+    for (int64_t at = starts[length - 1]; at < starts[length]; at += length, ++position) {
+      auto [found, isNew] = positions.try_emplace(SmallVector<int64_t>(pool.slice(at, length)), position);
+      if (!isNew)
+        indexes[std::exchange(found->second, position)] = -1;
+    }
+}
+
 static LogicalResult inferTfIdf(ShapeContext &c) {
   ArrayRef<int64_t> indexes = integers(c.getOperation(), "ngram_indexes");
   std::optional<Shape> shape = c.shape(0);
@@ -87,7 +100,6 @@ static FailureOr<SmallVector<Value>> lowerTfIdf(Operation *op, ValueRange operan
   int64_t rank = cast<RankedTensorType>(ids.getType()).getRank();
   if (rank == 1)
     ids = b.unsqueeze(ids, {0});
-  ArrayRef<int64_t> indexes = integers(op, "ngram_indexes");
   auto constant = [&](ArrayRef<int64_t> values) {
     SmallVector<int64_t> some(values);
     if (some.empty())
@@ -95,15 +107,17 @@ static FailureOr<SmallVector<Value>> lowerTfIdf(Operation *op, ValueRange operan
     return b.constant(DenseIntElementsAttr::get(
         RankedTensorType::get({static_cast<int64_t>(some.size())}, i64), ArrayRef<int64_t>(some)));
   };
-  SmallVector<int64_t> starts(integers(op, "ngram_counts"));
+  SmallVector<int64_t> starts(integers(op, "ngram_counts")), indexes(integers(op, "ngram_indexes"));
   starts.push_back(pool.size());
+  int64_t size = *llvm::max_element(indexes) + 1;
+  dropRepeated(pool, starts, indexes);
   SmallVector<float> weights(indexes.size(), 1.0f);
   if (auto attr = op->getAttrOfType<DenseF32ArrayAttr>("weights"))
     weights.assign(attr.asArrayRef().begin(), attr.asArrayRef().end());
   Value scale = b.constant(DenseFPElementsAttr::get(
       RankedTensorType::get({static_cast<int64_t>(weights.size())}, b.getF32Type()), ArrayRef<float>(weights)));
   StringRef mode = op->getAttrOfType<StringAttr>("mode").getValue();
-  Value buffer = makeBuffer(b, {b.dim(ids, 0), b.getIndexAttr(*llvm::max_element(indexes) + 1)}, b.getF32Type());
+  Value buffer = makeBuffer(b, {b.dim(ids, 0), b.getIndexAttr(size)}, b.getF32Type());
   auto number = [&](int64_t value) { return b.scalarInt(i64, value); };
   callRuntime(b, "strata_rt_tfidf",
               {ids, constant(pool), constant(starts), constant(indexes), scale, number(integer(op, "min_gram_length")),

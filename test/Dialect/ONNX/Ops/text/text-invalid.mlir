@@ -16,14 +16,6 @@ func.func @rows(%x: tensor<2x3x!onnx.string>) -> tensor<*x!onnx.string> {
 
 // -----
 
-func.func @grams(%x: tensor<3xi64>) -> tensor<?xf32> {
-  // expected-error @below {{does not divide the pool of 4 into n-grams of 2}}
-  %0 = onnx.TfIdfVectorizer_9(%x) {max_gram_length = 2 : i64, max_skip_count = 0 : i64, min_gram_length = 1 : i64, mode = "TF", ngram_counts = array<i64: 0, 1>, ngram_indexes = array<i64: 0, 1>, pool_int64s = array<i64: 1, 2, 3, 4>} : (tensor<3xi64>) -> tensor<?xf32>
-  return %0 : tensor<?xf32>
-}
-
-// -----
-
 func.func @numbers(%x: tensor<3x!onnx.string>) -> tensor<1x?xi64> {
   // expected-error @below {{cannot be compiled: no lowering for values of type tensor(string)}}
   %0 = onnx.NonZero_13(%x) : (tensor<3x!onnx.string>) -> tensor<1x?xi64>
