@@ -165,8 +165,9 @@ def FreeEarly : Pass<"strata-free-early", "mlir::ModuleOp"> {
     for a network means that all intermediate results live at the same time.
 
     In the init function, each constant that nothing else reads is given up with
-    a call of strata_rt_constant_done: weights and their packed form are never
-    in memory as a whole at the same time.
+    a call of strata_rt_constant_done, run by run where it is read in contiguous
+    runs: weights and their packed form are never in memory as a whole at the
+    same time.
   }];
   let dependentDialects = ["mlir::arith::ArithDialect", "mlir::func::FuncDialect"];
 }

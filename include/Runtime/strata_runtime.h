@@ -33,10 +33,12 @@ STRATA_API __attribute__((noreturn)) void strata_rt_fail(const char *message);
 /* Records the error (the first one wins) and returns; the run ends when the parallel region does. */
 STRATA_API void strata_rt_set_error(const char *message);
 
-/* Called by NAME_init when the constant of a slot has been read for the last time: nothing needs its bytes any more. */
-STRATA_API void strata_rt_constant_done(int64_t slot);
+/* Called by NAME_init when bytes [begin, end) of the constant of a slot have been read for the last time: nothing needs
+ * them any more. */
+STRATA_API void strata_rt_constant_done(int64_t slot, int64_t begin, int64_t end);
 /* For loaders: the hook is called by strata_rt_constant_done on this thread from now on; null ends that. */
-STRATA_API void strata_rt_on_constant_done(void (*hook)(void *context, int64_t slot), void *context);
+STRATA_API void strata_rt_on_constant_done(void (*hook)(void *context, int64_t slot, int64_t begin, int64_t end),
+                                           void *context);
 
 /* Philox4x32-10 (Salmon, Moraes, Dror, Shaw: Parallel random numbers: as easy as 1, 2, 3. SC 2011). Generated code
  * computes it inline; docs/random-numbers.md defines what it makes of the words. */

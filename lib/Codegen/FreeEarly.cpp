@@ -44,13 +44,38 @@ static void freeBuffers(func::FuncOp function) {
   }
 }
 
-/// In the init function, says of each constant that only it reads when it has been read.
-static void endConstants(func::FuncOp init, ArrayAttr constants) {
-  auto module = init->getParentOfType<ModuleOp>();
+namespace {
+/// Bytes of a constant that are read together, and where for the last time.
+struct Reading {
+  int64_t slot, begin, end;
+  Operation *last;
+};
+} // namespace
+
+/// The bytes of `view`, if it is a contiguous run of what `load` loads.
+static std::optional<std::pair<int64_t, int64_t>> bytesOf(memref::SubViewOp view, memref::GetGlobalOp load,
+                                                          int64_t bytes) {
+  ArrayRef<int64_t> shape = load.getType().getShape(), sizes = view.getStaticSizes();
+  ArrayRef<int64_t> offsets = view.getStaticOffsets(), strides = view.getStaticStrides();
+  if (shape.empty() || view.getSource() != load.getResult() || sizes.drop_front() != shape.drop_front() ||
+      ShapedType::isDynamic(offsets[0]) || ShapedType::isDynamic(sizes[0]) || shape[0] == 0 ||
+      !llvm::all_of(strides, [](int64_t stride) { return stride == 1; }))
+    return std::nullopt;
+  int64_t row = bytes / shape[0];
+  return std::pair(offsets[0] * row, (offsets[0] + sizes[0]) * row);
+}
+
+/// What `init` reads of the constants that only it reads: runs of a constant where all its uses are such, and no byte is
+/// in two different ones; else the whole constant.
+static SmallVector<Reading> readingsOf(func::FuncOp init, ArrayAttr constants) {
   BufferViewFlowAnalysis views(init);
   Block *block = &init.getBody().front();
-  SymbolTable symbols(module);
-  llvm::MapVector<int64_t, Operation *> lastUses;
+  SymbolTable symbols(init->getParentOfType<ModuleOp>());
+  llvm::MapVector<int64_t, SmallVector<Reading>> slots;
+  auto lastUseOf = [&](Value buffer) {
+    Operation *definition = buffer.getDefiningOp();
+    return definition->getBlock() == block ? lastUse(buffer, block, views) : block->findAncestorOpInBlock(*definition);
+  };
   init.walk([&](memref::GetGlobalOp load) {
     auto global = symbols.lookup<memref::GlobalOp>(load.getName());
     auto slot = global ? global->getAttrOfType<IntegerAttr>("strata.slot") : nullptr;
@@ -59,21 +84,55 @@ static void endConstants(func::FuncOp init, ArrayAttr constants) {
     auto entry = cast<DictionaryAttr>(constants[slot.getInt()]);
     if (entry.getAs<BoolAttr>("computed").getValue() || entry.getAs<BoolAttr>("needed_at_run_time").getValue())
       return;
-    Operation *last = load->getBlock() == block ? lastUse(load, block, views) : block->findAncestorOpInBlock(*load);
-    Operation *&known = lastUses[slot.getInt()];
-    if (!known || known->isBeforeInBlock(last))
-      known = last;
+    int64_t bytes = entry.getAs<IntegerAttr>("bytes").getInt();
+    SmallVector<Reading> &readings = slots[slot.getInt()];
+    SmallVector<Reading> runs;
+    for (Operation *user : load->getUsers()) {
+      auto view = dyn_cast<memref::SubViewOp>(user);
+      auto run = view ? bytesOf(view, load, bytes) : std::nullopt;
+      if (!run) {
+        readings.push_back({slot.getInt(), 0, bytes, lastUseOf(load)});
+        return;
+      }
+      runs.push_back({slot.getInt(), run->first, run->second, lastUseOf(view)});
+    }
+    llvm::append_range(readings, runs);
   });
-  if (lastUses.empty())
+  SmallVector<Reading> result;
+  for (auto &[slot, readings] : slots) {
+    llvm::sort(readings, [](const Reading &a, const Reading &b) { return a.begin < b.begin; });
+    SmallVector<Reading> merged;
+    for (const Reading &reading : readings) {
+      if (merged.empty() || reading.begin >= merged.back().end) {
+        merged.push_back(reading);
+        continue;
+      }
+      Reading &before = merged.back();
+      before.end = std::max(before.end, reading.end);
+      if (before.last->isBeforeInBlock(reading.last))
+        before.last = reading.last;
+    }
+    llvm::append_range(result, merged);
+  }
+  return result;
+}
+
+/// In the init function, says of each constant that only it reads when it has been read.
+static void endConstants(func::FuncOp init, ArrayAttr constants) {
+  SmallVector<Reading> readings = readingsOf(init, constants);
+  if (readings.empty())
     return;
-  OpBuilder b(module.getBodyRegion());
+  OpBuilder b(init->getParentOfType<ModuleOp>().getBodyRegion());
   Location loc = init.getLoc();
-  auto function = b.create<func::FuncOp>(loc, "strata_rt_constant_done", b.getFunctionType({b.getI64Type()}, {}));
+  auto function = b.create<func::FuncOp>(loc, "strata_rt_constant_done",
+                                         b.getFunctionType(SmallVector<Type>(3, b.getI64Type()), {}));
   function.setPrivate();
-  for (auto [slot, last] : lastUses) {
-    b.setInsertionPointAfter(last);
-    Value number = b.create<arith::ConstantIntOp>(loc, slot, 64);
-    b.create<func::CallOp>(loc, function, number);
+  for (const Reading &reading : readings) {
+    b.setInsertionPointAfter(reading.last);
+    SmallVector<Value> arguments;
+    for (int64_t number : {reading.slot, reading.begin, reading.end})
+      arguments.push_back(b.create<arith::ConstantIntOp>(loc, number, 64));
+    b.create<func::CallOp>(loc, function, arguments);
   }
 }
 

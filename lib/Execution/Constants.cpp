@@ -150,13 +150,12 @@ FailureOr<std::vector<void *>> makeTable(ModuleOp module,
   return table;
 }
 
-/// The pages that lie in the constant altogether.
-static void drop(void *constants, int64_t slot) {
+/// Gives up the pages that lie in bytes [first, last) of the constant altogether.
+static void drop(void *constants, int64_t slot, int64_t first, int64_t last) {
   Constant &constant = (*static_cast<std::vector<Constant> *>(constants))[slot];
-  constant.storage.reset();
-  uintptr_t begin = llvm::alignTo(reinterpret_cast<uintptr_t>(constant.data), 4096);
-  uintptr_t end = llvm::alignDown(reinterpret_cast<uintptr_t>(constant.data) + constant.bytes, 4096);
-  if (constant.droppable && begin < end)
+  uintptr_t data = reinterpret_cast<uintptr_t>(constant.data);
+  uintptr_t begin = llvm::alignTo(data + first, 4096), end = llvm::alignDown(data + last, 4096);
+  if ((constant.droppable || constant.storage) && begin < end)
     madvise(reinterpret_cast<void *>(begin), end - begin, MADV_DONTNEED);
 }
 

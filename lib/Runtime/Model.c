@@ -7,17 +7,17 @@
 
 static pthread_mutex_t init_mutex = PTHREAD_MUTEX_INITIALIZER;
 
-static _Thread_local void (*done_hook)(void *context, int64_t slot);
+static _Thread_local void (*done_hook)(void *context, int64_t slot, int64_t begin, int64_t end);
 static _Thread_local void *done_context;
 
-void strata_rt_on_constant_done(void (*hook)(void *context, int64_t slot), void *context) {
+void strata_rt_on_constant_done(void (*hook)(void *context, int64_t slot, int64_t begin, int64_t end), void *context) {
   done_hook = hook;
   done_context = context;
 }
 
-void strata_rt_constant_done(int64_t slot) {
+void strata_rt_constant_done(int64_t slot, int64_t begin, int64_t end) {
   if (done_hook)
-    done_hook(done_context, slot);
+    done_hook(done_context, slot, begin, end);
 }
 
 /* Runs the model's init in a run of its own. Its buffers are scratch: constants live in the table. */

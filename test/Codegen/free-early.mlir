@@ -30,7 +30,9 @@ module attributes {strata.constants = [
   // CHECK:         memref.subview
   // CHECK-NEXT:    memref.copy
   // CHECK-NEXT:    %[[SLOT:.*]] = arith.constant 0 : i64
-  // CHECK-NEXT:    call @strata_rt_constant_done(%[[SLOT]])
+  // CHECK-NEXT:    %[[BEGIN:.*]] = arith.constant 0 : i64
+  // CHECK-NEXT:    %[[END:.*]] = arith.constant 32 : i64
+  // CHECK-NEXT:    call @strata_rt_constant_done(%[[SLOT]], %[[BEGIN]], %[[END]])
   // CHECK-NEXT:    memref.copy
   // CHECK-NEXT:    return
   func.func @init() {
@@ -40,6 +42,39 @@ module attributes {strata.constants = [
     %half = memref.subview %w[0] [8] [1] : memref<8xf32> to memref<8xf32, strided<[1]>>
     memref.copy %half, %p : memref<8xf32, strided<[1]>> to memref<8xf32>
     memref.copy %v, %p : memref<8xf32> to memref<8xf32>
+    return
+  }
+}
+
+// -----
+
+// Contiguous runs are given up one by one; where two runs overlap, both together.
+module attributes {strata.constants = [
+    {name = "w", type = tensor<8x4xf32>, bytes = 128 : i64, alignment = 64 : i64, computed = false, needed_at_run_time = false}]} {
+  memref.global "private" @w : memref<8x4xf32> {strata.slot = 0 : i64}
+  // CHECK-LABEL: func.func @init(
+  // CHECK:         memref.copy
+  // CHECK-NEXT:    %[[SLOT:.*]] = arith.constant 0 : i64
+  // CHECK-NEXT:    %[[BEGIN:.*]] = arith.constant 0 : i64
+  // CHECK-NEXT:    %[[END:.*]] = arith.constant 48 : i64
+  // CHECK-NEXT:    call @strata_rt_constant_done(%[[SLOT]], %[[BEGIN]], %[[END]])
+  // CHECK-NEXT:    memref.copy
+  // CHECK-NEXT:    memref.copy
+  // CHECK-NEXT:    arith.constant 0 : i64
+  // CHECK-NEXT:    arith.constant 48 : i64
+  // CHECK-NEXT:    arith.constant 128 : i64
+  // CHECK-NEXT:    call @strata_rt_constant_done(
+  // CHECK-NEXT:    return
+  func.func @init() {
+    %w = memref.get_global @w : memref<8x4xf32>
+    %to = memref.alloc() : memref<8x4xf32>
+    %a = memref.subview %w[0, 0] [3, 4] [1, 1] : memref<8x4xf32> to memref<3x4xf32, strided<[4, 1]>>
+    %b = memref.subview %w[3, 0] [3, 4] [1, 1] : memref<8x4xf32> to memref<3x4xf32, strided<[4, 1], offset: 12>>
+    %c = memref.subview %w[5, 0] [3, 4] [1, 1] : memref<8x4xf32> to memref<3x4xf32, strided<[4, 1], offset: 20>>
+    %x = memref.subview %to[0, 0] [3, 4] [1, 1] : memref<8x4xf32> to memref<3x4xf32, strided<[4, 1]>>
+    memref.copy %a, %x : memref<3x4xf32, strided<[4, 1]>> to memref<3x4xf32, strided<[4, 1]>>
+    memref.copy %b, %x : memref<3x4xf32, strided<[4, 1], offset: 12>> to memref<3x4xf32, strided<[4, 1]>>
+    memref.copy %c, %x : memref<3x4xf32, strided<[4, 1], offset: 20>> to memref<3x4xf32, strided<[4, 1]>>
     return
   }
 }

@@ -41,3 +41,37 @@ func.func @main(%x: tensor<8x64xf32>, %w: tensor<8x40xf32>, %c: tensor<64x40xf32
   %0 = linalg.matmul ins(%t, %w : tensor<64x8xf32>, tensor<8x40xf32>) outs(%c : tensor<64x40xf32>) -> tensor<64x40xf32>
   return %0 : tensor<64x40xf32>
 }
+
+// -----
+
+// Weights of 128 MB are packed in parts of 32 MB: here of 1024 columns, which are 64 blocks.
+// CHECK-LABEL: func.func @main(
+// CHECK:         tensor.extract_slice %{{.*}}[0, 0] [1024, 8192]
+// CHECK:         tensor.insert_slice {{.*}}[0, 0, 0] [64, 8192, 16]
+// CHECK:         tensor.extract_slice %{{.*}}[1024, 0] [1024, 8192]
+// CHECK:         tensor.insert_slice {{.*}}[64, 0, 0] [64, 8192, 16]
+// CHECK:         tensor.insert_slice {{.*}}[128, 0, 0] [64, 8192, 16]
+// CHECK:         tensor.insert_slice {{.*}}[192, 0, 0] [64, 8192, 16]
+// CHECK-NOT:     tensor.insert_slice
+ml_program.global private @w(dense_resource<w> : tensor<4096x8192xf32>) : tensor<4096x8192xf32>
+func.func @main(%x: tensor<4x8192xf32>, %c: tensor<4x4096xf32>) -> tensor<4x4096xf32> {
+  %w = ml_program.global_load_const @w : tensor<4096x8192xf32>
+  %0 = linalg.matmul_transpose_b ins(%x, %w : tensor<4x8192xf32>, tensor<4096x8192xf32>) outs(%c : tensor<4x4096xf32>) -> tensor<4x4096xf32>
+  return %0 : tensor<4x4096xf32>
+}
+
+// -----
+
+// Along the first dimension also where that is the reduction's; the last block of each part is padded.
+// CHECK-LABEL: func.func @main(
+// CHECK:         tensor.extract_slice %{{.*}}[0, 0] [2046, 4096]
+// CHECK:         tensor.insert_slice {{.*}}[0, 0, 0] [256, 2046, 16]
+// CHECK:         tensor.pad %{{.*}} low[0, 0] high[0, 12]
+// CHECK:         tensor.insert_slice {{.*}}[256, 0, 0] [1, 2046, 16]
+// CHECK:         tensor.insert_slice {{.*}}[0, 2046, 0] [256, 2046, 16]
+ml_program.global private @w(dense_resource<w> : tensor<8192x4100xf32>) : tensor<8192x4100xf32>
+func.func @main(%x: tensor<4x8192xf32>, %c: tensor<4x4100xf32>) -> tensor<4x4100xf32> {
+  %w = ml_program.global_load_const @w : tensor<8192x4100xf32>
+  %0 = linalg.matmul ins(%x, %w : tensor<4x8192xf32>, tensor<8192x4100xf32>) outs(%c : tensor<4x4100xf32>) -> tensor<4x4100xf32>
+  return %0 : tensor<4x4100xf32>
+}
