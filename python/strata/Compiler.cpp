@@ -1,7 +1,9 @@
 //===- Compiler.cpp - from ONNX to a model that runs ----------------------===//
 
 #include "Compiler.h"
+#include "Dialect/ONNX/Transforms/ConvertOpset.h"
 #include "Execution/Driver.h"
+#include "Export/Export.h"
 #include "Import/Import.h"
 #include "mlir/IR/Diagnostics.h"
 #include "llvm/Support/MemoryBuffer.h"
@@ -69,17 +71,48 @@ SessionOptions sessionOptions(const Options &options) {
           options.advanceSeeds};
 }
 
+/// While it lives, the context's diagnostics go to `failure`.
+class Diagnostics {
+public:
+  Diagnostics(MLIRContext &context, std::string &failure)
+      : context(context), failure(failure),
+        handler(context.getDiagEngine().registerHandler(
+            [&](Diagnostic &diagnostic) {
+              llvm::raw_string_ostream os(this->failure);
+              printDiagnostic(os, diagnostic);
+            })) {}
+  ~Diagnostics() { context.getDiagEngine().eraseHandler(handler); }
+
+  /// Ends what failed with these diagnostics.
+  void fail(const char *otherwise) {
+    failure = llvm::StringRef(failure).rtrim().str();
+    if (failure.empty())
+      failure = otherwise;
+  }
+
+private:
+  MLIRContext &context;
+  std::string &failure;
+  DiagnosticEngine::HandlerID handler;
+};
+
+OwningOpRef<ModuleOp> importBytes(const char *data, size_t size,
+                                  MLIRContext &context) {
+  ImportOptions import;
+  import.name = "<bytes>";
+  return importOnnxBytes(llvm::MemoryBuffer::getMemBufferCopy(
+                             llvm::StringRef(data, size), import.name),
+                         &context, import);
+}
+
 /// Compiles what `read` reads into a fresh context; diagnostics go to
 /// `failure`.
 std::unique_ptr<Model>
 compile(const Options &options, std::string &failure,
         llvm::function_ref<OwningOpRef<ModuleOp>(MLIRContext &)> read) {
   std::shared_ptr<MLIRContext> context = createContext();
-  std::string diagnostics;
-  llvm::raw_string_ostream os(diagnostics);
-  DiagnosticEngine::HandlerID handler =
-      context->getDiagEngine().registerHandler(
-          [&](Diagnostic &diagnostic) { printDiagnostic(os, diagnostic); });
+  // The context lives as long as the model, the text here does not.
+  Diagnostics diagnostics(*context, failure);
 
   CompileOptions compileWith = compileOptions(options);
   FailureOr<std::unique_ptr<strata::Model>> model = mlir::failure();
@@ -87,13 +120,11 @@ compile(const Options &options, std::string &failure,
     if (succeeded(lowerTo(*module, Phase::LLVM, compileWith)))
       model = strata::Model::jit(*module, compileWith, sessionOptions(options),
                                  context);
-  // The context lives as long as the model, the strings here do not.
-  context->getDiagEngine().eraseHandler(handler);
-  if (succeeded(model))
+  if (succeeded(model)) {
+    failure.clear(); // Warnings.
     return std::make_unique<RunnableModel>(std::move(*model));
-  failure = llvm::StringRef(os.str()).rtrim().str();
-  if (failure.empty())
-    failure = "error: compiling failed";
+  }
+  diagnostics.fail("error: compiling failed");
   return nullptr;
 }
 
@@ -111,11 +142,7 @@ std::unique_ptr<Model> compileBytes(const char *data, size_t size,
                                     const Options &options,
                                     std::string &failure) {
   return compile(options, failure, [&](MLIRContext &context) {
-    ImportOptions import;
-    import.name = "<bytes>";
-    return importOnnxBytes(llvm::MemoryBuffer::getMemBufferCopy(
-                               llvm::StringRef(data, size), import.name),
-                           &context, import);
+    return importBytes(data, size, context);
   });
 }
 
@@ -127,6 +154,35 @@ std::unique_ptr<Model> load(const std::string &path, const Options &options,
     return std::make_unique<RunnableModel>(std::move(*model));
   failure = llvm::toString(model.takeError());
   return nullptr;
+}
+
+std::string convertBytes(const char *data, size_t size,
+                         const std::vector<std::string> &opsets,
+                         std::string &failure) {
+  std::shared_ptr<MLIRContext> context = createContext();
+  Diagnostics diagnostics(*context, failure);
+  auto convert = [&](ModuleOp module, llvm::raw_ostream &out) -> LogicalResult {
+    SmallVector<OpsetVersion> targets;
+    for (const std::string &text : opsets) {
+      FailureOr<OpsetVersion> target =
+          parseOpsetVersion(text, UnknownLoc::get(context.get()));
+      if (mlir::failed(target))
+        return mlir::failure();
+      targets.push_back(std::move(*target));
+    }
+    if (mlir::failed(convertOpsets(module, targets)))
+      return mlir::failure();
+    return exportOnnx(module, out);
+  };
+  std::string result;
+  llvm::raw_string_ostream out(result);
+  OwningOpRef<ModuleOp> module = importBytes(data, size, *context);
+  if (module && mlir::succeeded(convert(*module, out))) {
+    failure.clear();
+    return result;
+  }
+  diagnostics.fail("error: converting failed");
+  return {};
 }
 
 } // namespace strata::python

@@ -67,6 +67,12 @@ std::unique_ptr<Model> compileBytes(const char *data, size_t size,
 std::unique_ptr<Model> load(const std::string &path, const Options &options,
                             std::string &failure);
 
+/// The serialised model at these opsets (`13`, `ai.onnx.ml:3`); empty with the
+/// reasons in `failure` if an operator cannot be converted.
+std::string convertBytes(const char *data, size_t size,
+                         const std::vector<std::string> &opsets,
+                         std::string &failure);
+
 } // namespace strata::python
 
 #endif // STRATA_PYTHON_COMPILER_H

@@ -5,8 +5,8 @@
 """
 
 from strata._errors import CompileError, Error, InputError, RunError
-from strata._model import Model, Value, compile, load
+from strata._model import Model, Value, compile, convert_opset, load
 from strata._native import version as _version
 
 __version__ = _version()
-__all__ = ["CompileError", "Error", "InputError", "Model", "RunError", "Value", "compile", "load"]
+__all__ = ["CompileError", "Error", "InputError", "Model", "RunError", "Value", "compile", "convert_opset", "load"]

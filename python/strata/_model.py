@@ -119,6 +119,20 @@ def compile(
     return Model(_native.compile_bytes(bytes(data), options))
 
 
+def convert_opset(
+    model: str | os.PathLike[str] | bytes | bytearray | memoryview | ModelProto, *opsets: int | str
+) -> bytes:
+    """The bytes of the model with its operators at other versions: 13 is opset 13 of ONNX, "ai.onnx.ml:3" of a domain.
+
+    Raises CompileError where an operator cannot be converted; the text names every such node, and why.
+    """
+    if isinstance(model, (str, os.PathLike)):
+        with open(model, "rb") as file:
+            model = file.read()
+    data = model if isinstance(model, (bytes, bytearray, memoryview)) else model.SerializeToString()
+    return _native.convert_bytes(bytes(data), [str(opset) for opset in opsets])
+
+
 def load(
     path: str | os.PathLike[str],
     *,

@@ -190,4 +190,14 @@ NB_MODULE(_native, m) {
         });
       },
       nb::arg("path"), nb::arg("options"));
+  m.def(
+      "convert_bytes",
+      [](const nb::bytes &model, const std::vector<std::string> &opsets) {
+        std::string converted =
+            withoutLock("CompileError", [&](std::string &failure) {
+              return convertBytes(model.c_str(), model.size(), opsets, failure);
+            });
+        return nb::bytes(converted.data(), converted.size());
+      },
+      nb::arg("model"), nb::arg("opsets"));
 }

@@ -211,3 +211,18 @@ def test_runs_from_many_threads(linear):
     for worker in workers:
         worker.join()
     assert not failures
+
+
+def test_convert_opset_gives_a_model_of_that_opset():
+    old = onnx.ModelProto.FromString(strata.convert_opset(proto(), 13))
+    onnx.checker.check_model(old, full_check=True)
+    assert [(entry.domain, entry.version) for entry in old.opset_import] == [("", 13)]
+    check(strata.compile(old).run([X, W]))
+
+
+def test_convert_opset_names_what_it_refuses():
+    gelu = """<ir_version: 10, opset_import: ["" : 20]> g (float[3] x) => (float[3] y) { [exact] y = Atanh(x) }"""
+    with pytest.raises(strata.CompileError, match=r"node 'exact': error: 'onnx.Atanh_9' op .*begins with version 9"):
+        strata.convert_opset(proto(gelu), 8)
+    with pytest.raises(strata.CompileError, match="'new' is no opset"):
+        strata.convert_opset(proto(), "new")

@@ -1,116 +1,229 @@
-"""Converts models of ONNX's backend suite to older opsets, and compares what another runtime computes of them.
+"""Converts the models of ONNX's backend suite to other opsets, and compares what they compute then with what the suite
+expects. ONNX's own version converter does the same beside it.
 
-    convert.py strata-translate [--every N] [--filter TEXT] [--opsets 20,17,12,10,7] [--verbose]
-
-Every N-th case is converted to each of the opsets that is older than its own. A conversion is refused, with a located
-message, or its result passes onnx's checker, has only operators of that opset, and gives the case's outputs in ONNX Runtime
-(where that has the operators). The last line counts.
+Every case goes to every opset asked for, up or down. A conversion ends as one of
+  equal     ONNX's checker accepts the model with full check, its operators are of that opset, and its outputs are the
+            suite's within the suite's tolerances: as ONNX Runtime computes them, or else the reference implementation,
+            or, where neither can, Strata itself (counted separately: `own`)
+  refused   with a message that names the node, or, of ONNX's converter, with any exception
+  invalid   the checker refuses the model, or it has another opset
+  wrong     other outputs
+  crashed   the process ended, or gave no answer in time
+The run fails if one of Strata's is invalid, wrong or crashed; a run of all cases also if ONNX's converter has more equal
+ones at an opset.
 """
+
 import argparse
-import collections
+import json
 import os
-import subprocess
+import re
 import sys
-import tempfile
-import warnings
-from concurrent.futures import ThreadPoolExecutor
+import time
+from collections import Counter, defaultdict
+from pathlib import Path
 
-import numpy
 import onnx
-import onnxruntime
-from cases import load_cases
 
-onnxruntime.set_default_logger_severity(4)
-warnings.simplefilter("ignore")
+HERE = Path(__file__).parent
+sys.path.insert(0, str(HERE.parent))
+
+from Suite import drawn
+from Suite.backends import strata as own
+from Suite.cases import load_cases
+from Suite.evaluators import EVALUATORS, Unable
+from Suite.pool import run_all
+from Suite.run import RANDOM, TOLERANCES, read_checks, read_tolerances
+from support.compare import difference
+
+SECONDS = 240
+OPSETS = range(27, 6, -1)
+OUTCOMES = ("equal", "own", "refused", "invalid", "wrong", "crashed")
+NAMED = re.compile(r"error: 'onnx\.[\w.]+_\d+' op ")
+# What ONNX Runtime and the reference implement last.
+RUNTIME_OPSET, RUNTIME_IR = 26, 13
 
 
-def differs(expected, actual, rtol, atol):
-    if isinstance(expected, list) or expected is None:
-        return True
-    if isinstance(actual, list) or expected.shape != actual.shape:
-        return True
-    if expected.dtype.kind in "OSU" or actual.dtype.kind in "OSU":
-        return expected.astype(str).tolist() != actual.astype(str).tolist()
-    return not numpy.allclose(expected.astype(numpy.float64) if expected.dtype.kind not in "c" else expected,
-                              actual.astype(numpy.float64) if actual.dtype.kind not in "c" else actual,
-                              rtol=rtol, atol=atol, equal_nan=True)
+class Oracle:
+    """Says whether a model computes what a case expects."""
+
+    def __init__(self, case, rtol, atol, check):
+        self.case = case
+        self.rtol, self.atol, self.check = max(case.rtol, rtol), max(case.atol, atol), check
+        self.data_sets = case.data_sets()
+        self.trust = {}
+
+    def difference(self, evaluator, model):
+        """In words, None if there is none; raises Unable."""
+        run = evaluator(model)
+        for inputs, expected in self.data_sets:
+            if self.check:
+                found = drawn.difference(self.check, run, inputs, expected)
+            else:
+                found = difference(expected, run(inputs), self.rtol, self.atol)
+            if found:
+                return found
+        return None
+
+    def passes_original(self, name):
+        """Whether the evaluator gives the expected outputs of the case's own model."""
+        if name not in self.trust:
+            model = onnx.ModelProto.FromString(self.case.model())
+            if name == "runtime":  # Newer opsets as the newest one it knows, if that has the operators.
+                model.ir_version = min(model.ir_version, RUNTIME_IR)
+                for entry in model.opset_import:
+                    if entry.domain == "":
+                        entry.version = min(entry.version, RUNTIME_OPSET)
+            try:
+                self.trust[name] = not self.difference(EVALUATORS[name], model.SerializeToString())
+            except Unable:
+                self.trust[name] = False
+        return self.trust[name]
+
+    def judge(self, model):
+        doubts = []
+        for name, evaluator in EVALUATORS.items():
+            try:
+                found = self.difference(evaluator, model)
+            except Unable as error:
+                doubts.append(f"{name}: {error}")
+                continue
+            if not found:
+                return "equal", name
+            if self.passes_original(name):
+                return "wrong", f"{name}: {found}"
+            doubts.append(f"{name}, which does not pass the case itself: {found}")
+        try:
+            found = self.difference(own, model)
+        except Exception as error:
+            found = f"{type(error).__name__}: {error}"
+        return ("wrong", f"Strata: {found}; {'; '.join(doubts)}") if found else ("own", "; ".join(doubts))
 
 
-def outputs_of(model, feeds):
+def by_strata(model, opset):
+    import strata
+
     try:
-        session = onnxruntime.InferenceSession(model.SerializeToString(), providers=["CPUExecutionProvider"])
-    except Exception as error:  # no kernel for this operator, version or type; or an invalid model
+        return strata.convert_opset(model, opset), ""
+    except strata.CompileError as error:
+        text = str(error)
+        if not NAMED.search(text):
+            raise AssertionError(f"refused without naming a node: {text}") from None
+        return None, text
+
+
+def by_onnx(model, opset):
+    try:
+        return onnx.version_converter.convert_version(onnx.ModelProto.FromString(model), opset).SerializeToString(), ""
+    except Exception as error:
         return None, str(error)
+
+
+CONVERTERS = {"strata": by_strata, "onnx": by_onnx}
+
+
+def convert(oracle, model, converter, opset):
     try:
-        return session.run(None, feeds), ""
-    except Exception as error:
-        return None, "at run time: " + str(error)
-
-
-def convert(tool, case, opset, folder):
-    """('equal' | 'refused' | 'not run' | 'WRONG', explanation)"""
-    source, path = (os.path.join(folder, f"{case.name}-{opset}-{end}.onnx") for end in ("from", "to"))
-    original = case.model()
-    with open(source, "wb") as file:
-        file.write(original)
-    done = subprocess.run([tool, "--export-onnx", f"--opset={opset}", source, "-o", path], capture_output=True, text=True)
-    if done.returncode != 0:
-        if done.returncode != 1 or "error: " not in done.stderr or os.path.exists(path):
-            return "WRONG", f"exit code {done.returncode}: {done.stderr[-500:]}"
-        return "refused", done.stderr.strip().splitlines()[0]
-    model = onnx.load(path)
+        converted, why = CONVERTERS[converter](model, opset)
+    except AssertionError as error:
+        return "wrong", str(error)
+    if converted is None:
+        return "refused", why
+    proto = onnx.ModelProto.FromString(converted)
     try:
-        onnx.checker.check_model(model, full_check=True)
+        onnx.checker.check_model(proto, full_check=True)
     except Exception as error:
-        return "WRONG", f"checker: {error}"
-    imports = {entry.domain: entry.version for entry in model.opset_import}
-    if imports[""] != opset:
-        return "WRONG", f"opset {imports['']}"
-    inputs, expected = case.data_sets()[0]
-    if not all(isinstance(value, numpy.ndarray) for value in (*inputs, *expected)):
-        return "not run", "no plain tensors"
-    feeds = {value.name: array for value, array in zip(model.graph.input, inputs)}
-    actual, why = outputs_of(model, feeds)
-    if actual is None:
-        # Its own model may not run there either.
-        before, _ = outputs_of(onnx.load_from_string(original), feeds)
-        return ("not run", why) if before is None or "NOT_IMPLEMENTED" in why or "Unsupported" in why else ("WRONG", "does not run: " + why[:300])
-    for i, (a, b) in enumerate(zip(expected, actual)):
-        if differs(a, numpy.asarray(b), max(case.rtol, 1e-3), max(case.atol, 1e-5)):
-            before, _ = outputs_of(onnx.load_from_string(original), feeds)
-            if before is not None and not differs(numpy.asarray(before[i]), numpy.asarray(b), 1e-4, 1e-6):
-                return "equal", "the runtime differs from the suite before and after"
-            if before is None:
-                return "not run", "the runtime does not run the case itself"
-            return "WRONG", f"output {i}: {numpy.asarray(b).ravel()[:6]}, expected {a.ravel()[:6]}"
-    return "equal", ""
+        return "invalid", str(error)
+    versions = {entry.domain: entry.version for entry in proto.opset_import}
+    if versions.get("", opset) != opset:
+        return "invalid", f"opset {versions['']}"
+    return oracle.judge(converted)
 
 
-def main():
-    parser = argparse.ArgumentParser()
-    parser.add_argument("tool")
-    parser.add_argument("--every", type=int, default=1)
-    parser.add_argument("--filter", default="")
-    parser.add_argument("--opsets", default="20,17,12,10,7")
-    parser.add_argument("--verbose", action="store_true")
-    args = parser.parse_args()
-    cases = [c for c in load_cases() if c.kind != "real" and args.filter in c.name]
-    # Random numbers are compared nowhere.
-    cases = [c for c in cases if not any(word in c.name for word in ("bernoulli", "training_dropout", "dropout_random"))]
-    jobs = []
-    for case in cases[:: args.every]:
-        own = {e.domain: e.version for e in onnx.load_from_string(case.model()).opset_import}.get("", 0)
-        jobs += [(case, opset) for opset in map(int, args.opsets.split(",")) if opset < own]
-    counts = collections.Counter()
-    with tempfile.TemporaryDirectory() as folder, ThreadPoolExecutor(os.cpu_count()) as pool:
-        results = pool.map(lambda job: convert(args.tool, *job, folder), jobs)
-        for (case, opset), (kind, why) in zip(jobs, results):
-            counts[kind] += 1
-            if kind == "WRONG" or args.verbose:
-                print(f"{kind}: {case.name} to {opset}: {why}", flush=True)
-    print(", ".join(f"{counts[kind]} {kind}" for kind in ("equal", "refused", "not run", "WRONG")))
-    sys.exit(counts["WRONG"] != 0 or not counts["equal"])
+def reasons(results):
+    """Refusals by the operator's version and the reason, most frequent first: (models and opsets, models, reason, one)."""
+    found = defaultdict(list)
+    for (name, _), (outcome, why) in results.items():
+        if outcome == "refused":
+            first = next(line for line in why.splitlines() if "error: " in line).partition("error: ")[2]
+            found[re.sub(r"'[^']*'", lambda m: m[0] if m[0].startswith("'onnx.") else "'...'", first)].append(name)
+    for reason, names in sorted(found.items(), key=lambda item: -len(item[1])):
+        yield len(names), len(set(names)), reason, names[0]
+
+
+def table(results, opsets, cases):
+    columns = [(who, outcome) for who in results for outcome in OUTCOMES]
+    counts = {who: Counter((opset, outcome) for (_, opset), (outcome, _) in results[who].items()) for who in results}
+    yield f"{cases} cases " + "".join(f"{who:>{9 * len(OUTCOMES)}}" for who in results)
+    yield "opset".ljust(8) + "".join(f"{outcome:>9}" for _, outcome in columns)
+    for opset in opsets:
+        yield f"{opset:<8}" + "".join(f"{counts[who][opset, outcome]:>9}" for who, outcome in columns)
+
+
+def parse(arguments):
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--every", type=int, default=1, metavar="N", help="every N-th case only")
+    parser.add_argument("--filter", default="", metavar="REGEX", help="only the cases whose name matches")
+    parser.add_argument("--opsets", default=",".join(map(str, OPSETS)), help="comma-separated (default: 27 to 7)")
+    parser.add_argument("--alone", action="store_true", help="without ONNX's converter")
+    parser.add_argument("--reasons", type=int, default=0, metavar="N", help="print the N most frequent reasons to refuse")
+    parser.add_argument("--results", metavar="FILE", help="write every outcome as JSON")
+    parser.add_argument("--jobs", type=int, default=os.cpu_count(), help="worker processes (default: all cores)")
+    parser.add_argument("--verbose", action="store_true", help="print every conversion of Strata's")
+    return parser.parse_args(arguments)
+
+
+def main(arguments):
+    options = parse(arguments)
+    start = time.monotonic()
+    cases = [case for case in load_cases() if re.search(options.filter, case.name)][:: options.every]
+    opsets = [int(opset) for opset in options.opsets.split(",")]
+    checks, tolerances = read_checks(RANDOM), read_tolerances(TOLERANCES)
+
+    def run(task):
+        index, who, targets = task
+        case = cases[index]
+        oracle = Oracle(case, *tolerances.get(case.name, (0.0, 0.0)), checks.get(case.name))
+        model = case.model()
+        return [convert(oracle, model, who, opset) for opset in targets]
+
+    results = {who: {} for who in CONVERTERS if who == "strata" or not options.alone}
+    tasks = [(i, who, tuple(opsets)) for i in range(len(cases)) for who in results]
+    tasks.sort(key=lambda task: cases[task[0]].kind != "real")
+    done = 0
+    while tasks:
+        again = []
+        for (index, who, targets), outcome in run_all(run, tasks, options.jobs, SECONDS):
+            done += 1
+            crashed = isinstance(outcome, tuple)
+            if crashed and len(targets) > 1:  # Which opset is it?
+                again += [(index, who, (opset,)) for opset in targets]
+                continue
+            for opset, (kind, why) in zip(targets, [outcome] if crashed else outcome):
+                name = cases[index].name
+                results[who][name, opset] = kind, why
+                if who == "strata" and (options.verbose or kind in ("invalid", "wrong", "crashed")):
+                    print(f"{kind}: {name} to {opset}: {why[:600]}", flush=True)
+            if done % 400 == 0:
+                print(f"{done}/{len(cases) * len(results)} after {time.monotonic() - start:.0f} s", flush=True)
+        tasks = again
+    print(*table(results, opsets, len(cases)), sep="\n")
+    for places, models, reason, example in list(reasons(results["strata"]))[: options.reasons]:
+        print(f"{places:6} ({models} models, as {example}): {reason}")
+    if options.results:
+        records = {who: [[*key, *value] for key, value in found.items()] for who, found in results.items()}
+        Path(options.results).write_text(json.dumps(records))
+    good = lambda who, at: sum(opset == at and kind in ("equal", "own") for (_, opset), (kind, _) in results[who].items())
+    bad = Counter(kind for kind, _ in results["strata"].values())
+    problems = bad["invalid"] + bad["wrong"] + bad["crashed"]
+    behind = []
+    if "onnx" in results and not options.filter and options.every == 1:
+        behind = [opset for opset in opsets if good("strata", opset) < good("onnx", opset)]
+        if behind:
+            print(f"ONNX's converter has more to opset {', '.join(map(str, behind))}")
+    equal = bad["equal"] + bad["own"]
+    print(f"{time.monotonic() - start:.0f} s, {equal} of {len(results['strata'])} conversions equal, {problems} problems")
+    return 1 if problems or behind or not equal else 0
 
 
 if __name__ == "__main__":
-    main()
+    sys.exit(main(sys.argv[1:]))
