@@ -77,9 +77,11 @@ mlir::Operation *replaceByNext(mlir::Operation *op, mlir::RewriterBase &rewriter
                                llvm::ArrayRef<llvm::StringRef> dropped = {},
                                llvm::ArrayRef<mlir::NamedAttribute> added = {});
 
-/// The step that only forgets attributes without meaning.
-llvm::LogicalResult dropAttributes(mlir::Operation *op, mlir::RewriterBase &rewriter,
-                                   llvm::ArrayRef<llvm::StringRef> names);
+/// The step to the next version with the same operands, results and subgraphs, the attributes except `dropped`, and
+/// `added` ones. What the next version has no place for must be absent.
+llvm::LogicalResult changeAttributes(mlir::Operation *op, mlir::RewriterBase &rewriter,
+                                     llvm::ArrayRef<llvm::StringRef> dropped,
+                                     llvm::ArrayRef<mlir::NamedAttribute> added = {});
 
 /// Up to version 6 many operators carry `consumed_inputs`, an optimisation hint.
 llvm::LogicalResult dropConsumedInputs(mlir::Operation *op, mlir::PatternRewriter &rewriter);

@@ -165,8 +165,8 @@ LogicalResult upgradeStep(Operation *op, PatternRewriter &rewriter) {
          << versioned.getSinceVersion();
 }
 
-static SmallVector<NamedAttribute> changeAttributes(Operation *op, ArrayRef<StringRef> dropped,
-                                                    ArrayRef<NamedAttribute> added) {
+static SmallVector<NamedAttribute> changedAttributes(Operation *op, ArrayRef<StringRef> dropped,
+                                                     ArrayRef<NamedAttribute> added) {
   NamedAttrList attrs(attributesWithout(op, dropped));
   for (NamedAttribute attr : added)
     attrs.set(attr.getName(), attr.getValue());
@@ -175,21 +175,21 @@ static SmallVector<NamedAttribute> changeAttributes(Operation *op, ArrayRef<Stri
 
 Operation *replaceByNext(Operation *op, RewriterBase &rewriter, ArrayRef<Value> inputs, ArrayRef<StringRef> dropped,
                          ArrayRef<NamedAttribute> added) {
-  return replaceByVersion(op, rewriter, cast<VersionedOpInterface>(op).getNextVersion(), inputs,
-                          changeAttributes(op, dropped, added));
+  return replaceByVersion(op, rewriter, getNextVersion(op), inputs, changedAttributes(op, dropped, added));
 }
 
-LogicalResult dropAttributes(Operation *op, RewriterBase &rewriter, ArrayRef<StringRef> names) {
-  OperationName next = getVersion(op, cast<VersionedOpInterface>(op).getNextVersion());
-  rewriter.replaceOp(op, recreate(op, next, rewriter, attributesWithout(op, names)));
+LogicalResult changeAttributes(Operation *op, RewriterBase &rewriter, ArrayRef<StringRef> dropped,
+                               ArrayRef<NamedAttribute> added) {
+  OperationName next = getVersion(op, getNextVersion(op));
+  rewriter.replaceOp(op, recreate(op, next, rewriter, changedAttributes(op, dropped, added)));
   return success();
 }
 
 LogicalResult dropConsumedInputs(Operation *op, PatternRewriter &rewriter) {
-  return dropAttributes(op, rewriter, {"consumed_inputs"});
+  return changeAttributes(op, rewriter, {"consumed_inputs"});
 }
 
-LogicalResult keepAttributes(Operation *op, PatternRewriter &rewriter) { return dropAttributes(op, rewriter, {}); }
+LogicalResult keepAttributes(Operation *op, PatternRewriter &rewriter) { return changeAttributes(op, rewriter, {}); }
 
 LogicalResult listToInput(Operation *op, RewriterBase &rewriter, StringRef name) {
   SmallVector<Value> inputs(op->getOperands());
@@ -321,7 +321,7 @@ LogicalResult downgradePlainly(Operation *op, PatternRewriter &rewriter) { retur
 LogicalResult replaceByPrevious(Operation *op, RewriterBase &rewriter, ArrayRef<Value> inputs,
                                 ArrayRef<StringRef> dropped, ArrayRef<NamedAttribute> added) {
   int64_t previous = getPreviousVersion(op);
-  SmallVector<NamedAttribute> attrs = changeAttributes(op, dropped, added);
+  SmallVector<NamedAttribute> attrs = changedAttributes(op, dropped, added);
   if (failed(makeAxesPositive(op, previous, attrs)))
     return failure();
   return replaceIfValid(op, rewriter, createSibling(op, rewriter, previous, inputs, attrs));

@@ -87,23 +87,6 @@ inline Value constantFloat(ImplicitLocOpBuilder &b, Type type, double value) {
   return b.create<arith::ConstantOp>(b.getFloatAttr(type, value));
 }
 
-/// |x|^p, and the p-th root of a sum of such.
-inline Value powerOfAbs(ImplicitLocOpBuilder &b, Value x, int64_t p) {
-  Value positive = b.create<math::AbsFOp>(x);
-  if (p == 1)
-    return positive;
-  if (p == 2)
-    return b.create<arith::MulFOp>(x, x);
-  return b.create<math::PowFOp>(positive, constantFloat(b, x.getType(), static_cast<double>(p)));
-}
-inline Value rootOf(ImplicitLocOpBuilder &b, Value sum, int64_t p) {
-  if (p == 1)
-    return sum;
-  if (p == 2)
-    return b.create<math::SqrtOp>(sum);
-  return b.create<math::PowFOp>(sum, constantFloat(b, sum.getType(), 1.0 / static_cast<double>(p)));
-}
-
 /// A tensor of the compute type of `onnxElement`, as elements of that type.
 inline Value roundTo(LinalgBuilder &b, Value tensor, Type onnxElement) {
   Type seam = getSeamElementType(onnxElement);
@@ -185,31 +168,6 @@ inline Value mergeDims(LinalgBuilder &b, Value tensor, int64_t at) {
       groups.push_back({i});
   }
   return b.create<tensor::CollapseShapeOp>(tensor, groups);
-}
-
-/// The name of `op`'s operator at another version.
-inline OperationName getVersionName(Operation *op, int64_t version) {
-  StringRef name = op->getName().getStringRef();
-  return OperationName((name.take_front(name.rfind('_') + 1) + Twine(version)).str(), op->getContext());
-}
-
-/// Replaces `op` by its operator at `version` with the same operands and results, attributes `attrs`.
-inline Operation *replaceByVersion(PatternRewriter &rewriter, Operation *op, int64_t version, const NamedAttrList &attrs) {
-  OperationState state(op->getLoc(), getVersionName(op, version));
-  state.addOperands(op->getOperands());
-  state.addTypes(op->getResultTypes());
-  state.addAttributes(attrs.getAttrs());
-  Operation *created = rewriter.create(state);
-  rewriter.replaceOp(op, created);
-  return created;
-}
-
-inline LogicalResult renameToNext(Operation *op, PatternRewriter &rewriter, ArrayRef<StringRef> dropped = {}) {
-  NamedAttrList attrs(op->getAttrs());
-  for (StringRef name : dropped)
-    attrs.erase(name);
-  replaceByVersion(rewriter, op, cast<VersionedOpInterface>(op).getNextVersion(), attrs);
-  return success();
 }
 
 } // namespace strata

@@ -255,11 +255,8 @@ static LogicalResult inferArithmetic(ShapeContext &c) { return c.version() < 7 ?
 
 static LogicalResult upgradeLegacy(Operation *op, PatternRewriter &rewriter) {
   int64_t version = cast<VersionedOpInterface>(op).getSinceVersion();
-  int64_t next = cast<VersionedOpInterface>(op).getNextVersion();
-  if (next < 7) { // The same attributes but the optimisation hint.
-    replaceByNext(op, rewriter, SmallVector<Value>(op->getOperands()), {"consumed_inputs"});
-    return success();
-  }
+  if (getNextVersion(op) < 7)
+    return dropConsumedInputs(op, rewriter);
   Value a = op->getOperand(0), b = op->getOperand(1);
   auto broadcast = op->getAttrOfType<IntegerAttr>("broadcast");
   auto axis = op->getAttrOfType<IntegerAttr>("axis");

@@ -35,7 +35,7 @@ static LogicalResult inferGemm(ShapeContext &c) {
 
 static LogicalResult upgradeGemm(Operation *op, PatternRewriter &rewriter) {
   // 6: `broadcast` only allowed what 7 always allows. 9: C becomes optional.
-  return renameToNext(op, rewriter, {"broadcast"});
+  return changeAttributes(op, rewriter, {"broadcast"});
 }
 
 // Before version 11 C is required; before 7 it broadcasts only if an attribute says so.
@@ -43,7 +43,7 @@ static LogicalResult downgradeGemm(Operation *op, PatternRewriter &rewriter) {
   int64_t previous = getPreviousVersion(op);
   Value c = getFormalInput(op, 2);
   if (previous == 9 && !c)
-    return strata::replaceByPrevious(
+    return replaceByPrevious(
         op, rewriter,
         {op->getOperand(0), op->getOperand(1), makeScalar(rewriter, op->getLoc(), getOnnxElement(op->getOperand(0)), 0)});
   if (previous != 6)
@@ -57,7 +57,7 @@ static LogicalResult downgradeGemm(Operation *op, PatternRewriter &rewriter) {
   SmallVector<NamedAttribute, 1> added;
   if (own->size() < whole->size())
     added.push_back(rewriter.getNamedAttr("broadcast", rewriter.getI64IntegerAttr(1)));
-  return strata::replaceByPrevious(op, rewriter, {op->getOperand(0), op->getOperand(1), c}, {}, added);
+  return replaceByPrevious(op, rewriter, {op->getOperand(0), op->getOperand(1), c}, {}, added);
 }
 
 static FailureOr<SmallVector<Value>> lowerGemm(Operation *op, ValueRange operands, LinalgBuilder &b) {

@@ -31,27 +31,20 @@ static LogicalResult upgradeSoftmax(Operation *op, PatternRewriter &rewriter) {
   Location loc = op->getLoc();
   Value x = op->getOperand(0);
   auto ranked = dyn_cast<RankedTensorType>(x.getType());
-  auto make = [&](StringRef name, Value operand, Type type, ArrayRef<NamedAttribute> attrs) {
-    OperationState state(loc, name);
-    state.addOperands(operand);
-    state.addTypes(type);
-    state.addAttributes(attrs);
-    return rewriter.create(state)->getResult(0);
+  StringRef name = cast<VersionedOpInterface>(op).getOperatorName();
+  auto make = [&](StringRef name, int64_t version, ArrayRef<Value> inputs, Type type, ArrayRef<NamedAttribute> attrs) {
+    return createVersion(rewriter, loc, name, version, inputs, attrs, type)->getResult(0);
   };
-  std::string newName = getVersionName(op, 13).getStringRef().str();
   auto axisIs = [&](int64_t value) { return rewriter.getNamedAttr("axis", rewriter.getI64IntegerAttr(value)); };
+  Type flatType = UnrankedTensorType::get(getOnnxElement(x)), type = op->getResult(0).getType();
   if (axis == -1 || (ranked && axis == ranked.getRank() - 1)) {
-    rewriter.replaceOp(op, make(newName, x, op->getResult(0).getType(), axisIs(-1)));
+    rewriter.replaceOp(op, make(name, 13, x, type, axisIs(-1)));
     return success();
   }
-  Type flatType = UnrankedTensorType::get(getOnnxElement(x));
-  Value flat = make("onnx.Flatten_25", x, flatType, axisIs(axis));
-  Value result = make(newName, flat, flatType, axisIs(-1));
-  Value shape = make("onnx.Shape_25", x, UnrankedTensorType::get(rewriter.getI64Type()), {});
-  OperationState reshape(loc, "onnx.Reshape_25");
-  reshape.addOperands({result, shape});
-  reshape.addTypes(op->getResultTypes());
-  rewriter.replaceOp(op, rewriter.create(reshape));
+  Value flat = make("Flatten", 25, x, flatType, axisIs(axis));
+  Value result = make(name, 13, flat, flatType, axisIs(-1));
+  Value shape = make("Shape", 25, x, UnrankedTensorType::get(rewriter.getI64Type()), {});
+  rewriter.replaceOp(op, make("Reshape", 25, {result, shape}, type, {}));
   return success();
 }
 

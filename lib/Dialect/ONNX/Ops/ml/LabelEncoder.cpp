@@ -60,20 +60,17 @@ static LogicalResult inferLabelEncoder(ShapeContext &c) {
 }
 
 static LogicalResult upgradeLabelEncoder(Operation *op, PatternRewriter &rewriter) {
-  if (cast<VersionedOpInterface>(op).getSinceVersion() != 1) {
-    // NaN keys matched NaNs of the same bits only; that no producer can mean.
-    replaceByNext(op, rewriter, llvm::to_vector(op->getOperands()));
-    return success();
-  }
+  // NaN keys matched NaNs of the same bits only; that no producer can mean.
+  if (cast<VersionedOpInterface>(op).getSinceVersion() != 1)
+    return keepAttributes(op, rewriter);
   auto classes = op->getAttrOfType<ArrayAttr>("classes_strings");
   if (!classes)
     classes = rewriter.getArrayAttr({});
   auto numbers = rewriter.getDenseI64ArrayAttr(llvm::to_vector(llvm::seq<int64_t>(0, classes.size())));
   bool fromText = isa<StringType>(getElementType(op->getOperand(0)));
-  replaceByNext(op, rewriter, llvm::to_vector(op->getOperands()), {"classes_strings"},
-                {rewriter.getNamedAttr(fromText ? "keys_strings" : "values_strings", classes),
-                 rewriter.getNamedAttr(fromText ? "values_int64s" : "keys_int64s", numbers)});
-  return success();
+  return changeAttributes(op, rewriter, {"classes_strings"},
+                          {rewriter.getNamedAttr(fromText ? "keys_strings" : "values_strings", classes),
+                           rewriter.getNamedAttr(fromText ? "values_int64s" : "keys_int64s", numbers)});
 }
 
 // A number's value of its kind's default attribute.

@@ -4,7 +4,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "../Compute.h"
+#include "../Norms.h"
 
 // A number as f32 if it is one, as f64 (which holds every int32, and rounds int64) otherwise.
 static Value toFloat(ImplicitLocOpBuilder &n, Value x) {

@@ -90,21 +90,6 @@ static LogicalResult inferAttention(ShapeContext &c) {
   return success();
 }
 
-// 24 adds the operand 'nonpad_kv_seqlen', 25 two attributes whose defaults are the old meaning.
-static LogicalResult upgradeAttention(Operation *op, PatternRewriter &rewriter) {
-  auto versioned = cast<VersionedOpInterface>(op);
-  NamedAttrList attrs(op->getAttrs());
-  if (versioned.getSinceVersion() == 23) {
-    SmallVector<int32_t> segments;
-    for (unsigned i = 0; i < 6; ++i)
-      segments.push_back(versioned.getInputGroup(i).size());
-    segments.push_back(0);
-    attrs.set("operandSegmentSizes", rewriter.getDenseI32ArrayAttr(segments));
-  }
-  replaceByVersion(rewriter, op, versioned.getNextVersion(), attrs);
-  return success();
-}
-
 static LogicalResult downgradeAttention(Operation *op, PatternRewriter &rewriter) {
   return downgradeStep(op, rewriter, {{"left_window_size", -1}, {"right_window_size", -1}});
 }
@@ -417,7 +402,7 @@ static FailureOr<SmallVector<Value>> lowerAttention(Operation *op, ValueRange op
 STRATA_SLICE(Attention) {
   ops.add("Attention", {.verify = verifyAttention,
                         .inferShapes = inferAttention,
-                        .upgrade = upgradeAttention,
+                        .upgrade = keepAttributes,
                         .downgrade = downgradeAttention,
                         .lower = lowerAttention});
 }

@@ -47,34 +47,25 @@ static LogicalResult verifyBatchNormalization(Operation *op) {
   return success();
 }
 
-static Operation *createAt(PatternRewriter &rewriter, Operation *op, int64_t version, ValueRange operands,
-                           ArrayRef<Type> types, NamedAttrList attrs, ArrayRef<int32_t> resultSegments) {
-  OperationState state(op->getLoc(), getVersionName(op, version));
-  state.addOperands(operands);
-  state.addTypes(types);
-  attrs.set("resultSegmentSizes", rewriter.getDenseI32ArrayAttr(resultSegments));
-  state.addAttributes(attrs.getAttrs());
-  return rewriter.create(state);
-}
-
 // To version 14 with training_mode 1.
-static LogicalResult upgradeTraining(Operation *op, PatternRewriter &rewriter, NamedAttrList attrs) {
+static LogicalResult upgradeTraining(Operation *op, PatternRewriter &rewriter, ArrayRef<NamedAttribute> attrs) {
   auto versioned = cast<VersionedOpInterface>(op);
   for (unsigned i = 3; i < 5; ++i)
     for (Value saved : versioned.getOutputGroup(i))
       if (!saved.use_empty())
         return op->emitOpError("cannot be upgraded: its saved statistics are used, which later versions do not have");
-  attrs.set("training_mode", rewriter.getI64IntegerAttr(1));
-  SmallVector<Type> types{op->getResult(0).getType()};
+  OperationState state(op->getLoc(), getVersion(op, 14), op->getOperands(), op->getResult(0).getType(), attrs);
+  state.addAttribute("training_mode", rewriter.getI64IntegerAttr(1));
   SmallVector<int32_t> segments{1, 0, 0};
   SmallVector<Value> old{op->getResult(0)};
   for (unsigned i = 1; i < 3; ++i)
     for (Value value : versioned.getOutputGroup(i)) {
-      types.push_back(value.getType());
+      state.addTypes(value.getType());
       old.push_back(value);
       segments[i] = 1;
     }
-  Operation *created = createAt(rewriter, op, 14, op->getOperands(), types, attrs, segments);
+  state.addAttribute("resultSegmentSizes", rewriter.getDenseI32ArrayAttr(segments));
+  Operation *created = rewriter.create(state);
   for (auto [from, to] : llvm::zip_equal(old, created->getResults()))
     rewriter.replaceAllUsesWith(from, to);
   rewriter.eraseOp(op);
@@ -82,41 +73,36 @@ static LogicalResult upgradeTraining(Operation *op, PatternRewriter &rewriter, N
 }
 
 // spatial = 0: every element of (C, D1, ...) has parameters of its own. As a matrix they are channels.
-static LogicalResult upgradePerElement(Operation *op, PatternRewriter &rewriter, NamedAttrList attrs) {
+static LogicalResult upgradePerElement(Operation *op, PatternRewriter &rewriter, ArrayRef<NamedAttribute> attrs) {
   Location loc = op->getLoc();
   Type flat = UnrankedTensorType::get(getOnnxElement(op->getOperand(0)));
   Value x = op->getOperand(0);
-  auto i64 = rewriter.getI64Type();
-  Value minusOne = rewriter.create<InitializerOp>(
-      loc, DenseIntElementsAttr::get(RankedTensorType::get({1}, i64), ArrayRef<int64_t>{-1}));
-  Value shape = rewriter.create<ShapeOp>(loc, TypeRange{UnrankedTensorType::get(i64)}, ValueRange{x});
+  Type integers = UnrankedTensorType::get(rewriter.getI64Type());
+  Value minusOne = makeIntegers(rewriter, loc, -1), shape = rewriter.create<ShapeOp>(loc, integers, x);
   SmallVector<Value> operands{rewriter.create<FlattenOp>(loc, TypeRange{flat}, ValueRange{x})};
   for (Value parameter : op->getOperands().drop_front())
     operands.push_back(rewriter.create<ReshapeOp>(loc, TypeRange{flat}, ValueRange{parameter, minusOne}));
-  Operation *created = createAt(rewriter, op, 9, operands, {flat}, attrs, {1, 0, 0, 0, 0});
+  Operation *created = createVersion(rewriter, loc, "BatchNormalization", 9, operands, attrs, flat);
   rewriter.replaceOp(op, rewriter.create<ReshapeOp>(loc, op->getResultTypes(), ValueRange{created->getResult(0), shape}));
   return success();
 }
 
 static LogicalResult upgradeBatchNormalization(Operation *op, PatternRewriter &rewriter) {
   int64_t version = cast<VersionedOpInterface>(op).getSinceVersion();
-  NamedAttrList attrs(op->getAttrs());
   auto integer = [&](StringRef name, int64_t absent) {
     auto attr = op->getAttrOfType<IntegerAttr>(name);
     return attr ? attr.getInt() : absent;
   };
   bool training = op->getNumResults() > 1 || (version < 7 && integer("is_test", 0) == 0);
   bool perElement = version < 9 && integer("spatial", 1) == 0;
-  for (StringRef name : {"consumed_inputs", "is_test", "spatial"})
-    attrs.erase(name);
   if (training && perElement)
     return op->emitOpError("cannot be upgraded: training with spatial = 0 has no form in later versions");
+  SmallVector<NamedAttribute> attrs = attributesWithout(op, {"consumed_inputs", "is_test", "spatial"});
   if (perElement)
     return upgradePerElement(op, rewriter, attrs);
   if (training)
     return upgradeTraining(op, rewriter, attrs);
-  Operation *created = createAt(rewriter, op, 14, op->getOperands(), {op->getResult(0).getType()}, attrs, {1, 0, 0});
-  rewriter.replaceOp(op, created);
+  replaceByVersion(op, rewriter, 14, llvm::to_vector(op->getOperands()), attrs);
   return success();
 }
 
@@ -187,10 +173,10 @@ static LogicalResult downgradeBatchNormalization(Operation *op, PatternRewriter 
     return refuseDowngrade(op) << "training has results there that it has not here";
   SmallVector<Value> inputs(op->getOperands());
   if (previous == 6)
-    return strata::replaceByPrevious(op, rewriter, inputs, {},
+    return replaceByPrevious(op, rewriter, inputs, {},
                                      rewriter.getNamedAttr("is_test", rewriter.getI64IntegerAttr(1)));
   // The statistics are what is consumed.
-  return strata::replaceByPrevious(
+  return replaceByPrevious(
       op, rewriter, inputs, {},
       rewriter.getNamedAttr("consumed_inputs", rewriter.getDenseI64ArrayAttr({0, 0, 0, 1, 1})));
 }

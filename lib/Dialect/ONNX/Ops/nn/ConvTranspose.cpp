@@ -130,11 +130,6 @@ static LogicalResult inferConvTranspose(ShapeContext &c) {
   return success();
 }
 
-// The text of 1 splits odd paddings the other way round; all runtimes split them as 11 says, and so do we.
-static LogicalResult upgradeConvTranspose(Operation *op, PatternRewriter &rewriter) {
-  return renameToNext(op, rewriter);
-}
-
 static FailureOr<SmallVector<Value>> lowerConvTranspose(Operation *op, ValueRange operands, LinalgBuilder &b) {
   auto conv = cast<ConvTransposeOp>(op);
   Value x = operands[0], w = operands[1], bias = operands.size() > 2 ? operands[2] : Value();
@@ -192,6 +187,7 @@ static FailureOr<SmallVector<Value>> lowerConvTranspose(Operation *op, ValueRang
 }
 
 STRATA_SLICE(ConvTranspose) {
+  // The text of 1 splits odd paddings the other way round; all runtimes split them as 11 says, and so do we.
   ops.add("ConvTranspose",
-          {.inferShapes = inferConvTranspose, .upgrade = upgradeConvTranspose, .downgrade = downgradePlainly, .lower = lowerConvTranspose});
+          {.inferShapes = inferConvTranspose, .upgrade = keepAttributes, .downgrade = downgradePlainly, .lower = lowerConvTranspose});
 }

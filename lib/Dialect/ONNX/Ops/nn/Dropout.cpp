@@ -72,7 +72,7 @@ static LogicalResult upgradeDropout(Operation *op, PatternRewriter &rewriter) {
   if (version < 6)
     return dropConsumedInputs(op, rewriter);
   if (version == 6 && !training)
-    return dropAttributes(op, rewriter, {"is_test"});
+    return changeAttributes(op, rewriter, {"is_test"});
   Type isKept = rewriter.getI1Type();
   if (version == 7) {
     replaceByMask(op, rewriter, 10, op->getOperand(0), attributesWithout(op), isKept);

@@ -1,7 +1,6 @@
 //===- GlobalPool.cpp - GlobalMaxPool, GlobalAveragePool, GlobalLpPool ----===//
 
-#include "../Compute.h"
-#include "Dialect/VersionSteps.h"
+#include "../Norms.h"
 
 static LogicalResult inferGlobalPool(ShapeContext &c) {
   std::optional<Shape> x = c.shape(0);
@@ -15,23 +14,11 @@ static LogicalResult inferGlobalPool(ShapeContext &c) {
   return success();
 }
 
-// GlobalLpPool 1 -> 2: p FLOAT -> INT.
 static LogicalResult upgradeGlobalLpPool(Operation *op, PatternRewriter &rewriter) {
-  NamedAttrList attrs(op->getAttrs());
-  if (auto p = op->getAttrOfType<FloatAttr>("p")) {
-    double value = p.getValueAsDouble();
-    if (value != std::floor(value) || value < 1 || value > 1e6)
-      return op->emitOpError("cannot be upgraded: its 'p' ") << value << " is not a positive integer";
-    attrs.set("p", rewriter.getI64IntegerAttr(static_cast<int64_t>(value)));
-  }
-  replaceByVersion(rewriter, op, 2, attrs);
-  return success();
-}
-
-static LogicalResult verifyGlobalLpPool(Operation *op) {
-  if (auto p = op->getAttrOfType<IntegerAttr>("p"); p && p.getInt() < 1)
-    return op->emitOpError("'p' is ") << p.getInt() << ", less than 1";
-  return success();
+  SmallVector<NamedAttribute, 1> added;
+  if (failed(upgradeNorm(op, rewriter, added)))
+    return failure();
+  return changeAttributes(op, rewriter, {}, added);
 }
 
 using Map = llvm::function_ref<Value(ImplicitLocOpBuilder &, Value)>;
@@ -73,15 +60,12 @@ static FailureOr<SmallVector<Value>> lowerGlobalLpPool(Operation *op, ValueRange
 }
 
 static LogicalResult downgradeGlobalLpPool(Operation *op, PatternRewriter &rewriter) {
-  if (auto p = op->getAttrOfType<IntegerAttr>("p"); p && getPreviousVersion(op) == 1)
-    return strata::replaceByPrevious(op, rewriter, op->getOperand(0), {},
-                                     rewriter.getNamedAttr("p", rewriter.getF32FloatAttr(p.getInt())));
-  return downgradeStep(op, rewriter);
+  return downgradeNorm(op, rewriter);
 }
 
 STRATA_SLICE(GlobalPool) {
   ops.add("GlobalAveragePool", {.inferShapes = inferGlobalPool, .lower = lowerGlobalAveragePool});
-  ops.add("GlobalLpPool", {.verify = verifyGlobalLpPool,
+  ops.add("GlobalLpPool", {.verify = verifyNorm,
                            .inferShapes = inferGlobalPool,
                            .upgrade = upgradeGlobalLpPool,
                            .downgrade = downgradeGlobalLpPool,

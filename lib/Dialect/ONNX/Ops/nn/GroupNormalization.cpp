@@ -38,10 +38,6 @@ static LogicalResult inferGroupNormalization(ShapeContext &c) {
   return inferChannels(c, "X", c.version() < 21 ? Dim(groups) : channels, 2);
 }
 
-static LogicalResult upgradeInstanceNormalization(Operation *op, PatternRewriter &rewriter) {
-  return renameToNext(op, rewriter, {"consumed_inputs"});
-}
-
 // 18 has one parameter per group, 21 one per channel: each is repeated. 18 computes in the type of X.
 static LogicalResult upgradeGroupNormalization(Operation *op, PatternRewriter &rewriter) {
   auto type = dyn_cast<RankedTensorType>(op->getOperand(0).getType());
@@ -51,29 +47,21 @@ static LogicalResult upgradeGroupNormalization(Operation *op, PatternRewriter &r
   if (groups < 1 || type.getDimSize(1) % groups != 0)
     return op->emitOpError("has ") << type.getDimSize(1) << " channels, which do not divide into " << groups << " groups";
   Location loc = op->getLoc();
-  auto integers = [&](ArrayRef<int64_t> values) -> Value {
-    auto vector = RankedTensorType::get({static_cast<int64_t>(values.size())}, rewriter.getI64Type());
-    return rewriter.create<InitializerOp>(loc, DenseIntElementsAttr::get(vector, values));
-  };
   SmallVector<Value> operands{op->getOperand(0)};
   for (Value parameter : op->getOperands().drop_front()) {
     Type unranked = UnrankedTensorType::get(type.getElementType());
     auto reshape = [&](Value value, ArrayRef<int64_t> shape) -> Value {
-      return rewriter.create<ReshapeOp>(loc, TypeRange{unranked}, ValueRange{value, integers(shape)});
+      return rewriter.create<ReshapeOp>(loc, TypeRange{unranked}, ValueRange{value, makeIntegers(rewriter, loc, shape)});
     };
-    Value shape = integers({1, type.getDimSize(1) / groups});
+    Value shape = makeIntegers(rewriter, loc, {1, type.getDimSize(1) / groups});
     Value repeated =
         rewriter.create<ExpandOp>(loc, TypeRange{unranked}, ValueRange{reshape(parameter, {-1, 1}), shape});
     operands.push_back(reshape(repeated, {-1}));
   }
-  OperationState state(loc, getVersionName(op, 21));
-  state.addOperands(operands);
-  state.addTypes(op->getResultTypes());
-  NamedAttrList attrs(op->getAttrs());
+  SmallVector<NamedAttribute, 1> added;
   if (type.getElementType().isF64())
-    attrs.set("stash_type", rewriter.getI64IntegerAttr(11));
-  state.addAttributes(attrs.getAttrs());
-  rewriter.replaceOp(op, rewriter.create(state));
+    added.push_back(rewriter.getNamedAttr("stash_type", rewriter.getI64IntegerAttr(11)));
+  replaceByNext(op, rewriter, operands, {}, added);
   return success();
 }
 
@@ -129,7 +117,7 @@ STRATA_SLICE(GroupNormalization) {
                                  .upgrade = upgradeGroupNormalization,
                                  .lower = lowerGroupNormalization});
   ops.add("InstanceNormalization", {.inferShapes = inferInstanceNormalization,
-                                    .upgrade = upgradeInstanceNormalization,
+                                    .upgrade = dropConsumedInputs,
                                     .downgrade = downgradePlainly,
                                     .lower = lowerInstanceNormalization});
 }

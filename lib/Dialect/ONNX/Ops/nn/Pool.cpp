@@ -1,7 +1,7 @@
 //===- Pool.cpp - MaxPool, AveragePool, LpPool ----------------------------===//
 
+#include "../Norms.h"
 #include "../Windows.h"
-#include "Dialect/VersionSteps.h"
 
 using utils::IteratorType;
 
@@ -37,21 +37,17 @@ static LogicalResult inferPool(ShapeContext &c) {
 // p FLOAT -> INT (1 of LpPool); an absent kernel_shape is the whole of the spatial dimensions. All other steps add
 // attributes whose defaults are the old meaning, or keep the windows that every version's text counts.
 static LogicalResult upgradePool(Operation *op, PatternRewriter &rewriter) {
-  NamedAttrList attrs(op->getAttrs());
-  if (auto p = op->getAttrOfType<FloatAttr>("p")) {
-    double value = p.getValueAsDouble();
-    if (value != std::floor(value) || value < 1 || value > 1e6)
-      return op->emitOpError("cannot be upgraded: its 'p' ") << value << " is not a positive integer";
-    attrs.set("p", rewriter.getI64IntegerAttr(static_cast<int64_t>(value)));
-  }
+  SmallVector<NamedAttribute, 2> added;
+  if (failed(upgradeNorm(op, rewriter, added)))
+    return failure();
   if (getUnversionedName(op) == "LpPool" && !op->getAttr("kernel_shape")) {
     auto type = dyn_cast<RankedTensorType>(op->getOperand(0).getType());
     if (!type || type.getRank() < 3 || ShapedType::isDynamicShape(type.getShape().drop_front(2)))
       return op->emitOpError("cannot be upgraded: it has no 'kernel_shape' and the sizes of 'X' are not known");
-    attrs.set("kernel_shape", rewriter.getDenseI64ArrayAttr(type.getShape().drop_front(2)));
+    added.push_back(
+        rewriter.getNamedAttr("kernel_shape", rewriter.getDenseI64ArrayAttr(type.getShape().drop_front(2))));
   }
-  replaceByVersion(rewriter, op, cast<VersionedOpInterface>(op).getNextVersion(), attrs);
-  return success();
+  return changeAttributes(op, rewriter, {}, added);
 }
 
 namespace {
@@ -337,12 +333,6 @@ static FailureOr<SmallVector<Value>> lowerLpPool(Operation *op, ValueRange opera
   return SmallVector<Value>{result};
 }
 
-static LogicalResult verifyLpPool(Operation *op) {
-  if (auto p = op->getAttrOfType<IntegerAttr>("p"); p && p.getInt() < 1)
-    return op->emitOpError("'p' is ") << p.getInt() << ", less than 1";
-  return success();
-}
-
 // Up to version 21, ceil_mode keeps windows that lie in the padding alone: whether there are any.
 static LogicalResult refuseOtherWindows(Operation *op) {
   auto ceilMode = op->getAttrOfType<IntegerAttr>("ceil_mode");
@@ -367,18 +357,15 @@ static LogicalResult refuseOtherWindows(Operation *op) {
 }
 
 static LogicalResult downgradePool(Operation *op, PatternRewriter &rewriter) {
-  if (auto p = op->getAttrOfType<IntegerAttr>("p"); p && getPreviousVersion(op) == 1)
-    return strata::replaceByPrevious(op, rewriter, op->getOperand(0), {},
-                                     rewriter.getNamedAttr("p", rewriter.getF32FloatAttr(p.getInt())));
   if (cast<VersionedOpInterface>(op).getSinceVersion() == 22 && failed(refuseOtherWindows(op)))
     return failure();
-  return downgradeStep(op, rewriter,
+  return downgradeNorm(op, rewriter,
                        {{"ceil_mode", 0}, {"count_include_pad", 0}, {"dilations", 1}, {"storage_order", 0}});
 }
 
 STRATA_SLICE(Pool) {
   ops.add("AveragePool", {.inferShapes = inferPool, .upgrade = upgradePool, .downgrade = downgradePool, .lower = lowerAveragePool});
   ops.add("LpPool",
-          {.verify = verifyLpPool, .inferShapes = inferPool, .upgrade = upgradePool, .downgrade = downgradePool, .lower = lowerLpPool});
+          {.verify = verifyNorm, .inferShapes = inferPool, .upgrade = upgradePool, .downgrade = downgradePool, .lower = lowerLpPool});
   ops.add("MaxPool", {.inferShapes = inferPool, .upgrade = upgradePool, .downgrade = downgradePool, .lower = lowerMaxPool});
 }

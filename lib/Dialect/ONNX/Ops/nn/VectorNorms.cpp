@@ -1,6 +1,7 @@
 //===- VectorNorms.cpp - MeanVarianceNormalization, LpNormalization -------===//
 
 #include "../Moments.h"
+#include "../Norms.h"
 
 static FailureOr<SmallVector<int64_t>> getAxes(ShapeContext &c, int64_t rank) {
   SmallVector<int64_t> axes;

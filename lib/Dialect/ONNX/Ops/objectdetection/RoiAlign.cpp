@@ -55,12 +55,11 @@ static LogicalResult inferRoiAlign(ShapeContext &c) {
 
 // Version 10 had no pixel shift.
 static LogicalResult upgradeRoiAlign(Operation *op, PatternRewriter &rewriter) {
-  SmallVector<NamedAttribute> attrs = attributesWithout(op);
+  SmallVector<NamedAttribute, 1> added;
   if (cast<VersionedOpInterface>(op).getSinceVersion() < 16)
-    attrs.push_back(
+    added.push_back(
         rewriter.getNamedAttr("coordinate_transformation_mode", rewriter.getStringAttr("output_half_pixel")));
-  replaceByVersion(op, rewriter, getNextVersion(op), SmallVector<Value>(op->getOperands()), attrs);
-  return success();
+  return changeAttributes(op, rewriter, {}, added);
 }
 
 static LogicalResult downgradeRoiAlign(Operation *op, PatternRewriter &rewriter) {

@@ -8,38 +8,6 @@
 #include "../Moments.h"
 #include "Dialect/VersionSteps.h"
 
-/// Replaces `op` by its operator at `version`, whose formal parameters begin with those of `op`, with the same operands
-/// and results and the attributes `attrs`.
-static Operation *replaceByExtension(PatternRewriter &rewriter, Operation *op, int64_t version, NamedAttrList attrs) {
-  OperationState state(op->getLoc(), getVersionName(op, version));
-  auto versioned = cast<VersionedOpInterface>(op);
-  Signature signature = Signature::parse(versioned.getSignature());
-  auto setSegments = [&](StringRef name, ArrayRef<int32_t> segments) {
-    attrs.erase(name);
-    if (llvm::is_contained(state.name.getRegisteredInfo()->getAttributeNames(), rewriter.getStringAttr(name)))
-      attrs.set(name, rewriter.getDenseI32ArrayAttr(segments));
-  };
-  SmallVector<int32_t> inputs, outputs;
-  for (unsigned i = 0; i < signature.inputs.size(); ++i)
-    inputs.push_back(versioned.getInputGroup(i).size());
-  for (unsigned i = 0; i < signature.outputs.size(); ++i)
-    outputs.push_back(versioned.getOutputGroup(i).size());
-  // Formal parameters that the new version adds at the end are absent.
-  if (auto *interface = state.name.getInterface<VersionedOpInterface>()) {
-    Signature next = Signature::parse(interface->getSignature());
-    inputs.resize(next.inputs.size(), 0);
-    outputs.resize(next.outputs.size(), 0);
-  }
-  setSegments("operandSegmentSizes", inputs);
-  setSegments("resultSegmentSizes", outputs);
-  state.addOperands(op->getOperands());
-  state.addTypes(op->getResultTypes());
-  state.addAttributes(attrs.getAttrs());
-  Operation *created = rewriter.create(state);
-  rewriter.replaceOp(op, created);
-  return created;
-}
-
 using utils::IteratorType;
 
 namespace {
@@ -116,12 +84,10 @@ static LogicalResult inferRecurrent(ShapeContext &c) {
 
 // Results and `output_sequence` stay and go: a result that is asked for is there in all versions.
 static LogicalResult upgradeRecurrent(Operation *op, PatternRewriter &rewriter) {
-  NamedAttrList attrs(op->getAttrs());
-  attrs.erase("output_sequence");
+  SmallVector<NamedAttribute, 1> added;
   if (op->getAttr("direction"))
-    attrs.set("direction", rewriter.getStringAttr(getDirection(op)));
-  replaceByExtension(rewriter, op, cast<VersionedOpInterface>(op).getNextVersion(), attrs);
-  return success();
+    added.push_back(rewriter.getNamedAttr("direction", rewriter.getStringAttr(getDirection(op))));
+  return changeAttributes(op, rewriter, {"output_sequence"}, added);
 }
 
 // Before version 14 time comes first; before 7 the whole sequence is a result only if an attribute says so.

@@ -83,12 +83,10 @@ static FailureOr<SmallVector<Value>> lowerConcat(Operation *op, ValueRange opera
 }
 
 static LogicalResult upgradeConcat(Operation *op, PatternRewriter &rewriter) {
-  SmallVector<Value> inputs(op->getOperands());
-  SmallVector<NamedAttribute> attrs = attributesWithout(op);
+  SmallVector<NamedAttribute, 1> added;
   if (!op->hasAttr("axis"))
-    attrs.push_back(rewriter.getNamedAttr("axis", rewriter.getI64IntegerAttr(1)));
-  replaceByVersion(op, rewriter, getNextVersion(op), inputs, attrs);
-  return success();
+    added.push_back(rewriter.getNamedAttr("axis", rewriter.getI64IntegerAttr(1)));
+  return changeAttributes(op, rewriter, {}, added);
 }
 
 STRATA_SLICE(Concat) {

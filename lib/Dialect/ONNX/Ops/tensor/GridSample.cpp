@@ -46,14 +46,13 @@ static LogicalResult inferGridSample(ShapeContext &c) {
 
 // Up to version 16 the modes were named for two dimensions.
 static LogicalResult upgradeGridSample(Operation *op, PatternRewriter &rewriter) {
-  SmallVector<NamedAttribute> attrs = attributesWithout(op, {"mode"});
+  SmallVector<NamedAttribute, 1> added;
   if (auto mode = op->getAttrOfType<StringAttr>("mode")) {
     StringRef name = mode.getValue();
     name.consume_front("bi");
-    attrs.push_back(rewriter.getNamedAttr("mode", rewriter.getStringAttr(name)));
+    added.push_back(rewriter.getNamedAttr("mode", rewriter.getStringAttr(name)));
   }
-  replaceByVersion(op, rewriter, getNextVersion(op), SmallVector<Value>(op->getOperands()), attrs);
-  return success();
+  return changeAttributes(op, rewriter, {}, added);
 }
 
 // Version 16 samples images, and calls the modes bilinear and bicubic.

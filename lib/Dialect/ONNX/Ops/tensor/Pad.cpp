@@ -61,9 +61,7 @@ static LogicalResult upgradePad(Operation *op, PatternRewriter &rewriter) {
   int64_t version = cast<VersionedOpInterface>(op).getSinceVersion();
   SmallVector<Value> inputs(op->getOperands());
   if (version == 1) {
-    SmallVector<NamedAttribute> attrs = attributesWithout(op, {"paddings"});
-    attrs.push_back(rewriter.getNamedAttr("pads", op->getAttr("paddings")));
-    replaceByVersion(op, rewriter, getNextVersion(op), inputs, attrs);
+    replaceByNext(op, rewriter, inputs, {"paddings"}, rewriter.getNamedAttr("pads", op->getAttr("paddings")));
   } else if (version == 2) {
     auto value = op->getAttrOfType<FloatAttr>("value");
     Type element = cast<TensorType>(inputs[0].getType()).getElementType();
