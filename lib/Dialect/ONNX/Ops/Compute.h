@@ -13,18 +13,6 @@
 
 namespace strata {
 
-inline Type getElement(Value value) { return cast<TensorType>(value.getType()).getElementType(); }
-inline int64_t getRank(Value value) { return cast<RankedTensorType>(value.getType()).getRank(); }
-
-/// The element types of the onnx values of a lowering: of operand `formal`, or of result `i`.
-inline Type getOnnxElement(Value value) { return cast<TensorType>(value.getType()).getElementType(); }
-
-/// The lowered value of formal input `formal`; null if it is absent.
-inline Value getFormal(LinalgBuilder &b, Operation *op, unsigned formal) {
-  OperandRange group = cast<VersionedOpInterface>(op).getInputGroup(formal);
-  return group.empty() ? Value() : b.lookup(group.front());
-}
-
 /// `[0, 1, ..]` of `rank` dimensions without those in `axes`, as results of a map over `rank` dimensions.
 inline AffineMap mapWithout(MLIRContext *context, int64_t rank, ArrayRef<int64_t> axes) {
   SmallVector<AffineExpr> exprs;
@@ -90,7 +78,7 @@ inline Value constantFloat(ImplicitLocOpBuilder &b, Type type, double value) {
 /// A tensor of the compute type of `onnxElement`, as elements of that type.
 inline Value roundTo(LinalgBuilder &b, Value tensor, Type onnxElement) {
   Type seam = getSeamElementType(onnxElement);
-  if (getElement(tensor) == seam)
+  if (getElementType(tensor) == seam)
     return tensor;
   return b.elementwise(tensor, seam, [&](ImplicitLocOpBuilder &n, ValueRange x) {
     return scalar::encode(n, x[0], onnxElement);
@@ -100,7 +88,7 @@ inline Value roundTo(LinalgBuilder &b, Value tensor, Type onnxElement) {
 /// A tensor of elements `onnxElement`, as values of its compute type.
 inline Value widen(LinalgBuilder &b, Value tensor, Type onnxElement) {
   Type compute = scalar::getComputeType(onnxElement);
-  if (getElement(tensor) == compute)
+  if (getElementType(tensor) == compute)
     return tensor;
   return b.elementwise(tensor, compute, [&](ImplicitLocOpBuilder &n, ValueRange x) {
     return scalar::decode(n, x[0], onnxElement);

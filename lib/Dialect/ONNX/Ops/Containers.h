@@ -21,7 +21,7 @@ inline Value toObject(LinalgBuilder &b, Value onnxValue, Value value) {
   auto tensor = dyn_cast<TensorType>(onnxValue.getType());
   if (!tensor)
     return b.extractScalar(value);
-  Value rank = b.scalarInt(b.getI64Type(), cast<RankedTensorType>(value.getType()).getRank());
+  Value rank = b.scalarInt(b.getI64Type(), getRank(value));
   return callRuntime(b, "strata_rt_tensor_make", {value, dtypeOf(b, tensor.getElementType()), rank}, b.getI64Type());
 }
 

@@ -1,4 +1,8 @@
-//===- Convolve.h - the sum that convolutions share -------------*- C++ -*-===//
+//===- Convolve.h - what convolutions share ---------------------*- C++ -*-===//
+//
+// Conv and ConvTranspose: the rules of their operands, and the sum.
+//
+//===----------------------------------------------------------------------===//
 
 #ifndef STRATA_LIB_DIALECT_ONNX_OPS_CONVOLVE_H
 #define STRATA_LIB_DIALECT_ONNX_OPS_CONVOLVE_H
@@ -6,6 +10,61 @@
 #include "Windows.h"
 
 namespace strata {
+
+/// The kernel's spatial sizes: the attribute's, else those of the weight, if they are known.
+inline std::optional<SmallVector<int64_t>> getKernel(Operation *op, std::optional<Shape> weight) {
+  if (auto attr = op->getAttrOfType<DenseI64ArrayAttr>("kernel_shape"))
+    return SmallVector<int64_t>(attr.asArrayRef());
+  if (!weight || weight->size() < 3)
+    return std::nullopt;
+  SmallVector<int64_t> kernel;
+  for (const Dim &dim : ArrayRef(*weight).drop_front(2)) {
+    if (!dim.isStatic())
+      return std::nullopt;
+    kernel.push_back(dim.size);
+  }
+  return kernel;
+}
+
+/// X and W have batches or filters, channels and the same spatial dimensions; there is a group.
+inline LogicalResult checkConvolution(ShapeContext &c) {
+  std::optional<Shape> x = c.shape(0), w = c.shape(1);
+  if (x && x->size() < 3)
+    return c.emitError() << "'X' has rank " << x->size()
+                         << "; a batch, channels and at least one spatial dimension are needed";
+  if (!x && w && w->size() < 3)
+    return c.emitError() << "'W' has rank " << w->size()
+                         << "; filters, channels and at least one spatial dimension are needed";
+  if (x && w && x->size() != w->size())
+    return c.emitError() << "'X' has rank " << x->size() << " and 'W' has rank " << w->size();
+  if (int64_t group = c.integer("group", 1); group < 1)
+    return c.emitError() << "'group' is " << group << ", less than 1";
+  return success();
+}
+
+/// The kernel's sizes fit the rank of the operands, and W.
+inline LogicalResult checkKernel(ShapeContext &c, ArrayRef<int64_t> kernel, size_t rank) {
+  if (kernel.size() != rank - 2)
+    return c.emitError() << "'kernel_shape' has " << kernel.size() << " values for " << rank - 2
+                         << " spatial dimensions";
+  if (std::optional<Shape> w = c.shape(1))
+    for (auto [size, dim] : llvm::zip_equal(kernel, ArrayRef(*w).drop_front(2)))
+      if (dim.isStatic() && dim.size != size)
+        return c.emitError() << "'kernel_shape' says " << size << " where 'W' has size " << dim.size;
+  return success();
+}
+
+/// B has one element per filter.
+inline LogicalResult checkBias(ShapeContext &c, const Dim &filters) {
+  std::optional<Shape> bias = c.shape(2);
+  if (!bias)
+    return success();
+  if (bias->size() != 1)
+    return c.emitError() << "'B' has rank " << bias->size() << ", not 1";
+  if ((*bias)[0].isStatic() && filters.isStatic() && (*bias)[0].size != filters.size)
+    return c.emitError() << "'B' has " << (*bias)[0].size << " elements for " << filters.size << " filters";
+  return success();
+}
 
 /// x (padded) [N, G*C, s...] with w [G*F, C, k...] to [N, G*F, o...] in the compute type, of the given sizes.
 inline Value convolve(LinalgBuilder &b, Value x, Value w, const Windows &windows, int64_t group,

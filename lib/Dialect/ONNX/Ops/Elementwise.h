@@ -8,14 +8,6 @@
 
 namespace strata::onnx {
 
-/// The lowered operand of formal input `formal`; null if absent.
-inline Value getOperand(Operation *op, ValueRange operands, unsigned formal) {
-  OperandRange group = cast<VersionedOpInterface>(op).getInputGroup(formal);
-  return group.empty() ? Value() : operands[group.getBeginOperandIndex()];
-}
-
-inline Type getElementType(Value onnxValue) { return cast<TensorType>(onnxValue.getType()).getElementType(); }
-
 inline LogicalResult inferSameShape(ShapeContext &c) {
   c.copyShape(0);
   return success();

@@ -27,10 +27,10 @@ inline void checkRange(LinalgBuilder &b, Value indices, OpFoldResult size, Value
     if (auto known = onnxIndices ? b.getIntegers(onnxIndices) : std::nullopt)
       if (llvm::all_of(*known, [&](int64_t i) { return i >= -*limit && i < *limit; }))
         return;
-  Type element = cast<RankedTensorType>(indices.getType()).getElementType();
+  Type element = getElementType(indices);
   Value high = b.createOrFold<arith::IndexCastOp>(element, b.index(size));
   Value low = b.createOrFold<arith::SubIOp>(b.scalarInt(element, 0), high);
-  SmallVector<int64_t> axes = llvm::to_vector(llvm::seq<int64_t>(0, cast<RankedTensorType>(indices.getType()).getRank()));
+  SmallVector<int64_t> axes = llvm::to_vector(llvm::seq<int64_t>(0, getRank(indices)));
   Value ok = b.reduce(indices, axes, false, b.scalarInt(b.getI1Type(), 1),
                       [&](ImplicitLocOpBuilder &nested, ValueRange args) -> Value {
                         Value above = nested.create<arith::CmpIOp>(arith::CmpIPredicate::sge, args[0], low);

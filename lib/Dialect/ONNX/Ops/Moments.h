@@ -49,7 +49,7 @@ inline Value getVariance(LinalgBuilder &b, Value x, Value mean, ArrayRef<int64_t
 
 /// 1 / sqrt(x + epsilon).
 inline Value getInverseRoot(LinalgBuilder &b, Value x, double epsilon) {
-  Type type = getElement(x);
+  Type type = getElementType(x);
   return b.elementwise(x, type, [&](ImplicitLocOpBuilder &n, ValueRange v) -> Value {
     Value root = n.create<math::SqrtOp>(n.create<arith::AddFOp>(v[0], constantFloat(n, type, epsilon)));
     return n.create<arith::DivFOp>(constantFloat(n, type, 1), root);

@@ -17,5 +17,11 @@ using namespace mlir;
 using namespace strata;
 using namespace strata::onnx;
 
+namespace strata::onnx {
+
+inline Type getElementType(Value tensor) { return cast<TensorType>(tensor.getType()).getElementType(); }
+inline int64_t getRank(Value tensor) { return cast<RankedTensorType>(tensor.getType()).getRank(); }
+
+} // namespace strata::onnx
 
 #endif // STRATA_LIB_DIALECT_ONNX_OPS_SLICE_H

@@ -231,9 +231,9 @@ static FailureOr<SmallVector<Value>> lowerDequantize(Operation *operation, Value
   auto op = cast<Dequantize_1Op>(operation);
   Quantization q(op);
   Value input = operands[0], min = operands[1], max = operands[2];
-  int64_t axis = op.getAxis(), rank = cast<RankedTensorType>(input.getType()).getRank();
+  int64_t axis = op.getAxis(), rank = getRank(input);
   Type result = getSeamElementType(getElementType(op.getOutput()));
-  auto rankOf = [](Value range) { return cast<RankedTensorType>(range.getType()).getRank(); };
+  auto rankOf = [](Value range) { return getRank(range); };
 
   // What the verifier could not tell.
   OpFoldResult slices = axis < 0 ? OpFoldResult(b.getIndexAttr(1)) : b.dim(input, axis);

@@ -188,7 +188,7 @@ static FailureOr<SmallVector<Value>> lowerScan(Operation *op, ValueRange operand
   for (unsigned k = 0; k < parts.inputs; ++k) {
     Value input = operands[parts.states + k];
     int64_t axis = getListElement(op, "scan_input_axes", k);
-    axes.push_back(axis < 0 ? axis + cast<RankedTensorType>(input.getType()).getRank() : axis);
+    axes.push_back(axis < 0 ? axis + getRank(input) : axis);
     if (k == 0)
       length = b.dim(input, axes[0]);
     else
@@ -215,7 +215,7 @@ static FailureOr<SmallVector<Value>> lowerScan(Operation *op, ValueRange operand
       sizes[axes[k]] = b.getIndexAttr(1);
       SmallVector<int64_t> shape(cast<RankedTensorType>(input.getType()).getShape());
       shape.erase(shape.begin() + axes[k]);
-      auto type = RankedTensorType::get(shape, cast<RankedTensorType>(input.getType()).getElementType());
+      auto type = RankedTensorType::get(shape, getElementType(input));
       Value slice = b.create<tensor::ExtractSliceOp>(type, input, offsets, sizes, ones);
       arguments.push_back(b.castTo(slice, getSeamType(body.getArgument(parts.states + k).getType())));
     }
@@ -238,7 +238,7 @@ static FailureOr<SmallVector<Value>> lowerScan(Operation *op, ValueRange operand
     return failure();
   for (unsigned k = 0; k < parts.outputs; ++k) {
     Value &result = (*results)[parts.states + k];
-    int64_t rank = cast<RankedTensorType>(result.getType()).getRank(), axis = getListElement(op, "scan_output_axes", k);
+    int64_t rank = getRank(result), axis = getListElement(op, "scan_output_axes", k);
     axis = axis < 0 ? axis + rank : axis;
     SmallVector<int64_t> permutation = llvm::to_vector(llvm::seq<int64_t>(1, rank));
     permutation.insert(permutation.begin() + axis, 0);

@@ -28,7 +28,7 @@ static LogicalResult inferMel(ShapeContext &c) {
 }
 
 static FailureOr<SmallVector<Value>> lowerMel(Operation *op, ValueRange operands, LinalgBuilder &b) {
-  Type f64 = b.getF64Type(), i64 = b.getI64Type(), element = getOnnxElement(op->getResult(0));
+  Type f64 = b.getF64Type(), i64 = b.getI64Type(), element = getElementType(op->getResult(0));
   auto toIndex = [&](unsigned i) -> OpFoldResult {
     if (auto known = b.getIntegers(op->getOperand(i)); known && known->size() == 1)
       return b.getIndexAttr(known->front());
@@ -44,7 +44,7 @@ static FailureOr<SmallVector<Value>> lowerMel(Operation *op, ValueRange operands
   };
   // 2595 * log10(1 + f / 700).
   auto toMel = [&](unsigned i) -> Value {
-    Type onnx = getOnnxElement(op->getOperand(i));
+    Type onnx = getElementType(op->getOperand(i));
     Value hertz = scalar::decode(b, b.extractScalar(operands[i]), onnx);
     if (hertz.getType() != f64)
       hertz = b.create<arith::ExtFOp>(f64, hertz);

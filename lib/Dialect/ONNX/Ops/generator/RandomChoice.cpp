@@ -91,7 +91,7 @@ static LogicalResult inferMultinomial(ShapeContext &c) {
 }
 
 static FailureOr<SmallVector<Value>> lowerMultinomial(Operation *op, ValueRange operands, LinalgBuilder &b) {
-  if (cast<RankedTensorType>(operands[0].getType()).getRank() != 2)
+  if (getRank(operands[0]) != 2)
     return op->emitOpError("cannot be compiled: its input is not of rank 2");
   Type f64 = b.getF64Type(), element = getSeamElementType(getElementType(op->getResult(0)));
   OpFoldResult rows = b.dim(operands[0], 0), classes = b.dim(operands[0], 1), one = b.getIndexAttr(1);

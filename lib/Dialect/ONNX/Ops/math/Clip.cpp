@@ -63,7 +63,7 @@ static FailureOr<SmallVector<Value>> lowerClip(Operation *op, ValueRange operand
   Type element = getElementType(op->getResult(0));
   // Bounds have one element, of whatever rank.
   auto scalarOf = [&](unsigned formal) {
-    Value bound = getOperand(op, operands, formal);
+    Value bound = b.operand(formal);
     return bound ? b.extractScalar(bound) : Value();
   };
   Value low = scalarOf(1), high = scalarOf(2);

@@ -18,7 +18,7 @@ static LogicalResult inferCumulative(ShapeContext &c) {
 // The operator along a known axis.
 static Value accumulate(Operation *op, LinalgBuilder &b, Value data, int64_t axis, bool isProduct) {
   auto type = cast<RankedTensorType>(data.getType());
-  Type onnx = cast<TensorType>(op->getOperand(0).getType()).getElementType(), compute = scalar::getComputeType(onnx);
+  Type onnx = getElementType(op->getOperand(0)), compute = scalar::getComputeType(onnx);
   auto getFlag = [&](StringRef name) {
     auto attr = op->getAttrOfType<IntegerAttr>(name);
     return attr && attr.getInt() != 0;
@@ -52,7 +52,7 @@ static Value accumulate(Operation *op, LinalgBuilder &b, Value data, int64_t axi
 
 template <bool isProduct>
 static FailureOr<SmallVector<Value>> lowerCumulative(Operation *op, ValueRange operands, LinalgBuilder &b) {
-  int64_t rank = cast<RankedTensorType>(operands[0].getType()).getRank();
+  int64_t rank = getRank(operands[0]);
   if (rank == 0)
     return op->emitOpError("cannot be compiled: its input is a scalar");
   if (auto axis = b.getIntegers(op->getOperand(1)))

@@ -204,7 +204,7 @@ static FailureOr<SmallVector<Value>> lowerDFT(Operation *op, ValueRange operands
   FailureOr<int64_t> parts = getParts(op, signal);
   if (failed(parts))
     return failure();
-  Type element = getOnnxElement(op->getOperand(0));
+  Type element = getElementType(op->getOperand(0));
   Transform transform{b, b.getF64Type(), Value(), dft.getInverse() != 0, dft.getOnesided() != 0};
   using P = arith::CmpIPredicate;
   auto number = [&](int64_t value) -> OpFoldResult { return b.getIndexAttr(value); };
@@ -284,7 +284,7 @@ static FailureOr<SmallVector<Value>> lowerSTFT(Operation *op, ValueRange operand
   FailureOr<int64_t> parts = getParts(op, signal);
   if (failed(parts))
     return failure();
-  Type element = getOnnxElement(op->getOperand(0)), compute = b.getF64Type();
+  Type element = getElementType(op->getOperand(0)), compute = b.getF64Type();
   Value step = getScalar(b, 1), length;
   if (b.onnxOperand(3))
     length = getScalar(b, 3);

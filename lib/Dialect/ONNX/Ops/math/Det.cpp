@@ -24,7 +24,7 @@ static LogicalResult inferDet(ShapeContext &c) {
 // preferred: every result that it takes part in is one.
 static Value findPivots(LinalgBuilder &b, Value matrices, Value step) {
   int64_t rank = getRank(matrices);
-  Type compute = getElement(matrices), i64 = b.getI64Type();
+  Type compute = getElementType(matrices), i64 = b.getI64Type();
   Sizes sizes = b.sizes(matrices), offsets(rank, b.getIndexAttr(0));
   sizes.back() = b.getIndexAttr(1);
   offsets.back() = step;
@@ -49,7 +49,7 @@ static Value findPivots(LinalgBuilder &b, Value matrices, Value step) {
 }
 
 static FailureOr<SmallVector<Value>> lowerDet(Operation *op, ValueRange operands, LinalgBuilder &b) {
-  Type onnx = getOnnxElement(op->getOperand(0)), compute = scalar::getComputeType(onnx), index = b.getIndexType();
+  Type onnx = getElementType(op->getOperand(0)), compute = scalar::getComputeType(onnx), index = b.getIndexType();
   Sizes sizes = b.sizes(operands[0]), batch(sizes.begin(), sizes.end() - 2);
   int64_t rank = sizes.size();
   b.checkEqual(sizes[rank - 2], sizes[rank - 1], "the matrices are not square");

@@ -154,7 +154,7 @@ Operand EinsumBuilder::takeDiagonal(Operand operand) {
     }
   if (unique.size() == operand.labels.size())
     return operand;
-  Value diagonal = b.generate(result, getElement(operand.value), [&](ImplicitLocOpBuilder &n, ValueRange at) -> Value {
+  Value diagonal = b.generate(result, getElementType(operand.value), [&](ImplicitLocOpBuilder &n, ValueRange at) -> Value {
     SmallVector<Value> from;
     for (int64_t label : operand.labels)
       from.push_back(at[llvm::find(unique, label) - unique.begin()]);
@@ -209,7 +209,7 @@ static FailureOr<SmallVector<Value>> lowerEinsum(Operation *op, ValueRange opera
   auto equation = Equation::parse(cast<EinsumOp>(op).getEquation(), ranks, [&] { return op->emitOpError(); });
   if (failed(equation))
     return failure();
-  EinsumBuilder builder{b, getOnnxElement(op->getResult(0)), {}};
+  EinsumBuilder builder{b, getElementType(op->getResult(0)), {}};
   SmallVector<Operand> all;
   for (auto [value, labels] : llvm::zip_equal(operands, equation->terms))
     all.push_back(builder.takeDiagonal({value, labels}));

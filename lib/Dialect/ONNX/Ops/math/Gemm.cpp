@@ -45,7 +45,7 @@ static LogicalResult downgradeGemm(Operation *op, PatternRewriter &rewriter) {
   if (previous == 9 && !c)
     return replaceByPrevious(
         op, rewriter,
-        {op->getOperand(0), op->getOperand(1), makeScalar(rewriter, op->getLoc(), getOnnxElement(op->getOperand(0)), 0)});
+        {op->getOperand(0), op->getOperand(1), makeScalar(rewriter, op->getLoc(), getElementType(op->getOperand(0)), 0)});
   if (previous != 6)
     return downgradeStep(op, rewriter);
   std::optional<Shape> whole = getShape(op->getResult(0).getType()), own = getShape(c.getType());
@@ -62,7 +62,7 @@ static LogicalResult downgradeGemm(Operation *op, PatternRewriter &rewriter) {
 
 static FailureOr<SmallVector<Value>> lowerGemm(Operation *op, ValueRange operands, LinalgBuilder &b) {
   auto gemm = cast<GemmOp>(op);
-  Type element = getOnnxElement(gemm.getY()), compute = scalar::getComputeType(element);
+  Type element = getElementType(gemm.getY()), compute = scalar::getComputeType(element);
   bool transA = gemm.getTransA() != 0, transB = gemm.getTransB() != 0;
   Value x = operands[0], y = operands[1], bias = operands.size() > 2 ? operands[2] : Value();
   b.checkEqual(b.dim(x, !transA), b.dim(y, transB), "the inner sizes of the matrices differ");

@@ -35,7 +35,7 @@ static LogicalResult inferMatMul(ShapeContext &c) {
 // to be 1: an operand whose dimension may be either is refused at run time unless it is equal.
 static FailureOr<SmallVector<Value>> lowerMatMul(Operation *op, ValueRange operands, LinalgBuilder &b) {
   Value x = operands[0], y = operands[1];
-  Type element = getOnnxElement(op->getResult(0));
+  Type element = getElementType(op->getResult(0));
   int64_t rankX = getRank(x), rankY = getRank(y);
   int64_t batchX = std::max<int64_t>(rankX - 2, 0), batchY = std::max<int64_t>(rankY - 2, 0);
   int64_t batch = std::max(batchX, batchY);

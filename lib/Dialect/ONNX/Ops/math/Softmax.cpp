@@ -36,7 +36,7 @@ static LogicalResult upgradeSoftmax(Operation *op, PatternRewriter &rewriter) {
     return createVersion(rewriter, loc, name, version, inputs, attrs, type)->getResult(0);
   };
   auto axisIs = [&](int64_t value) { return rewriter.getNamedAttr("axis", rewriter.getI64IntegerAttr(value)); };
-  Type flatType = UnrankedTensorType::get(getOnnxElement(x)), type = op->getResult(0).getType();
+  Type flatType = UnrankedTensorType::get(getElementType(x)), type = op->getResult(0).getType();
   if (axis == -1 || (ranked && axis == ranked.getRank() - 1)) {
     rewriter.replaceOp(op, make(name, 13, x, type, axisIs(-1)));
     return success();
@@ -67,7 +67,7 @@ static LogicalResult downgradeSoftmax(Operation *op, PatternRewriter &rewriter) 
   std::swap(order[axis], order[rank - 1]);
   std::swap((*shape)[axis], (*shape)[rank - 1]);
   auto perm = rewriter.getNamedAttr("perm", rewriter.getDenseI64ArrayAttr(order));
-  Type moved = makeTensorType(*shape, getOnnxElement(x)), own = op->getResult(0).getType();
+  Type moved = makeTensorType(*shape, getElementType(x)), own = op->getResult(0).getType();
   Value there = createVersion(rewriter, op->getLoc(), "Transpose", 1, x, perm, moved)->getResult(0);
   StringRef name = cast<VersionedOpInterface>(op).getOperatorName();
   Value result = createVersion(rewriter, op->getLoc(), name, 11, there, last, moved)->getResult(0);
@@ -85,7 +85,7 @@ namespace {
 // The pieces that the three share: x in the compute type and its maximum along the axis.
 struct Rows {
   Rows(Operation *op, Value operand, LinalgBuilder &b)
-      : element(getOnnxElement(op->getResult(0))), compute(scalar::getComputeType(element)), x(operand) {
+      : element(getElementType(op->getResult(0))), compute(scalar::getComputeType(element)), x(operand) {
     if (getRank(x) == 0) // Of a scalar: one row of one element.
       x = b.unsqueeze(x, {0});
     rank = getRank(x);
@@ -100,7 +100,7 @@ struct Rows {
   }
   // Like the result of the op.
   SmallVector<Value> finish(LinalgBuilder &b, Operation *op, Value result) const {
-    if (cast<RankedTensorType>(op->getResult(0).getType()).getRank() == 0)
+    if (getRank(op->getResult(0)) == 0)
       result = b.squeeze(result, {0});
     return {result};
   }

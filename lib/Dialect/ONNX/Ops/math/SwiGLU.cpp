@@ -21,7 +21,7 @@ static FailureOr<SmallVector<Value>> lowerSwiGLU(Operation *op, ValueRange opera
   int64_t rank = getRank(x);
   for (int64_t i = 0; i < rank; ++i)
     b.checkEqual(b.dim(x, i), b.dim(y, i), "'A' and 'B' differ in size");
-  Type seam = getElement(x), compute = scalar::getComputeType(seam);
+  Type seam = getElementType(x), compute = scalar::getComputeType(seam);
   AffineMap full = b.getMultiDimIdentityMap(rank);
   return SmallVector<Value>{mapElements(b, {x, y}, {full, full}, b.sizes(x), seam, [&](ImplicitLocOpBuilder &n, ValueRange v) {
     Value gate = extend(n, v[0], compute);

@@ -68,7 +68,7 @@ static FailureOr<SmallVector<Value>> lowerTopK(Operation *op, ValueRange operand
   int64_t axis = topk.getAxis();
   axis = axis < 0 ? axis + type.getRank() : axis;
   bool largest = topk.getLargest() != 0;
-  Type onnx = cast<TensorType>(op->getOperand(0).getType()).getElementType();
+  Type onnx = getElementType(op->getOperand(0));
   bool isUnsigned = scalar::isUnsigned(onnx);
   Sizes sizes = b.sizes(data), outer = sizes;
   std::optional<Shape> shape = getShape(op->getResult(0).getType());

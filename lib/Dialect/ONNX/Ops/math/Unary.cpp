@@ -211,30 +211,26 @@ static LogicalResult verifyGelu(Operation *op) {
   return success();
 }
 
-// Version 1 has rounder defaults.
-static LogicalResult upgradeSelu(Operation *op, PatternRewriter &rewriter) {
+// What Selu means by attributes that are absent; version 1 has rounder defaults.
+static SmallVector<NamedAttribute> seluDefaults(Operation *op, PatternRewriter &rewriter, int64_t version) {
   SmallVector<NamedAttribute> added;
   auto keep = [&](StringRef name, float absent) {
     if (!op->getAttr(name))
       added.push_back(rewriter.getNamedAttr(name, rewriter.getF32FloatAttr(absent)));
   };
-  keep("alpha", 1.6732f);
-  keep("gamma", 1.0507f);
-  replaceByNext(op, rewriter, op->getOperand(0), {"consumed_inputs"}, added);
-  return success();
+  keep("alpha", version == 1 ? 1.6732f : 1.67326319f);
+  keep("gamma", version == 1 ? 1.0507f : 1.05070102f);
+  return added;
+}
+
+static LogicalResult upgradeSelu(Operation *op, PatternRewriter &rewriter) {
+  return changeAttributes(op, rewriter, {"consumed_inputs"}, seluDefaults(op, rewriter, 1));
 }
 
 static LogicalResult downgradeSelu(Operation *op, PatternRewriter &rewriter) {
   if (getPreviousVersion(op) >= 6)
     return downgradeStep(op, rewriter);
-  SmallVector<NamedAttribute> added;
-  auto keep = [&](StringRef name, float absent) {
-    if (!op->getAttr(name))
-      added.push_back(rewriter.getNamedAttr(name, rewriter.getF32FloatAttr(absent)));
-  };
-  keep("alpha", 1.67326319f);
-  keep("gamma", 1.05070102f);
-  return replaceByPrevious(op, rewriter, op->getOperand(0), {}, added);
+  return replaceByPrevious(op, rewriter, op->getOperand(0), {}, seluDefaults(op, rewriter, 6));
 }
 
 // Version 9 also has integers: computed in f32, truncated.

@@ -9,11 +9,11 @@
 
 // The input as the type that the scores are computed in.
 static Type getScoreType(Value x) {
-  Type element = getElement(x);
+  Type element = getElementType(x);
   return element.isF32() ? element : Type(Float64Type::get(x.getContext()));
 }
 static Value widenInput(LinalgBuilder &b, Value x) {
-  Type type = getScoreType(x), element = getElement(x);
+  Type type = getScoreType(x), element = getElementType(x);
   if (element == type)
     return x;
   return b.elementwise(x, type, [&](ImplicitLocOpBuilder &n, ValueRange v) -> Value {
@@ -203,7 +203,7 @@ static LogicalResult inferOneHotEncoder(ShapeContext &c) {
 
 static FailureOr<SmallVector<Value>> lowerOneHotEncoder(Operation *op, ValueRange operands, LinalgBuilder &b) {
   auto encoder = cast<OneHotEncoderOp>(op);
-  Type onnx = getOnnxElement(op->getOperand(0)), i64 = b.getI64Type();
+  Type onnx = getElementType(op->getOperand(0)), i64 = b.getI64Type();
   if (encoder.getCatsStrings())
     return op->emitOpError("cannot be compiled: categories that are strings");
   SmallVector<int64_t> categories(*encoder.getCatsInt64s());

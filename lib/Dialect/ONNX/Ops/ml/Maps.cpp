@@ -56,7 +56,7 @@ static FailureOr<SmallVector<Value>> lowerZipMap(Operation *op, ValueRange opera
   if (failed(requireLabels(op, "classlabels_strings", "classlabels_int64s")))
     return failure();
   Value rows = operands[0];
-  if (cast<RankedTensorType>(rows.getType()).getRank() == 1)
+  if (getRank(rows) == 1)
     rows = b.unsqueeze(rows, {0});
   int64_t count = countLabels(op, "classlabels_strings", "classlabels_int64s");
   b.checkEqual(b.dim(rows, 1), b.getIndexAttr(count), "a row has not as many values as there are labels");

@@ -59,7 +59,7 @@ static LogicalResult inferScaler(ShapeContext &c) {
 
 static FailureOr<SmallVector<Value>> lowerScaler(Operation *op, ValueRange operands, LinalgBuilder &b) {
   auto scaler = cast<ScalerOp>(op);
-  Type compute = getElement(operands[0]).isF32() ? Type(b.getF32Type()) : Type(b.getF64Type());
+  Type compute = getElementType(operands[0]).isF32() ? Type(b.getF32Type()) : Type(b.getF64Type());
   Value offset = perFeature<float>(b, scaler.getOffset().value_or(ArrayRef<float>{0.0f}), compute, operands[0]);
   Value scale = perFeature<float>(b, scaler.getScale().value_or(ArrayRef<float>{1.0f}), compute, operands[0]);
   return SmallVector<Value>{b.elementwise({operands[0], offset, scale}, b.getF32Type(), [&](ImplicitLocOpBuilder &n, ValueRange v) {
@@ -78,7 +78,7 @@ static LogicalResult inferImputer(ShapeContext &c) {
 
 static FailureOr<SmallVector<Value>> lowerImputer(Operation *op, ValueRange operands, LinalgBuilder &b) {
   auto imputer = cast<ImputerOp>(op);
-  Type element = getElement(operands[0]);
+  Type element = getElementType(operands[0]);
   bool isFloat = isa<FloatType>(element);
   Value values = isFloat ? perFeature<float>(b, *imputer.getImputedValueFloats(), element, operands[0])
                          : perFeature<int64_t>(b, *imputer.getImputedValueInt64s(), element, operands[0]);
@@ -116,7 +116,7 @@ static FailureOr<SmallVector<Value>> lowerNormalizer(Operation *op, ValueRange o
   StringRef norm = cast<NormalizerOp>(op).getNorm();
   Value x = operands[0];
   int64_t rank = getRank(x);
-  Type compute = getElement(x).isF32() ? Type(b.getF32Type()) : Type(b.getF64Type());
+  Type compute = getElementType(x).isF32() ? Type(b.getF32Type()) : Type(b.getF64Type());
   AffineMap full = b.getMultiDimIdentityMap(rank), row = mapWithout(b.getContext(), rank, {rank - 1});
   double start = norm == "MAX" ? -std::numeric_limits<double>::infinity() : 0;
   Value divisors = reduceMany(b, x, full, {rank - 1}, b.scalar(compute, start), [&](ImplicitLocOpBuilder &n, ValueRange v) -> Value {

@@ -136,7 +136,7 @@ static FailureOr<SmallVector<Value>> lowerTreeEnsemble(Operation *op, ValueRange
     return failure();
   const Trees &t = *trees;
   Value x = operands[0];
-  Type onnx = getOnnxElement(op->getOperand(0)), compute = scalar::getComputeType(onnx), i64 = b.getI64Type();
+  Type onnx = getElementType(op->getOperand(0)), compute = scalar::getComputeType(onnx), i64 = b.getI64Type();
   auto integers = [&](ArrayRef<int64_t> values) {
     SmallVector<int64_t> some(values);
     if (some.empty())

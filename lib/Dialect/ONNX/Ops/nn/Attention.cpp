@@ -139,11 +139,11 @@ Heads Lowering::appendTo(Value past, Heads fresh) {
 
 LogicalResult Lowering::prepare() {
   auto attention = cast<AttentionOp>(op);
-  element = getOnnxElement(attention.getQ());
+  element = getElementType(attention.getQ());
   compute = scalar::getComputeType(element);
   if (auto precision = attention.getSoftmaxPrecision(); precision && *precision == 11)
     compute = b.getF64Type();
-  Value values[] = {getFormal(b, op, kQ), getFormal(b, op, kK), getFormal(b, op, kV)};
+  Value values[] = {b.operand(kQ), b.operand(kK), b.operand(kV)};
   int64_t queryHeads;
   if (getRank(values[0]) == 3) {
     queryHeads = *attention.getQNumHeads();
@@ -162,7 +162,7 @@ LogicalResult Lowering::prepare() {
     v = {values[2], false};
   }
   group = queryHeads / keyHeads;
-  Value pastKey = getFormal(b, op, kPastKey), pastValue = getFormal(b, op, kPastValue);
+  Value pastKey = b.operand(kPastKey), pastValue = b.operand(kPastValue);
   if (pastKey || attention.getPresentKey() || attention.getPresentValue()) {
     k = appendTo(pastKey, k);
     v = appendTo(pastValue, v);
@@ -197,7 +197,7 @@ FailureOr<Value> Lowering::mask(Value scores) {
   bool causal = attention.getIsCausal() != 0;
   int64_t left = static_cast<int64_t>(attention.getLeftWindowSize());
   int64_t right = static_cast<int64_t>(attention.getRightWindowSize());
-  Value valid = getFormal(b, op, kValidKeys), past = getFormal(b, op, kPastKey), bias = getFormal(b, op, kMask);
+  Value valid = b.operand(kValidKeys), past = b.operand(kPastKey), bias = b.operand(kMask);
   if (!causal && left < 0 && right < 0 && !valid && !bias)
     return scores;
 
@@ -205,7 +205,7 @@ FailureOr<Value> Lowering::mask(Value scores) {
   SmallVector<AffineMap> maps{b.getMultiDimIdentityMap(5)};
   Type biasElement;
   if (bias) {
-    biasElement = getOnnxElement(attention.getAttnMask());
+    biasElement = getElementType(attention.getAttnMask());
     int64_t rank = getRank(bias);
     if (rank < 1 || rank > 4)
       return op->emitOpError("'attn_mask' has rank ") << rank << ", not 1 to 4";
@@ -218,7 +218,7 @@ FailureOr<Value> Lowering::mask(Value scores) {
     if (!fits) {
       Sizes none(rank, b.getIndexAttr(0)), more(none);
       more[rank - 1] = b.maximum(b.sub(total, length), b.getIndexAttr(0));
-      Type seam = getElement(bias);
+      Type seam = getElementType(bias);
       Value hidden = isa<FloatType>(seam) ? b.scalar(seam, -std::numeric_limits<double>::infinity())
                                           : b.scalarInt(seam, 0);
       bias = b.pad(bias, none, more, hidden);
@@ -335,7 +335,7 @@ Value Lowering::times(Value probabilities, bool flat) {
   OpFoldResult size = b.dim(v.value, 3), heads = b.getIndexAttr(keyHeads), inGroup = b.getIndexAttr(group);
   AffineMap write = flat ? map(6, {d(0), d(3), d(1), d(2), d(4)}) : map(6, {d(0), d(1), d(2), d(3), d(4)});
   Sizes sizes = flat ? Sizes{batch, queries, heads, inGroup, size} : Sizes{batch, heads, inGroup, queries, size};
-  Type valueElement = compute.isF64() ? compute : getElement(v.value);
+  Type valueElement = compute.isF64() ? compute : getElementType(v.value);
   Value y = contract(b, probabilities, v.value, {readP, readV, write}, iterators, sizes, valueElement);
   y = mergeDims(b, y, flat ? 2 : 1);
   return flat ? mergeDims(b, y, 2) : y;
@@ -344,7 +344,7 @@ Value Lowering::times(Value probabilities, bool flat) {
 // Scores as [batch, heads, queries, keys] of the result's element type.
 Value Lowering::asResult(Value scores, Type onnxElement) {
   Type seam = getSeamElementType(onnxElement);
-  if (getElement(scores) != seam)
+  if (getElementType(scores) != seam)
     scores = b.elementwise(scores, seam, [&](ImplicitLocOpBuilder &n, ValueRange v) { return convertFloat(n, v[0], seam); });
   return mergeDims(b, scores, 1);
 }
@@ -383,8 +383,8 @@ static FailureOr<SmallVector<Value>> lowerAttention(Operation *op, ValueRange op
     return failure();
   Value probabilities = l.softmax(*masked);
   Value y = l.times(probabilities, flat);
-  Type seam = getSeamElementType(getOnnxElement(attention.getY()));
-  if (getElement(y) != seam)
+  Type seam = getSeamElementType(getElementType(attention.getY()));
+  if (getElementType(y) != seam)
     y = b.elementwise(y, seam, [&](ImplicitLocOpBuilder &n, ValueRange v) { return convertFloat(n, v[0], seam); });
 
   SmallVector<Value> results{y};
@@ -394,7 +394,7 @@ static FailureOr<SmallVector<Value>> lowerAttention(Operation *op, ValueRange op
     results.push_back(l.v.value);
   if (Value qk = attention.getQkMatmulOutput()) {
     Value shown[] = {raw, capped, *masked, probabilities};
-    results.push_back(l.asResult(shown[attention.getQkMatmulOutputMode()], getOnnxElement(qk)));
+    results.push_back(l.asResult(shown[attention.getQkMatmulOutputMode()], getElementType(qk)));
   }
   return results;
 }

@@ -75,7 +75,7 @@ static LogicalResult upgradeTraining(Operation *op, PatternRewriter &rewriter, A
 // spatial = 0: every element of (C, D1, ...) has parameters of its own. As a matrix they are channels.
 static LogicalResult upgradePerElement(Operation *op, PatternRewriter &rewriter, ArrayRef<NamedAttribute> attrs) {
   Location loc = op->getLoc();
-  Type flat = UnrankedTensorType::get(getOnnxElement(op->getOperand(0)));
+  Type flat = UnrankedTensorType::get(getElementType(op->getOperand(0)));
   Value x = op->getOperand(0);
   Type integers = UnrankedTensorType::get(rewriter.getI64Type());
   Value minusOne = makeIntegers(rewriter, loc, -1), shape = rewriter.create<ShapeOp>(loc, integers, x);
@@ -109,7 +109,7 @@ static LogicalResult upgradeBatchNormalization(Operation *op, PatternRewriter &r
 static FailureOr<SmallVector<Value>> lowerBatchNormalization(Operation *op, ValueRange operands, LinalgBuilder &b) {
   auto norm = cast<BatchNormalizationOp>(op);
   Value x = operands[0], scale = operands[1], bias = operands[2], inputMean = operands[3], inputVar = operands[4];
-  bool isDouble = llvm::any_of(operands, [](Value v) { return getElement(v).isF64(); });
+  bool isDouble = llvm::any_of(operands, [](Value v) { return getElementType(v).isF64(); });
   Type compute = isDouble ? Type(b.getF64Type()) : b.getF32Type();
   int64_t rank = getRank(x);
   bool hasChannels = rank > 1;
@@ -143,7 +143,7 @@ static FailureOr<SmallVector<Value>> lowerBatchNormalization(Operation *op, Valu
   });
   AffineMap channel = AffineMap::get(rank, 0, hasChannels ? b.getAffineDimExpr(1) : b.getAffineConstantExpr(0),
                                      b.getContext());
-  Type seam = getElement(x);
+  Type seam = getElementType(x);
   results.push_back(mapElements(b, {x, factor, offset}, {b.getMultiDimIdentityMap(rank), channel, channel}, b.sizes(x),
                                 seam, [&](ImplicitLocOpBuilder &n, ValueRange v) {
                                   Value scaled = n.create<arith::MulFOp>(extend(n, v[0], compute), v[1]);
@@ -153,7 +153,7 @@ static FailureOr<SmallVector<Value>> lowerBatchNormalization(Operation *op, Valu
   auto addRunning = [&](Value result, Value input, Value batch) {
     if (!result)
       return;
-    Type type = getSeamElementType(getOnnxElement(result));
+    Type type = getSeamElementType(getElementType(result));
     results.push_back(b.elementwise({input, batch}, type, [&](ImplicitLocOpBuilder &n, ValueRange v) {
       Value old = n.create<arith::MulFOp>(extend(n, v[0], compute), constantFloat(n, compute, momentum));
       Value fresh = n.create<arith::MulFOp>(extend(n, v[1], compute), constantFloat(n, compute, 1 - momentum));

@@ -2,31 +2,13 @@
 
 #include "../Convolve.h"
 
-// The kernel's spatial sizes: the weight's where known, else the attribute's.
-static std::optional<SmallVector<int64_t>> getKernel(Operation *op, std::optional<Shape> weight) {
-  auto attr = op->getAttrOfType<DenseI64ArrayAttr>("kernel_shape");
-  if (attr)
-    return SmallVector<int64_t>(attr.asArrayRef());
-  if (!weight || weight->size() < 2)
-    return std::nullopt;
-  SmallVector<int64_t> kernel;
-  for (const Dim &dim : ArrayRef(*weight).drop_front(2)) {
-    if (!dim.isStatic())
-      return std::nullopt;
-    kernel.push_back(dim.size);
-  }
-  return kernel;
-}
-
 static LogicalResult inferConv(ShapeContext &c) {
-  std::optional<Shape> x = c.shape(0), w = c.shape(1);
-  if (x && x->size() < 3)
-    return c.emitError() << "'X' has rank " << x->size() << "; a batch, channels and at least one spatial dimension are needed";
-  if (x && w && x->size() != w->size())
-    return c.emitError() << "'X' has rank " << x->size() << " and 'W' has rank " << w->size();
+  if (failed(checkConvolution(c)))
+    return failure();
+  std::optional<Shape> x = c.shape(0), w = c.shape(1), known = x ? x : w;
+  if (!known)
+    return success();
   int64_t group = c.integer("group", 1);
-  if (group < 1)
-    return c.emitError() << "'group' is " << group << ", less than 1";
   if (w) {
     const Dim &filters = (*w)[0], &channels = (*w)[1];
     if (filters.isStatic() && filters.size % group != 0)
@@ -34,24 +16,12 @@ static LogicalResult inferConv(ShapeContext &c) {
     if (x && channels.isStatic() && (*x)[1].isStatic() && (*x)[1].size != channels.size * group)
       return c.emitError() << "'X' has " << (*x)[1].size << " channels, but " << group << " groups of filters read "
                            << channels.size << " each";
-    if (auto bias = c.shape(2)) {
-      if (bias->size() != 1)
-        return c.emitError() << "'B' has rank " << bias->size() << ", not 1";
-      if ((*bias)[0].isStatic() && filters.isStatic() && (*bias)[0].size != filters.size)
-        return c.emitError() << "'B' has " << (*bias)[0].size << " elements for " << filters.size << " filters";
-    }
+    if (failed(checkBias(c, filters)))
+      return failure();
   }
   std::optional<SmallVector<int64_t>> kernel = getKernel(c.getOperation(), w);
-  std::optional<Shape> known = x ? x : w;
-  if (kernel && known && kernel->size() != known->size() - 2)
-    return c.emitError() << "'kernel_shape' has " << kernel->size() << " values for " << known->size() - 2
-                         << " spatial dimensions";
-  if (kernel && w)
-    for (auto [size, dim] : llvm::zip_equal(*kernel, ArrayRef(*w).drop_front(2)))
-      if (dim.isStatic() && dim.size != size)
-        return c.emitError() << "'kernel_shape' says " << size << " where 'W' has size " << dim.size;
-  if (!known)
-    return success();
+  if (kernel && failed(checkKernel(c, *kernel, known->size())))
+    return failure();
   Shape result(known->size());
   if (x)
     result[0] = (*x)[0];
@@ -84,7 +54,7 @@ static FailureOr<SmallVector<Value>> lowerConv(Operation *op, ValueRange operand
   if (failed(windows))
     return failure();
   int64_t group = conv.getGroup(), rank = windows->rank();
-  Type element = getOnnxElement(conv.getY());
+  Type element = getElementType(conv.getY());
   for (int64_t i = 0; i < rank; ++i)
     b.checkEqual(b.dim(w, 2 + i), b.getIndexAttr((*kernel)[i]), "the kernel does not have the declared size");
   b.checkEqual(b.dim(x, 1), b.mul(b.dim(w, 1), b.getIndexAttr(group)), "the filters do not fit the number of channels");

@@ -62,30 +62,13 @@ struct Geometry {
 };
 } // namespace
 
-static std::optional<SmallVector<int64_t>> getKernel(Operation *op, std::optional<Shape> weight) {
-  if (auto attr = op->getAttrOfType<DenseI64ArrayAttr>("kernel_shape"))
-    return SmallVector<int64_t>(attr.asArrayRef());
-  if (!weight || weight->size() < 3)
-    return std::nullopt;
-  SmallVector<int64_t> kernel;
-  for (const Dim &dim : ArrayRef(*weight).drop_front(2)) {
-    if (!dim.isStatic())
-      return std::nullopt;
-    kernel.push_back(dim.size);
-  }
-  return kernel;
-}
-
 static LogicalResult inferConvTranspose(ShapeContext &c) {
-  std::optional<Shape> x = c.shape(0), w = c.shape(1);
-  if (x && x->size() < 3)
-    return c.emitError() << "'X' has rank " << x->size()
-                         << "; a batch, channels and at least one spatial dimension are needed";
-  if (x && w && x->size() != w->size())
-    return c.emitError() << "'X' has rank " << x->size() << " and 'W' has rank " << w->size();
+  if (failed(checkConvolution(c)))
+    return failure();
+  std::optional<Shape> x = c.shape(0), w = c.shape(1), known = x ? x : w;
+  if (!known)
+    return success();
   int64_t group = c.integer("group", 1);
-  if (group < 1)
-    return c.emitError() << "'group' is " << group << ", less than 1";
   if (x && w) {
     const Dim &channels = (*x)[1], &read = (*w)[0];
     if (channels.isStatic() && read.isStatic() && channels.size != read.size)
@@ -93,28 +76,16 @@ static LogicalResult inferConvTranspose(ShapeContext &c) {
     if (read.isStatic() && read.size % group != 0)
       return c.emitError() << "has " << read.size << " channels, which do not divide into " << group << " groups";
   }
-  std::optional<Shape> known = x ? x : w;
-  if (!known)
-    return success();
   std::optional<SmallVector<int64_t>> kernel = getKernel(c.getOperation(), w);
-  if (kernel && kernel->size() != known->size() - 2)
-    return c.emitError() << "'kernel_shape' has " << kernel->size() << " values for " << known->size() - 2
-                         << " spatial dimensions";
-  if (kernel && w)
-    for (auto [size, dim] : llvm::zip_equal(*kernel, ArrayRef(*w).drop_front(2)))
-      if (dim.isStatic() && dim.size != size)
-        return c.emitError() << "'kernel_shape' says " << size << " where 'W' has size " << dim.size;
+  if (kernel && failed(checkKernel(c, *kernel, known->size())))
+    return failure();
   Shape result(known->size());
   if (x)
     result[0] = (*x)[0];
   if (w)
     result[1] = (*w)[1] * Dim(group);
-  if (auto bias = c.shape(2)) {
-    if (bias->size() != 1)
-      return c.emitError() << "'B' has rank " << bias->size() << ", not 1";
-    if ((*bias)[0].isStatic() && result[1].isStatic() && (*bias)[0].size != result[1].size)
-      return c.emitError() << "'B' has " << (*bias)[0].size << " elements for " << result[1].size << " filters";
-  }
+  if (failed(checkBias(c, result[1])))
+    return failure();
   if (kernel) {
     FailureOr<Geometry> geometry = Geometry::get(c.getOperation(), *kernel);
     if (failed(geometry))
@@ -141,7 +112,7 @@ static FailureOr<SmallVector<Value>> lowerConvTranspose(Operation *op, ValueRang
     return failure();
   const Windows &windows = geometry->windows;
   int64_t group = conv.getGroup(), rank = windows.rank();
-  Type element = getOnnxElement(conv.getY()), seam = getSeamElementType(element);
+  Type element = getElementType(conv.getY()), seam = getSeamElementType(element);
   auto number = [&](int64_t value) -> OpFoldResult { return b.getIndexAttr(value); };
   for (int64_t i = 0; i < rank; ++i)
     b.checkEqual(b.dim(w, 2 + i), number((*kernel)[i]), "the kernel does not have the declared size");

@@ -65,7 +65,7 @@ static LogicalResult inferDeformConv(ShapeContext &c) {
 static FailureOr<SmallVector<Value>> lowerDeformConv(Operation *op, ValueRange operands, LinalgBuilder &b) {
   auto conv = cast<DeformConvOp>(op);
   Value x = operands[0], w = operands[1], offset = operands[2], bias = b.operand(3), mask = b.operand(4);
-  Type onnx = getOnnxElement(op->getOperand(0)), compute = scalar::getComputeType(onnx);
+  Type onnx = getElementType(op->getOperand(0)), compute = scalar::getComputeType(onnx);
   int64_t rank = getRank(x) - 2, group = conv.getGroup(), offsetGroup = conv.getOffsetGroup();
   ArrayRef<int64_t> kernel = cast<RankedTensorType>(w.getType()).getShape().drop_front(2);
   if (llvm::any_of(kernel, ShapedType::isDynamic))
@@ -171,7 +171,7 @@ static FailureOr<SmallVector<Value>> lowerDeformConv(Operation *op, ValueRange o
   b.checkEqual(b.dim(bias, 0), filters, "the bias does not fit the number of filters");
   AffineMap channel = AffineMap::get(rank + 2, 0, b.getAffineDimExpr(1), b.getContext());
   return SmallVector<Value>{mapElements(
-      b, {sum, bias}, {b.getMultiDimIdentityMap(rank + 2), channel}, result, getElement(x),
+      b, {sum, bias}, {b.getMultiDimIdentityMap(rank + 2), channel}, result, getElementType(x),
       [&](ImplicitLocOpBuilder &n, ValueRange v) {
         return scalar::encode(n, addScalars(n, v[0], scalar::decode(n, v[1], onnx)), onnx);
       })};

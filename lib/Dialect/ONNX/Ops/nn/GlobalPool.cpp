@@ -25,7 +25,7 @@ using Map = llvm::function_ref<Value(ImplicitLocOpBuilder &, Value)>;
 
 // after(fold of combine over before(x)), with the spatial dimensions kept at size 1.
 static SmallVector<Value> poolAll(Operation *op, Value x, LinalgBuilder &b, Value init, ScalarFn combine, Map after) {
-  Type element = getOnnxElement(op->getResult(0));
+  Type element = getElementType(op->getResult(0));
   SmallVector<int64_t> axes = llvm::to_vector(llvm::seq<int64_t>(2, getRank(x)));
   Value reduced = reduceMany(b, x, b.getMultiDimIdentityMap(getRank(x)), axes, init, combine);
   Value result = b.elementwise(reduced, getSeamElementType(element), [&](ImplicitLocOpBuilder &n, ValueRange v) {
@@ -35,7 +35,7 @@ static SmallVector<Value> poolAll(Operation *op, Value x, LinalgBuilder &b, Valu
 }
 
 static FailureOr<SmallVector<Value>> lowerGlobalMaxPool(Operation *op, ValueRange operands, LinalgBuilder &b) {
-  Type element = getOnnxElement(op->getResult(0));
+  Type element = getElementType(op->getResult(0));
   Value lowest = b.create<arith::ConstantOp>(scalar::getLowest(element));
   return poolAll(op, operands[0], b, lowest, [&](ImplicitLocOpBuilder &n, ValueRange v) -> Value {
     return n.create<arith::MaximumFOp>(scalar::decode(n, v[0], element), v[1]);
@@ -43,7 +43,7 @@ static FailureOr<SmallVector<Value>> lowerGlobalMaxPool(Operation *op, ValueRang
 }
 
 static FailureOr<SmallVector<Value>> lowerGlobalAveragePool(Operation *op, ValueRange operands, LinalgBuilder &b) {
-  Type element = getOnnxElement(op->getResult(0)), compute = scalar::getComputeType(element);
+  Type element = getElementType(op->getResult(0)), compute = scalar::getComputeType(element);
   Value x = operands[0];
   Value count = countAs(b, x, llvm::to_vector(llvm::seq<int64_t>(2, getRank(x))), compute);
   return poolAll(op, x, b, b.scalar(compute, 0), [&](ImplicitLocOpBuilder &n, ValueRange v) {
@@ -52,7 +52,7 @@ static FailureOr<SmallVector<Value>> lowerGlobalAveragePool(Operation *op, Value
 }
 
 static FailureOr<SmallVector<Value>> lowerGlobalLpPool(Operation *op, ValueRange operands, LinalgBuilder &b) {
-  Type element = getOnnxElement(op->getResult(0)), compute = scalar::getComputeType(element);
+  Type element = getElementType(op->getResult(0)), compute = scalar::getComputeType(element);
   int64_t p = cast<GlobalLpPoolOp>(op).getP();
   return poolAll(op, operands[0], b, b.scalar(compute, 0), [&](ImplicitLocOpBuilder &n, ValueRange v) {
     return addScalars(n, v[1], powerOfAbs(n, scalar::decode(n, v[0], element), p));

@@ -68,7 +68,7 @@ static LogicalResult upgradeGroupNormalization(Operation *op, PatternRewriter &r
 // (x - mean) / sqrt(variance + epsilon) * scale[channel] + bias[channel], statistics over `axes`.
 static Value normalize(LinalgBuilder &b, Value x, Value scale, Value bias, ArrayRef<int64_t> axes, AffineMap channel,
                        double epsilon, bool inDouble) {
-  Type seam = getElement(x);
+  Type seam = getElementType(x);
   Type compute = seam.isF64() || inDouble ? Type(b.getF64Type()) : b.getF32Type();
   int64_t rank = getRank(x);
   Value mean = getMean(b, x, axes, compute);

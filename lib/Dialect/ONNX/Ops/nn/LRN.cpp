@@ -19,7 +19,7 @@ static LogicalResult inferLRN(ShapeContext &c) {
 static FailureOr<SmallVector<Value>> lowerLRN(Operation *op, ValueRange operands, LinalgBuilder &b) {
   auto lrn = cast<LRNOp>(op);
   Value x = operands[0];
-  Type element = getOnnxElement(lrn.getY()), compute = scalar::getComputeType(element);
+  Type element = getElementType(lrn.getY()), compute = scalar::getComputeType(element);
   int64_t rank = getRank(x), size = lrn.getSize();
   Sizes low(rank, b.getIndexAttr(0)), high(low);
   low[1] = b.getIndexAttr((size - 1) / 2);

@@ -55,7 +55,7 @@ struct Layer {
     axes = llvm::to_vector(llvm::seq<int64_t>(axis < 0 ? axis + rank : axis, rank));
     // The stash type is what statistics are computed in at least; never less than the operand's own precision.
     auto stash = op->getAttrOfType<IntegerAttr>("stash_type");
-    bool isDouble = getElement(x).isF64() || (stash && stash.getInt() == 11);
+    bool isDouble = getElementType(x).isF64() || (stash && stash.getInt() == 11);
     compute = isDouble ? Type(b.getF64Type()) : b.getF32Type();
     full = b.getMultiDimIdentityMap(rank);
     row = mapWithout(b.getContext(), rank, axes);
@@ -71,7 +71,7 @@ static FailureOr<SmallVector<Value>> lowerLayerNormalization(Operation *op, Valu
   auto norm = cast<LayerNormalizationOp>(op);
   Value x = operands[0], scale = operands[1], bias = operands.size() > 2 ? operands[2] : Value();
   Layer l(op, x, b);
-  Type seam = getElement(x);
+  Type seam = getElementType(x);
   Value mean = getMean(b, x, l.axes, l.compute);
   Value inverse = getInverseRoot(b, getVariance(b, x, mean, l.axes, l.compute), norm.getEpsilon().convertToFloat());
   Sizes sizes = b.sizes(x);
@@ -94,7 +94,7 @@ static FailureOr<SmallVector<Value>> lowerLayerNormalization(Operation *op, Valu
   auto addStatistic = [&](Value result, Value value) {
     if (!result)
       return;
-    Type type = getSeamElementType(getOnnxElement(result));
+    Type type = getSeamElementType(getElementType(result));
     if (type != l.compute)
       value = b.elementwise(value, type, [&](ImplicitLocOpBuilder &n, ValueRange v) { return convertFloat(n, v[0], type); });
     results.push_back(b.unsqueeze(value, l.axes));
@@ -108,7 +108,7 @@ static FailureOr<SmallVector<Value>> lowerRMSNormalization(Operation *op, ValueR
   auto norm = cast<RMSNormalizationOp>(op);
   Value x = operands[0], scale = operands[1];
   Layer l(op, x, b);
-  Type seam = getSeamElementType(getOnnxElement(norm.getY()));
+  Type seam = getSeamElementType(getElementType(norm.getY()));
   Value sum = reduceMany(b, x, l.full, l.axes, b.scalar(l.compute, 0), [&](ImplicitLocOpBuilder &n, ValueRange v) {
     Value e = extend(n, v[0], l.compute);
     return addScalars(n, v[1], mulScalars(n, e, e));
@@ -120,7 +120,7 @@ static FailureOr<SmallVector<Value>> lowerRMSNormalization(Operation *op, ValueR
   Value inverse = getInverseRoot(b, meanSquare, norm.getEpsilon().convertToFloat());
   Sizes sizes = b.sizes(x);
   AffineMap scaleMap = readTrailing(b, scale, sizes);
-  Type wide = getElement(scale).isF64() ? Type(b.getF64Type()) : l.compute;
+  Type wide = getElementType(scale).isF64() ? Type(b.getF64Type()) : l.compute;
   Value y = mapElements(b, {x, inverse, scale}, {l.full, l.row, scaleMap}, sizes, seam,
                         [&](ImplicitLocOpBuilder &n, ValueRange v) {
                           Value normal = n.create<arith::MulFOp>(extend(n, v[0], l.compute), v[1]);

@@ -98,7 +98,7 @@ static FailureOr<SmallVector<Value>> lowerMaxUnpool(Operation *op, ValueRange op
                         return n.create<arith::AndIOp>(args[1], fits);
                       });
   b.check(b.extractScalar(ok), "an index is out of range");
-  Value start = b.fill({total}, b.scalarInt(getElement(x), 0));
+  Value start = b.fill({total}, b.scalarInt(getElementType(x), 0));
   Value filled = b.loopNest({b.product(sizes)}, start, [&](ValueRange at, ValueRange carried) -> SmallVector<Value> {
     Value to = b.create<arith::IndexCastOp>(b.getIndexType(), b.create<tensor::ExtractOp>(flatIndices, at[0]));
     return {b.create<tensor::InsertOp>(b.create<tensor::ExtractOp>(flat, at[0]), carried[0], to)};
@@ -112,7 +112,7 @@ static FailureOr<SmallVector<Value>> lowerMaxUnpool(Operation *op, ValueRange op
     b.check(b.compare(P::sge, asked[i], result[i]), "the output shape is smaller than the kernel implies");
     high.push_back(b.sub(asked[i], result[i]));
   }
-  return SmallVector<Value>{b.pad(image, low, high, b.scalarInt(getElement(x), 0))};
+  return SmallVector<Value>{b.pad(image, low, high, b.scalarInt(getElementType(x), 0))};
 }
 
 STRATA_SLICE(MaxUnpool) { ops.add("MaxUnpool", {.inferShapes = inferMaxUnpool, .lower = lowerMaxUnpool}); }

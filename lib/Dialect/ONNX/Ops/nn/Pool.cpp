@@ -65,7 +65,7 @@ static FailureOr<Pool> getPool(Operation *op, Value x, LinalgBuilder &b) {
   FailureOr<Windows> windows = Windows::get(op, kernel.asArrayRef(), /*dropLast=*/true);
   if (failed(windows))
     return failure();
-  Type element = getOnnxElement(op->getResult(0));
+  Type element = getElementType(op->getResult(0));
   Pool pool{*windows, x, {b.dim(x, 0), b.dim(x, 1)}, {}, {}, element, scalar::getComputeType(element), windows->rank()};
   pool.low.assign(2, b.getIndexAttr(0));
   pool.high.assign(2, b.getIndexAttr(0));
@@ -100,7 +100,7 @@ static Value reduceWindows(LinalgBuilder &b, const Pool &pool, Value padding, Va
   SmallVector<AffineMap> maps = getMaps(b, pool);
   SmallVector<IteratorType> iterators(loops, IteratorType::parallel);
   std::fill(iterators.begin() + 2 + pool.rank, iterators.end(), IteratorType::reduction);
-  Value window = b.create<tensor::EmptyOp>(pool.windows.kernel, getElement(padded));
+  Value window = b.create<tensor::EmptyOp>(pool.windows.kernel, getElementType(padded));
   Value accumulator = b.fill(pool.sizes, init);
   return b
       .create<linalg::GenericOp>(accumulator.getType(), ValueRange{padded, window}, accumulator, maps, iterators,
@@ -125,7 +125,7 @@ static SmallVector<Value> maxPoolWithIndices(LinalgBuilder &b, const Pool &pool,
   maps.push_back(maps[2]);
   SmallVector<IteratorType> iterators(loops, IteratorType::parallel);
   std::fill(iterators.begin() + 2 + pool.rank, iterators.end(), IteratorType::reduction);
-  Value window = b.create<tensor::EmptyOp>(pool.windows.kernel, getElement(padded));
+  Value window = b.create<tensor::EmptyOp>(pool.windows.kernel, getElementType(padded));
   Type i64 = b.getI64Type();
   SmallVector<Value> inits{b.fill(pool.sizes, lowest), b.fill(pool.sizes, b.scalarInt(i64, -1))};
   SmallVector<Value> spatial, before;

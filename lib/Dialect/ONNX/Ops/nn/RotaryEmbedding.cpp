@@ -30,7 +30,7 @@ static LogicalResult inferRotaryEmbedding(ShapeContext &c) {
 // rows[b, s, :] = cache[ids[b, s], :], with ids checked once.
 static Value gatherRows(LinalgBuilder &b, Value cache, Value ids) {
   Sizes sizes{b.dim(ids, 0), b.dim(ids, 1), b.dim(cache, 1)};
-  return b.generate(sizes, getElement(cache), [&](ImplicitLocOpBuilder &n, ValueRange i) -> Value {
+  return b.generate(sizes, getElementType(cache), [&](ImplicitLocOpBuilder &n, ValueRange i) -> Value {
     Value id = n.create<tensor::ExtractOp>(ids, ValueRange{i[0], i[1]});
     Value row = n.create<arith::IndexCastOp>(n.getIndexType(), id);
     return n.create<tensor::ExtractOp>(cache, ValueRange{row, i[2]});
@@ -38,7 +38,7 @@ static Value gatherRows(LinalgBuilder &b, Value cache, Value ids) {
 }
 
 static void checkIds(LinalgBuilder &b, Value ids, OpFoldResult limit) {
-  Type type = getElement(ids);
+  Type type = getElementType(ids);
   Value rows = b.create<arith::IndexCastOp>(type, b.index(limit));
   Value good = reduceMany(b, ids, b.getMultiDimIdentityMap(2), {0, 1}, b.scalarInt(b.getI1Type(), 1),
                           [&](ImplicitLocOpBuilder &n, ValueRange v) -> Value {
@@ -53,7 +53,7 @@ static FailureOr<SmallVector<Value>> lowerRotaryEmbedding(Operation *op, ValueRa
   auto rotary = cast<RotaryEmbeddingOp>(op);
   Value x = operands[0], cosines = operands[1], sines = operands[2];
   bool flat = getRank(x) == 3, interleaved = rotary.getInterleaved() != 0;
-  Type seam = getElement(x), compute = scalar::getComputeType(seam);
+  Type seam = getElementType(x), compute = scalar::getComputeType(seam);
   if (flat) // [B, S, H * D] -> [B, S, H, D]
     x = splitDim(b, x, 2, *rotary.getNumHeads());
   Sizes sizes = b.sizes(x);

@@ -45,7 +45,7 @@ static FailureOr<SmallVector<Value>> lowerMeanVariance(Operation *op, ValueRange
   for (int64_t axis : attr ? attr.asArrayRef() : ArrayRef<int64_t>{0, 2, 3})
     if (!llvm::is_contained(axes, axis < 0 ? axis + rank : axis))
       axes.push_back(axis < 0 ? axis + rank : axis);
-  Type seam = getElement(x), compute = scalar::getComputeType(seam);
+  Type seam = getElementType(x), compute = scalar::getComputeType(seam);
   Value mean = getMean(b, x, axes, compute);
   Value variance = getVariance(b, x, mean, axes, compute);
   Value deviation = b.elementwise(variance, compute, [&](ImplicitLocOpBuilder &n, ValueRange v) -> Value {
@@ -67,7 +67,7 @@ static FailureOr<SmallVector<Value>> lowerLpNormalization(Operation *op, ValueRa
   int64_t rank = getRank(x), p = norm.getP();
   int64_t axis = static_cast<int64_t>(norm.getAxis());
   axis += axis < 0 ? rank : 0;
-  Type seam = getElement(x), compute = scalar::getComputeType(seam);
+  Type seam = getElementType(x), compute = scalar::getComputeType(seam);
   AffineMap full = b.getMultiDimIdentityMap(rank), row = mapWithout(b.getContext(), rank, {axis});
   Value sum = reduceMany(b, x, full, {axis}, b.scalar(compute, 0), [&](ImplicitLocOpBuilder &n, ValueRange v) {
     return addScalars(n, v[1], powerOfAbs(n, extend(n, v[0], compute), p));

@@ -111,7 +111,7 @@ static Side getSide(ImplicitLocOpBuilder &n, Value place, Value size) {
 static FailureOr<SmallVector<Value>> lowerRoiAlign(Operation *op, ValueRange operands, LinalgBuilder &b) {
   auto align = cast<RoiAlignOp>(op);
   Value x = operands[0], rois = operands[1], batches = operands[2];
-  Type onnx = getOnnxElement(op->getOperand(0)), compute = scalar::getComputeType(onnx);
+  Type onnx = getElementType(op->getOperand(0)), compute = scalar::getComputeType(onnx);
   bool shift = align.getCoordinateTransformationMode() == "half_pixel", average = align.getMode() == "avg";
   int64_t height = align.getOutputHeight(), width = align.getOutputWidth(), ratio = align.getSamplingRatio();
   double scale = align.getSpatialScale().convertToDouble();
@@ -128,7 +128,7 @@ static FailureOr<SmallVector<Value>> lowerRoiAlign(Operation *op, ValueRange ope
   Value rows = b.index(b.dim(x, 2)), columns = b.index(b.dim(x, 3));
 
   Sizes sizes{b.dim(rois, 0), b.dim(x, 1), b.getIndexAttr(height), b.getIndexAttr(width)};
-  return SmallVector<Value>{b.generate(sizes, getElement(x), [&](ImplicitLocOpBuilder &n, ValueRange at) -> Value {
+  return SmallVector<Value>{b.generate(sizes, getElementType(x), [&](ImplicitLocOpBuilder &n, ValueRange at) -> Value {
     auto number = [&](ImplicitLocOpBuilder &m, double value) { return constantFloat(m, compute, value); };
     Value batch = n.create<arith::IndexCastOp>(n.getIndexType(), n.create<tensor::ExtractOp>(batches, at[0]));
     struct Axis {
@@ -213,7 +213,7 @@ static LogicalResult inferMaxRoiPool(ShapeContext &c) {
 static FailureOr<SmallVector<Value>> lowerMaxRoiPool(Operation *op, ValueRange operands, LinalgBuilder &b) {
   auto pool = cast<MaxRoiPoolOp>(op);
   Value x = operands[0], rois = operands[1];
-  Type onnx = getOnnxElement(op->getOperand(0)), compute = scalar::getComputeType(onnx);
+  Type onnx = getElementType(op->getOperand(0)), compute = scalar::getComputeType(onnx);
   double scale = pool.getSpatialScale().convertToDouble();
   int64_t height = pool.getPooledShape()[0], width = pool.getPooledShape()[1];
   checkNotEmpty(b, x);
@@ -234,7 +234,7 @@ static FailureOr<SmallVector<Value>> lowerMaxRoiPool(Operation *op, ValueRange o
   Value rows = b.index(b.dim(x, 2)), columns = b.index(b.dim(x, 3));
 
   Sizes sizes{b.dim(rois, 0), b.dim(x, 1), b.getIndexAttr(height), b.getIndexAttr(width)};
-  return SmallVector<Value>{b.generate(sizes, getElement(x), [&](ImplicitLocOpBuilder &n, ValueRange at) -> Value {
+  return SmallVector<Value>{b.generate(sizes, getElementType(x), [&](ImplicitLocOpBuilder &n, ValueRange at) -> Value {
     auto read = [&](int64_t i) {
       Value element = n.create<tensor::ExtractOp>(rois, ValueRange{at[0], n.create<arith::ConstantIndexOp>(i)});
       return scalar::decode(n, element, onnx);

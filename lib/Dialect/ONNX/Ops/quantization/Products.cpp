@@ -56,7 +56,7 @@ public:
     value = cast(value, element);
     if (!zero || !value)
       return value;
-    int64_t rank = llvm::cast<RankedTensorType>(value.getType()).getRank();
+    int64_t rank = getRank(value);
     return make<SubOp>({value, alongAxis(cast(zero, element), axis, rank)}, element);
   }
   FailureOr<SmallVector<Value>> lower(Value value) {
@@ -73,13 +73,6 @@ private:
   OpBuilder at;
 };
 } // namespace
-
-static Value getInput(Operation *op, unsigned formal) {
-  OperandRange group = cast<VersionedOpInterface>(op).getInputGroup(formal);
-  return group.empty() ? Value() : group.front();
-}
-
-static int64_t getRank(Value value) { return cast<RankedTensorType>(value.getType()).getRank(); }
 
 static SmallVector<NamedAttribute> getWindowAttributes(Operation *op) {
   SmallVector<NamedAttribute> attrs;
@@ -115,7 +108,7 @@ static Value requantize(Composer &k, Operation *op, Value product, Value scaleA,
 }
 
 static LogicalResult refuseLists(Operation *op, unsigned formal, StringRef name) {
-  auto type = dyn_cast<RankedTensorType>(getInput(op, formal).getType());
+  auto type = dyn_cast<RankedTensorType>(getFormalInput(op, formal).getType());
   if (!type || (type.getRank() > 0 && (!type.hasStaticShape() || type.getNumElements() != 1)))
     return op->emitOpError("cannot be compiled: ") << name << " is not one number";
   return success();
@@ -140,7 +133,7 @@ static Value multiply(Composer &k, Value a, Value zeroA, Value b, Value zeroB, T
 static FailureOr<SmallVector<Value>> lowerMatMulInteger(Operation *op, ValueRange, LinalgBuilder &b) {
   Composer k(op, b);
   Type i32 = IntegerType::get(op->getContext(), 32);
-  return k.lower(multiply(k, getInput(op, 0), getInput(op, 2), getInput(op, 1), getInput(op, 3), i32));
+  return k.lower(multiply(k, getFormalInput(op, 0), getFormalInput(op, 2), getFormalInput(op, 1), getFormalInput(op, 3), i32));
 }
 
 static FailureOr<SmallVector<Value>> lowerQLinearMatMul(Operation *op, ValueRange, LinalgBuilder &b) {
@@ -148,14 +141,14 @@ static FailureOr<SmallVector<Value>> lowerQLinearMatMul(Operation *op, ValueRang
     return failure();
   Composer k(op, b);
   Type f32 = Float32Type::get(op->getContext()), accumulator = IntegerType::get(op->getContext(), 32);
-  Value x = getInput(op, 0), y = getInput(op, 3);
+  Value x = getFormalInput(op, 0), y = getFormalInput(op, 3);
   if (!isa<IntegerType>(getElementType(x)) || !isa<IntegerType>(getElementType(y)))
     accumulator = f32;
-  Value product = multiply(k, x, getInput(op, 2), y, getInput(op, 5), accumulator);
+  Value product = multiply(k, x, getFormalInput(op, 2), y, getFormalInput(op, 5), accumulator);
   int64_t rank = getRank(op->getResult(0));
-  auto scale = [&](unsigned formal, int64_t axis) { return k.alongAxis(k.cast(getInput(op, formal), f32), axis, rank); };
+  auto scale = [&](unsigned formal, int64_t axis) { return k.alongAxis(k.cast(getFormalInput(op, formal), f32), axis, rank); };
   return k.lower(
-      requantize(k, op, product, scale(1, rank - 2), scale(4, rank - 1), scale(6, rank - 2), getInput(op, 7)));
+      requantize(k, op, product, scale(1, rank - 2), scale(4, rank - 1), scale(6, rank - 2), getFormalInput(op, 7)));
 }
 
 static Value convolve(Composer &k, Operation *op, Value x, Value zeroX, Value w, Value zeroW, Value bias) {
@@ -168,7 +161,7 @@ static Value convolve(Composer &k, Operation *op, Value x, Value zeroX, Value w,
 
 static FailureOr<SmallVector<Value>> lowerConvInteger(Operation *op, ValueRange, LinalgBuilder &b) {
   Composer k(op, b);
-  Value sum = convolve(k, op, getInput(op, 0), getInput(op, 2), getInput(op, 1), getInput(op, 3), Value());
+  Value sum = convolve(k, op, getFormalInput(op, 0), getFormalInput(op, 2), getFormalInput(op, 1), getFormalInput(op, 3), Value());
   return k.lower(k.cast(sum, IntegerType::get(op->getContext(), 32)));
 }
 
@@ -176,9 +169,9 @@ static FailureOr<SmallVector<Value>> lowerQLinearConv(Operation *op, ValueRange,
   if (failed(refuseLists(op, 7, "y_zero_point")))
     return failure();
   Composer k(op, b);
-  Value sum = convolve(k, op, getInput(op, 0), getInput(op, 2), getInput(op, 3), getInput(op, 5), getInput(op, 8));
-  Value scaleW = k.alongAxis(getInput(op, 4), 1, getRank(op->getResult(0)));
-  return k.lower(requantize(k, op, sum, getInput(op, 1), scaleW, getInput(op, 6), getInput(op, 7)));
+  Value sum = convolve(k, op, getFormalInput(op, 0), getFormalInput(op, 2), getFormalInput(op, 3), getFormalInput(op, 5), getFormalInput(op, 8));
+  Value scaleW = k.alongAxis(getFormalInput(op, 4), 1, getRank(op->getResult(0)));
+  return k.lower(requantize(k, op, sum, getFormalInput(op, 1), scaleW, getFormalInput(op, 6), getFormalInput(op, 7)));
 }
 
 STRATA_SLICE(Products) {

@@ -115,7 +115,7 @@ static LogicalResult upgradeQuantize(Operation *op, PatternRewriter &rewriter) {
 // A scale or zero point such that it broadcasts to the elements.
 static Value spread(Operation *op, LinalgBuilder &b, Value value, Value x) {
   auto type = cast<RankedTensorType>(value.getType());
-  int64_t rank = cast<RankedTensorType>(x.getType()).getRank(), axis = getAxis(op, rank);
+  int64_t rank = getRank(x), axis = getAxis(op, rank);
   if (type.getRank() == 0)
     return value;
   if (type.getRank() == 1 && (type.getDimSize(0) == 1 || rank == 0))

@@ -35,7 +35,7 @@ static FailureOr<SmallVector<Value>> lowerArg(Operation *op, ValueRange operands
   int64_t rank = type.getRank(), axis = getFlag("axis", 0);
   axis = axis < 0 ? axis + rank : axis;
   bool last = getFlag("select_last_index", 0), keepDims = getFlag("keepdims", 1);
-  Type onnx = cast<TensorType>(op->getOperand(0).getType()).getElementType(), compute = scalar::getComputeType(onnx);
+  Type onnx = getElementType(op->getOperand(0)), compute = scalar::getComputeType(onnx);
   if (!isConstantIntValue(b.dim(operands[0], axis), 0) && !getConstantIntValue(b.dim(operands[0], axis)))
     b.check(b.compare(arith::CmpIPredicate::sgt, b.dim(operands[0], axis), b.getIndexAttr(0)),
             "there is no element along the axis");

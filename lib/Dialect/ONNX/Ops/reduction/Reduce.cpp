@@ -202,7 +202,7 @@ struct Reducer {
 
   OpFoldResult count() {
     OpFoldResult result = b.getIndexAttr(1);
-    for (int64_t i = 0, rank = cast<RankedTensorType>(data.getType()).getRank(); i < rank; ++i)
+    for (int64_t i = 0, rank = getRank(data); i < rank; ++i)
       if (axes ? llvm::is_contained(*axes, i) : true)
         result = b.mul(result, axes ? b.dim(data, i) : b.select(mask[i], b.dim(data, i), b.getIndexAttr(1)));
     return result;
@@ -249,14 +249,14 @@ static FailureOr<SmallVector<Value>> lowerKind(Operation *op, ValueRange operand
                                                function_ref<Value(Reducer &, Type onnx, Type compute)> build) {
   Value data = operands[0];
   auto type = cast<RankedTensorType>(data.getType());
-  Type onnx = cast<TensorType>(op->getOperand(0).getType()).getElementType(), compute = scalar::getComputeType(onnx);
+  Type onnx = getElementType(op->getOperand(0)), compute = scalar::getComputeType(onnx);
   Reducer reducer{b, data, getReduced(op, b, type.getRank()), {}};
   if (!reducer.axes)
     reducer.mask = getRuntimeMask(op, b, operands[1], type.getRank());
   Value result = build(reducer, onnx, compute);
   auto keepDims = op->getAttrOfType<IntegerAttr>("keepdims");
   if (keepDims && keepDims.getInt() == 0)
-    result = reducer.drop(result, cast<RankedTensorType>(op->getResult(0).getType()).getRank());
+    result = reducer.drop(result, getRank(op->getResult(0)));
   return SmallVector<Value>{result};
 }
 

@@ -365,11 +365,11 @@ SmallVector<Value> Recurrent::step(Value x, ValueRange state) {
 
 static FailureOr<SmallVector<Value>> lowerRecurrent(Operation *op, ValueRange, LinalgBuilder &b) {
   Recurrent rnn{op, b};
-  Value x = getFormal(b, op, kX), w = getFormal(b, op, kW), r = getFormal(b, op, kR), bias = getFormal(b, op, kB);
-  Value lengths = getFormal(b, op, kLengths);
+  Value x = b.operand(kX), w = b.operand(kW), r = b.operand(kR), bias = b.operand(kB);
+  Value lengths = b.operand(kLengths);
   auto layoutAttr = op->getAttrOfType<IntegerAttr>("layout");
   bool batchFirst = layoutAttr && layoutAttr.getInt() != 0;
-  rnn.element = getElement(x);
+  rnn.element = getElementType(x);
   rnn.compute = scalar::getComputeType(rnn.element);
   rnn.gates = getGates(op);
   bool isLstm = rnn.gates == 4;
@@ -395,7 +395,7 @@ static FailureOr<SmallVector<Value>> lowerRecurrent(Operation *op, ValueRange, L
 
   // [directions, batch, hidden], in the compute type.
   auto initial = [&](unsigned formal) -> Value {
-    Value given = formal <= (isLstm ? kInitialC : kInitialH) ? getFormal(b, op, formal) : Value();
+    Value given = formal <= (isLstm ? kInitialC : kInitialH) ? b.operand(formal) : Value();
     if (!given)
       return {};
     if (batchFirst)
@@ -406,7 +406,7 @@ static FailureOr<SmallVector<Value>> lowerRecurrent(Operation *op, ValueRange, L
     return widen(b, given, rnn.element);
   };
   Value initialStates[] = {initial(kInitialH), isLstm ? initial(kInitialC) : Value()};
-  Value peepholes = isLstm ? getFormal(b, op, kPeepholes) : Value();
+  Value peepholes = isLstm ? b.operand(kPeepholes) : Value();
 
   Type seam = rnn.element;
   bool wantsSequence = !cast<VersionedOpInterface>(op).getOutputGroup(0).empty();

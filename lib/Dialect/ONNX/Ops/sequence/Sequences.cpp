@@ -165,7 +165,7 @@ static FailureOr<SmallVector<Value>> lowerSplit(Operation *op, ValueRange operan
   Type i64 = b.getI64Type();
   if (failed(checkElement(op, op->getOperand(0).getType())))
     return failure();
-  int64_t rank = cast<RankedTensorType>(operands[0].getType()).getRank(), axis = 0;
+  int64_t rank = getRank(operands[0]), axis = 0;
   if (auto attr = op->getAttrOfType<IntegerAttr>("axis"))
     axis = attr.getInt() < 0 ? attr.getInt() + rank : attr.getInt();
   bool keepDims = true;
@@ -180,7 +180,7 @@ static FailureOr<SmallVector<Value>> lowerSplit(Operation *op, ValueRange operan
     Value split = b.elementwise(operands[1], i64, [&](ImplicitLocOpBuilder &n, ValueRange x) {
       return scalar::convert(n, x[0], from, i64);
     });
-    if (cast<RankedTensorType>(split.getType()).getRank() == 0) {
+    if (getRank(split) == 0) {
       // Equal parts; the last one takes what is left.
       Value part = b.extractScalar(split);
       b.check(b.create<arith::CmpIOp>(arith::CmpIPredicate::sgt, part, b.scalarInt(i64, 0)),

@@ -50,7 +50,7 @@ static LogicalResult inferAffineGrid(ShapeContext &c) {
 static FailureOr<SmallVector<Value>> lowerAffineGrid(Operation *op, ValueRange operands, LinalgBuilder &b) {
   Value theta = operands[0];
   Type element = getElementType(op->getOperand(0));
-  int64_t spatial = cast<RankedTensorType>(op->getResult(0).getType()).getRank() - 2;
+  int64_t spatial = getRank(op->getResult(0)) - 2;
   bool alignCorners = cast<AffineGridOp>(op).getAlignCorners() != 0;
   Sizes size;
   b.checkEqual(b.dim(operands[1], 0), b.getIndexAttr(spatial + 2), "size does not have an element per dimension");

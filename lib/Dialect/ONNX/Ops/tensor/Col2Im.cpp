@@ -63,7 +63,7 @@ static Value addElements(ImplicitLocOpBuilder &n, Value x, Value y) {
 
 static FailureOr<SmallVector<Value>> lowerCol2Im(Operation *op, ValueRange operands, LinalgBuilder &b) {
   Value input = operands[0];
-  Type onnx = getOnnxElement(op->getOperand(0)), compute = scalar::getComputeType(onnx);
+  Type onnx = getElementType(op->getOperand(0)), compute = scalar::getComputeType(onnx);
   Sizes image = b.integerElements(op->getOperand(1)), block = b.integerElements(op->getOperand(2));
   int64_t rank = image.size();
   auto getList = [&](StringRef name, int64_t count, int64_t absent) {

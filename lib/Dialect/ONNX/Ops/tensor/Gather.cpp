@@ -47,7 +47,7 @@ static ValueAnalysis::Values gatherValues(ShapeContext &c) {
 static FailureOr<SmallVector<Value>> lowerGather(Operation *op, ValueRange operands, LinalgBuilder &b) {
   Value data = operands[0], indices = operands[1];
   auto type = cast<RankedTensorType>(data.getType());
-  int64_t axis = axisOf(op, type.getRank()), added = cast<RankedTensorType>(indices.getType()).getRank();
+  int64_t axis = axisOf(op, type.getRank()), added = getRank(indices);
   int64_t rank = type.getRank() - 1 + added;
   indexing::checkRange(b, indices, b.dim(data, axis), op->getOperand(1), "an index is out of range");
   Value size = b.index(b.dim(data, axis));
@@ -144,7 +144,7 @@ static FailureOr<SmallVector<Value>> lowerGatherND(Operation *op, ValueRange ope
   int64_t batch = cast<GatherNDOp>(op).getBatchDims(), rank = type.getRank(), outer = indexType.getRank() - 1;
   int64_t depth = indexType.getShape().back();
   if (ShapedType::isDynamic(depth))
-    depth = outer + rank - batch - cast<RankedTensorType>(op->getResult(0).getType()).getRank();
+    depth = outer + rank - batch - getRank(op->getResult(0));
   b.checkEqual(b.dim(indices, outer), b.getIndexAttr(depth), "the index tuples do not have the declared size");
   for (int64_t i = 0; i < batch; ++i)
     b.checkEqual(b.dim(data, i), b.dim(indices, i), "the sizes of batch dimension " + Twine(i) + " differ");

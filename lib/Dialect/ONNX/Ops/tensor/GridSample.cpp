@@ -153,8 +153,8 @@ struct GridSampler {
 static FailureOr<SmallVector<Value>> lowerGridSample(Operation *op, ValueRange operands, LinalgBuilder &b) {
   auto sample = cast<GridSampleOp>(op);
   Value data = operands[0], grid = operands[1];
-  Type onnx = getOnnxElement(op->getOperand(0)), seam = getElement(data);
-  Type gridElement = getOnnxElement(op->getOperand(1)), compute = scalar::getComputeType(onnx);
+  Type onnx = getElementType(op->getOperand(0)), seam = getElementType(data);
+  Type gridElement = getElementType(op->getOperand(1)), compute = scalar::getComputeType(onnx);
   Sizes sizes = b.sizes(data), gridSizes = b.sizes(grid);
   int64_t rank = sizes.size() - 2;
   bool nearest = sample.getMode() == "nearest";

@@ -21,7 +21,7 @@ static Value isNonZero(ImplicitLocOpBuilder &b, Value x) {
 
 // How many elements are not zero.
 static Value countNonZero(LinalgBuilder &b, Value tensor) {
-  int64_t rank = cast<RankedTensorType>(tensor.getType()).getRank();
+  int64_t rank = getRank(tensor);
   Value count = b.reduce(tensor, llvm::to_vector(llvm::seq<int64_t>(0, rank)), false, b.scalarInt(b.getI64Type(), 0),
                          [](ImplicitLocOpBuilder &nested, ValueRange args) -> Value {
                            Value one = nested.create<arith::ExtUIOp>(nested.getI64Type(), isNonZero(nested, args[0]));
@@ -40,7 +40,7 @@ static LogicalResult inferNonZero(ShapeContext &c) {
 
 static FailureOr<SmallVector<Value>> lowerNonZero(Operation *op, ValueRange operands, LinalgBuilder &b) {
   Value data = operands[0];
-  int64_t rank = cast<RankedTensorType>(data.getType()).getRank();
+  int64_t rank = getRank(data);
   Value count = countNonZero(b, data), one = b.index(int64_t(1));
   Type i64 = b.getI64Type();
   if (rank == 0) // A scalar has no indices: 0 rows.
@@ -88,7 +88,7 @@ static FailureOr<SmallVector<Value>> lowerCompress(Operation *op, ValueRange ope
   Value data = operands[0], condition = operands[1];
   int64_t axis = 0;
   if (auto attr = op->getAttrOfType<IntegerAttr>("axis"))
-    axis = attr.getInt() < 0 ? attr.getInt() + cast<RankedTensorType>(data.getType()).getRank() : attr.getInt();
+    axis = attr.getInt() < 0 ? attr.getInt() + getRank(data) : attr.getInt();
   else
     data = b.reshape(data, {b.product(b.sizes(data))});
   auto type = cast<RankedTensorType>(data.getType());

@@ -64,7 +64,7 @@ static FailureOr<SmallVector<Value>> lowerOneHot(Operation *op, ValueRange opera
   auto indexType = cast<RankedTensorType>(operands[0].getType());
   int64_t rank = indexType.getRank() + 1, axis = cast<OneHotOp>(op).getAxis();
   axis = axis < 0 ? axis + rank : axis;
-  auto elementOf = [&](unsigned i) { return cast<TensorType>(op->getOperand(i).getType()).getElementType(); };
+  auto elementOf = [&](unsigned i) { return getElementType(op->getOperand(i)); };
   Type i64 = b.getI64Type();
   std::optional<Shape> shape = getShape(op->getResult(0).getType());
   std::optional<OpFoldResult> depth = b.knownSize((*shape)[axis]);

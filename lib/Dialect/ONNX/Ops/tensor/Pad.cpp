@@ -64,7 +64,7 @@ static LogicalResult upgradePad(Operation *op, PatternRewriter &rewriter) {
     replaceByNext(op, rewriter, inputs, {"paddings"}, rewriter.getNamedAttr("pads", op->getAttr("paddings")));
   } else if (version == 2) {
     auto value = op->getAttrOfType<FloatAttr>("value");
-    Type element = cast<TensorType>(inputs[0].getType()).getElementType();
+    Type element = getElementType(inputs[0]);
     inputs.push_back(makeIntegers(rewriter, op->getLoc(), op->getAttrOfType<DenseI64ArrayAttr>("pads")));
     inputs.push_back(
         makeScalar(rewriter, op->getLoc(), element, value ? value.getValueAsDouble() : 0.0));

@@ -88,10 +88,7 @@ static LogicalResult inferResize(ShapeContext &c) {
 static LogicalResult upgradeResize(Operation *op, PatternRewriter &rewriter) {
   auto versioned = cast<VersionedOpInterface>(op);
   SmallVector<NamedAttribute> attrs = attributesWithout(op);
-  auto input = [&](unsigned formal) -> Value {
-    OperandRange group = versioned.getInputGroup(formal);
-    return group.empty() ? Value() : Value(group.front());
-  };
+  auto input = [&](unsigned formal) { return getFormalInput(op, formal); };
   auto string = [&](StringRef name, StringRef absent) {
     auto attr = op->getAttrOfType<StringAttr>(name);
     return attr ? attr.getValue() : absent;
@@ -409,7 +406,7 @@ static FailureOr<SmallVector<Value>> lowerResize(Operation *op, ValueRange opera
                     resize.getCubicCoeffA().convertToDouble()};
   if (settings.mode != "nearest" && settings.mode != "linear" && settings.mode != "cubic")
     return op->emitOpError("has the unknown mode '") << settings.mode << "'";
-  Type onnx = cast<TensorType>(op->getOperand(0).getType()).getElementType();
+  Type onnx = getElementType(op->getOperand(0));
   if (settings.mode != "nearest" && (isa<ComplexType>(onnx) || onnx.isInteger(1)))
     return op->emitOpError("cannot be compiled: it interpolates values of type ") << onnx;
   Type f64 = b.getF64Type();

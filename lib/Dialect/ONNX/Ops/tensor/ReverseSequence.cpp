@@ -38,7 +38,7 @@ static FailureOr<SmallVector<Value>> lowerReverse(Operation *op, ValueRange oper
                         return nested.create<arith::AndIOp>(args[1], fits);
                       });
   b.check(b.extractScalar(ok), "a sequence is longer than the time axis");
-  Type element = cast<RankedTensorType>(data.getType()).getElementType();
+  Type element = getElementType(data);
   return SmallVector<Value>{b.generate(sizes, element, [&](ImplicitLocOpBuilder &body, ValueRange at) -> Value {
     Value length = body.create<arith::IndexCastOp>(body.getIndexType(), body.create<tensor::ExtractOp>(lengths, at[batch]));
     Value inside = body.create<arith::CmpIOp>(arith::CmpIPredicate::slt, at[time], length);

@@ -58,7 +58,7 @@ static StringRef getReduction(Operation *op) {
   return attr ? attr.getValue() : "none";
 }
 
-static Type onnxElement(Operation *op) { return cast<TensorType>(op->getOperand(0).getType()).getElementType(); }
+static Type onnxElement(Operation *op) { return getElementType(op->getOperand(0)); }
 
 static LogicalResult checkCombinable(Operation *op) {
   if (isa<ComplexType>(onnxElement(op)) && (getReduction(op) == "max" || getReduction(op) == "min"))
@@ -87,7 +87,7 @@ static FailureOr<SmallVector<Value>> lowerScatterElements(Operation *op, ValueRa
   if (failed(checkCombinable(op)))
     return failure();
   Value data = operands[0], indices = operands[1], updates = operands[2];
-  int64_t rank = cast<RankedTensorType>(data.getType()).getRank(), axis = cast<ScatterElementsOp>(op).getAxis();
+  int64_t rank = getRank(data), axis = cast<ScatterElementsOp>(op).getAxis();
   axis = axis < 0 ? axis + rank : axis;
   indexing::checkRange(b, indices, b.dim(data, axis), op->getOperand(1), "an index is out of range");
   for (int64_t i = 0; i < rank; ++i) {
@@ -132,8 +132,8 @@ static FailureOr<SmallVector<Value>> lowerScatterND(Operation *op, ValueRange op
     return failure();
   Value data = operands[0], indices = operands[1], updates = operands[2];
   auto type = cast<RankedTensorType>(data.getType());
-  int64_t rank = type.getRank(), outer = cast<RankedTensorType>(indices.getType()).getRank() - 1;
-  int64_t depth = outer + rank - cast<RankedTensorType>(updates.getType()).getRank();
+  int64_t rank = type.getRank(), outer = getRank(indices) - 1;
+  int64_t depth = outer + rank - getRank(updates);
   b.checkEqual(b.dim(indices, outer), b.getIndexAttr(depth), "the index tuples do not have the size that the updates tell");
   for (int64_t i = 0; i < outer; ++i)
     b.checkEqual(b.dim(indices, i), b.dim(updates, i), "the indices' and updates' sizes differ in dimension " + Twine(i));
@@ -202,7 +202,7 @@ static LogicalResult toScatterElements(Operation *op, PatternRewriter &rewriter)
 
 static FailureOr<SmallVector<Value>> lowerScatter(Operation *op, ValueRange operands, LinalgBuilder &b) {
   Value data = operands[0];
-  int64_t rank = cast<RankedTensorType>(data.getType()).getRank(), axis = cast<ScatterOp>(op).getAxis();
+  int64_t rank = getRank(data), axis = cast<ScatterOp>(op).getAxis();
   axis = axis < 0 ? axis + rank : axis;
   indexing::checkRange(b, operands[1], b.dim(data, axis), op->getOperand(1), "an index is out of range");
   for (int64_t i = 0; i < rank; ++i) {

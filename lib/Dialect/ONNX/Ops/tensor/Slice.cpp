@@ -296,7 +296,7 @@ static FailureOr<SmallVector<Value>> lowerSlice(Operation *op, ValueRange operan
     first.push_back(b.index(range.first));
     step.push_back(b.index(range.step));
   }
-  Type element = cast<RankedTensorType>(data.getType()).getElementType();
+  Type element = getElementType(data);
   return SmallVector<Value>{b.generate(counts, element, [&](ImplicitLocOpBuilder &nested, ValueRange indices) -> Value {
     SmallVector<Value> source;
     for (int64_t i = 0; i < rank; ++i)

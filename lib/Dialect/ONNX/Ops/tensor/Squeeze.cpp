@@ -87,7 +87,7 @@ static LogicalResult inferSqueeze(ShapeContext &c) {
 static FailureOr<SmallVector<Value>> lowerSqueeze(Operation *op, ValueRange operands, LinalgBuilder &b) {
   Value data = operands[0];
   auto type = cast<RankedTensorType>(data.getType());
-  int64_t rank = type.getRank(), kept = cast<RankedTensorType>(op->getResult(0).getType()).getRank();
+  int64_t rank = type.getRank(), kept = getRank(op->getResult(0));
   std::optional<SmallVector<int64_t>> list = operands.size() > 1 ? b.getIntegers(op->getOperand(1)) : std::nullopt;
   if (operands.size() > 1 && list) {
     SmallVector<int64_t> shape(type.getShape()), axes;
@@ -159,7 +159,7 @@ static LogicalResult inferUnsqueeze(ShapeContext &c) {
 
 static FailureOr<SmallVector<Value>> lowerUnsqueeze(Operation *op, ValueRange operands, LinalgBuilder &b) {
   Value data = operands[0];
-  int64_t rank = cast<RankedTensorType>(op->getResult(0).getType()).getRank();
+  int64_t rank = getRank(op->getResult(0));
   if (auto list = b.getIntegers(op->getOperand(1))) {
     SmallVector<int64_t> axes;
     for (int64_t axis : *list)

@@ -52,7 +52,7 @@ static FailureOr<SmallVector<Value>> lowerTensorScatter(Operation *op, ValueRang
     b.check(b.extractScalar(ok), "a write index is out of range");
   }
   // Where the update has an element for it, else the cache: both reads stay in bounds.
-  Type element = cast<RankedTensorType>(cache.getType()).getElementType();
+  Type element = getElementType(cache);
   Value last = b.index(b.maximum(b.sub(written[axis], b.getIndexAttr(1)), b.getIndexAttr(0)));
   if (isConstantIntValue(written[axis], 0))
     return SmallVector<Value>{cache};

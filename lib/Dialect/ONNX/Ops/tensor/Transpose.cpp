@@ -41,7 +41,7 @@ static ValueAnalysis::Values transposeValues(ShapeContext &c) {
 }
 
 static FailureOr<SmallVector<Value>> lowerTranspose(Operation *op, ValueRange operands, LinalgBuilder &b) {
-  int64_t rank = cast<RankedTensorType>(operands[0].getType()).getRank();
+  int64_t rank = getRank(operands[0]);
   return SmallVector<Value>{b.transpose(operands[0], getPermutation(op, rank))};
 }
 

@@ -125,7 +125,7 @@ struct Sorter {
 static FailureOr<SmallVector<Value>> lowerUnique(Operation *op, ValueRange operands, LinalgBuilder &b) {
   auto unique = cast<UniqueOp>(op);
   Value data = operands[0];
-  Type i64 = b.getI64Type(), onnx = getOnnxElement(op->getOperand(0));
+  Type i64 = b.getI64Type(), onnx = getElementType(op->getOperand(0));
   int64_t axis = 0;
   if (auto attr = op->getAttrOfType<IntegerAttr>("axis"))
     axis = attr.getInt() < 0 ? attr.getInt() + getRank(data) : attr.getInt();
@@ -170,7 +170,7 @@ static FailureOr<SmallVector<Value>> lowerUnique(Operation *op, ValueRange opera
   OpFoldResult number = found[3], none = b.getIndexAttr(0);
   Value indices = b.slice(found[0], none, number);
   sizes[axis] = number;
-  SmallVector<Value> results{b.generate(sizes, getElement(data), [&](ImplicitLocOpBuilder &n, ValueRange i) -> Value {
+  SmallVector<Value> results{b.generate(sizes, getElementType(data), [&](ImplicitLocOpBuilder &n, ValueRange i) -> Value {
     SmallVector<Value> source(i);
     source[axis] = n.create<arith::IndexCastOp>(n.getIndexType(), n.create<tensor::ExtractOp>(indices, i[axis]));
     return n.create<tensor::ExtractOp>(data, source);

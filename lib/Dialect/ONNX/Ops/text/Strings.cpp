@@ -68,7 +68,7 @@ static LogicalResult inferNormalizer(ShapeContext &c) {
 
 static FailureOr<SmallVector<Value>> lowerNormalizer(Operation *op, ValueRange operands, LinalgBuilder &b) {
   Type i64 = b.getI64Type();
-  int64_t rank = cast<RankedTensorType>(operands[0].getType()).getRank(), action = getCaseAction(op);
+  int64_t rank = getRank(operands[0]), action = getCaseAction(op);
   auto sensitive = op->getAttrOfType<IntegerAttr>("is_case_sensitive");
   bool fold = !sensitive || sensitive.getInt() == 0;
   auto changeCase = [&](Value string, int64_t how) {

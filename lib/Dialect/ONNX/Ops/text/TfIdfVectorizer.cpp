@@ -97,7 +97,7 @@ static FailureOr<SmallVector<Value>> lowerTfIdf(Operation *op, ValueRange operan
     Type from = getElementType(op->getOperand(0));
     ids = b.elementwise(ids, i64, [&](ImplicitLocOpBuilder &n, ValueRange x) { return scalar::convert(n, x[0], from, i64); });
   }
-  int64_t rank = cast<RankedTensorType>(ids.getType()).getRank();
+  int64_t rank = getRank(ids);
   if (rank == 1)
     ids = b.unsqueeze(ids, {0});
   auto constant = [&](ArrayRef<int64_t> values) {

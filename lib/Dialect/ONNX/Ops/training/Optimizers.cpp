@@ -39,6 +39,11 @@ struct Rule {
   Value mul(Value x, Value y) { return b.create<arith::MulFOp>(x, y); }
   Value div(Value x, Value y) { return b.create<arith::DivFOp>(x, y); }
   Value sqrt(Value x) { return b.create<math::SqrtOp>(x); }
+  /// `step` > 0 ? later : first.
+  Value ifLater(Value step, Value later, Value first) {
+    Value zero = b.create<arith::ConstantOp>(b.getI64IntegerAttr(0));
+    return b.create<arith::SelectOp>(b.create<arith::CmpIOp>(arith::CmpIPredicate::sgt, step, zero), later, first);
+  }
   Value convert(Value x) {
     if (x.getType() == type)
       return x;
@@ -66,7 +71,7 @@ static SmallVector<Value> lowerOptimizer(Operation *op, LinalgBuilder &b, Prepar
         b.checkEqual(b.dim(tensors[0], d), b.dim(tensors.back(), d),
                      "a tensor and its gradient or state differ in dimension " + Twine(d));
     }
-    Type type = getElement(tensors[0]);
+    Type type = getElementType(tensors[0]);
     Rule here{b, type};
     SmallVector<Value> converted = llvm::map_to_vector(scalars, [&](Value v) { return here.convert(v); });
     for (unsigned result = 0; result + 1 < groups; ++result)
@@ -91,9 +96,7 @@ static FailureOr<SmallVector<Value>> lowerMomentum(Operation *op, ValueRange ope
       op, b,
       [&](Rule r, Value rate, Value step) {
         // The gradient counts whole in the first step.
-        Value later = r.b.create<arith::CmpIOp>(arith::CmpIPredicate::sgt, step,
-                                                r.b.create<arith::ConstantOp>(r.b.getI64IntegerAttr(0)));
-        return SmallVector<Value>{rate, r.b.create<arith::SelectOp>(later, r(beta), r(1))};
+        return SmallVector<Value>{rate, r.ifLater(step, r(beta), r(1))};
       },
       [&](Rule r, ValueRange v, ArrayRef<Value> scalars) {
         Value gradient = regularize(r, v, norm);
@@ -115,9 +118,7 @@ static FailureOr<SmallVector<Value>> lowerAdam(Operation *op, ValueRange operand
         Value times = r.b.create<arith::SIToFPOp>(r.type, step);
         auto missing = [&](double base) { return r.sub(r(1), r.b.create<math::PowFOp>(r(base), times)); };
         Value corrected = r.div(r.mul(rate, r.sqrt(missing(beta))), missing(alpha));
-        Value later = r.b.create<arith::CmpIOp>(arith::CmpIPredicate::sgt, step,
-                                                r.b.create<arith::ConstantOp>(r.b.getI64IntegerAttr(0)));
-        return SmallVector<Value>{r.b.create<arith::SelectOp>(later, corrected, rate)};
+        return SmallVector<Value>{r.ifLater(step, corrected, rate)};
       },
       [&](Rule r, ValueRange v, ArrayRef<Value> scalars) {
         Value gradient = regularize(r, v, norm);
