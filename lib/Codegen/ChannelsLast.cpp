@@ -11,6 +11,7 @@
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/Dialect/Utils/IndexingUtils.h"
+#include "mlir/Dialect/Utils/StaticValueUtils.h"
 #include "mlir/Transforms/GreedyPatternRewriteDriver.h"
 
 namespace strata {
@@ -315,17 +316,108 @@ struct SinkThroughConcat : OpRewritePattern<tensor::ConcatOp> {
   }
 };
 
+/// Joined dimensions are moved beside the last of them in the source (if they are not there already), and the order of
+/// the joined ones becomes a transpose behind.
+struct SinkThroughCollapse : OpRewritePattern<tensor::CollapseShapeOp> {
+  using OpRewritePattern::OpRewritePattern;
+
+  LogicalResult matchAndRewrite(tensor::CollapseShapeOp op, PatternRewriter &rewriter) const override {
+    auto transpose = op.getSrc().getDefiningOp<linalg::TransposeOp>();
+    SmallVector<ReassociationIndices> groups = op.getReassociationIndices();
+    if (!transpose || groups.empty())
+      return failure();
+    ArrayRef<int64_t> permutation = transpose.getPermutation();
+    SmallVector<int64_t> from = llvm::to_vector(llvm::seq<int64_t>(0, groups.size()));
+    auto lastOf = [&](int64_t group) {
+      int64_t last = 0;
+      for (int64_t dim : groups[group])
+        last = std::max(last, permutation[dim]);
+      return last;
+    };
+    llvm::sort(from, [&](int64_t a, int64_t b) { return lastOf(a) < lastOf(b); });
+    if (isIdentityPermutation(from))
+      return failure();
+    SmallVector<ReassociationIndices> joined;
+    SmallVector<int64_t> within;
+    for (int64_t group : from) {
+      joined.emplace_back();
+      for (int64_t dim : groups[group]) {
+        joined.back().push_back(within.size());
+        within.push_back(permutation[dim]);
+      }
+    }
+    Value source = transposed(rewriter, op.getLoc(), transpose.getInput(), within);
+    source = rewriter.create<tensor::CollapseShapeOp>(op.getLoc(), source, joined);
+    rewriter.replaceOp(op, transposed(rewriter, op.getLoc(), source, invertPermutationVector(from)));
+    return success();
+  }
+};
+
+/// transpose(collapse(transpose(x))), left where nothing took the outer one away: one transpose.
+struct MergeAroundCollapse : OpRewritePattern<linalg::TransposeOp> {
+  using OpRewritePattern::OpRewritePattern;
+
+  LogicalResult matchAndRewrite(linalg::TransposeOp op, PatternRewriter &rewriter) const override {
+    auto collapse = op.getInput().getDefiningOp<tensor::CollapseShapeOp>();
+    auto inner = collapse ? collapse.getSrc().getDefiningOp<linalg::TransposeOp>() : nullptr;
+    if (!inner || !collapse->hasOneUse() || !inner->hasOneUse())
+      return failure();
+    SmallVector<ReassociationIndices> groups = collapse.getReassociationIndices(), joined;
+    SmallVector<int64_t> order;
+    for (int64_t group : op.getPermutation()) {
+      joined.emplace_back();
+      for (int64_t dim : groups[group]) {
+        joined.back().push_back(order.size());
+        order.push_back(inner.getPermutation()[dim]);
+      }
+    }
+    Value source = transposed(rewriter, op.getLoc(), inner.getInput(), order);
+    rewriter.replaceOpWithNewOp<tensor::CollapseShapeOp>(op, source, joined);
+    return success();
+  }
+};
+
+/// Each dimension of the source is split where it stands.
+struct SinkThroughExpand : OpRewritePattern<tensor::ExpandShapeOp> {
+  using OpRewritePattern::OpRewritePattern;
+
+  LogicalResult matchAndRewrite(tensor::ExpandShapeOp op, PatternRewriter &rewriter) const override {
+    auto transpose = op.getSrc().getDefiningOp<linalg::TransposeOp>();
+    SmallVector<ReassociationIndices> groups = op.getReassociationIndices();
+    if (!transpose || groups.empty())
+      return failure();
+    SmallVector<OpFoldResult> sizes = getMixedValues(op.getStaticOutputShape(), op.getOutputShape(), rewriter), split;
+    SmallVector<ReassociationIndices> parts;
+    SmallVector<int64_t> order(sizes.size()), shape;
+    for (int64_t to : invertPermutationVector(transpose.getPermutation())) {
+      parts.emplace_back();
+      for (int64_t dim : groups[to]) {
+        order[dim] = split.size();
+        parts.back().push_back(split.size());
+        split.push_back(sizes[dim]);
+        shape.push_back(op.getResultType().getDimSize(dim));
+      }
+    }
+    Value source = rewriter.create<tensor::ExpandShapeOp>(op.getLoc(), op.getResultType().clone(shape),
+                                                          transpose.getInput(), parts, split);
+    rewriter.replaceOp(op, transposed(rewriter, op.getLoc(), source, order));
+    return success();
+  }
+};
+
 struct ChannelsLastPass : strata::impl::ChannelsLastBase<ChannelsLastPass> {
   void runOnOperation() override {
     RewritePatternSet patterns(&getContext());
     patterns.add<MoveChannels, ComposeTransposes, SinkThroughGeneric,
-                 SinkThroughPad, SinkThroughSlice, SinkThroughConcat>(
+                 SinkThroughPad, SinkThroughSlice, SinkThroughConcat, SinkThroughCollapse, SinkThroughExpand>(
         &getContext());
     tensor::EmptyOp::getCanonicalizationPatterns(patterns, &getContext());
     GreedyRewriteConfig config;
     config.maxIterations = 100;
-    if (failed(applyPatternsAndFoldGreedily(getOperation(), std::move(patterns),
-                                            config)))
+    RewritePatternSet merge(&getContext());
+    merge.add<MergeAroundCollapse, ComposeTransposes>(&getContext());
+    if (failed(applyPatternsAndFoldGreedily(getOperation(), std::move(patterns), config)) ||
+        failed(applyPatternsAndFoldGreedily(getOperation(), std::move(merge), config)))
       return signalPassFailure();
   }
 };

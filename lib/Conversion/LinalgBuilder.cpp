@@ -552,16 +552,7 @@ Value LinalgBuilder::slice(Value tensor, ArrayRef<OpFoldResult> offsets, ArrayRe
 Value LinalgBuilder::concat(ValueRange tensors, int64_t axis) {
   if (tensors.size() == 1)
     return tensors[0];
-  Sizes result = sizes(tensors[0]);
-  for (Value tensor : tensors.drop_front())
-    result[axis] = add(result[axis], dim(tensor, axis));
-  Value into = empty(result, cast<RankedTensorType>(tensors[0].getType()).getElementType());
-  SmallVector<OpFoldResult> offsets(result.size(), getIndexAttr(0)), ones(result.size(), getIndexAttr(1));
-  for (Value tensor : tensors) {
-    into = create<tensor::InsertSliceOp>(tensor, into, offsets, sizes(tensor), ones);
-    offsets[axis] = add(offsets[axis], dim(tensor, axis));
-  }
-  return into;
+  return create<tensor::ConcatOp>(axis, tensors);
 }
 
 Value LinalgBuilder::pad(Value tensor, ArrayRef<OpFoldResult> low, ArrayRef<OpFoldResult> high, Value value) {

@@ -45,3 +45,41 @@ func.func @concat(%a: tensor<1x8x8x3xf32>, %b: tensor<1x8x8x5xf32>) -> tensor<1x
   %0 = tensor.concat dim(1) %ta, %tb : (tensor<1x3x8x8xf32>, tensor<1x5x8x8xf32>) -> tensor<1x8x8x8xf32>
   return %0 : tensor<1x8x8x8xf32>
 }
+
+// Channels in groups, shuffled: the spatial dimensions stay in front.
+// CHECK-LABEL: func.func @shuffle(
+// CHECK:         tensor.expand_shape %{{.*}} {{\[\[}}0], [1], [2], [3, 4]] {{.*}} into tensor<1x8x8x2x3xf32>
+// CHECK:         linalg.transpose {{.*}} permutation = [0, 1, 2, 4, 3]
+// CHECK:         tensor.collapse_shape %{{.*}} {{\[\[}}0], [1], [2], [3, 4]] : tensor<1x8x8x3x2xf32>
+// CHECK:         tensor.pad %{{.*}} low[0, 1, 1, 0]
+// CHECK-NOT:     linalg.transpose
+// CHECK:         return
+func.func @shuffle(%x: tensor<1x8x8x6xf32>) -> tensor<1x10x10x6xf32> {
+  %z = arith.constant 0.0 : f32
+  %e0 = tensor.empty() : tensor<1x6x8x8xf32>
+  %0 = linalg.transpose ins(%x : tensor<1x8x8x6xf32>) outs(%e0 : tensor<1x6x8x8xf32>) permutation = [0, 3, 1, 2]
+  %1 = tensor.expand_shape %0 [[0], [1, 2], [3], [4]] output_shape [1, 2, 3, 8, 8] : tensor<1x6x8x8xf32> into tensor<1x2x3x8x8xf32>
+  %e1 = tensor.empty() : tensor<1x3x2x8x8xf32>
+  %2 = linalg.transpose ins(%1 : tensor<1x2x3x8x8xf32>) outs(%e1 : tensor<1x3x2x8x8xf32>) permutation = [0, 2, 1, 3, 4]
+  %3 = tensor.collapse_shape %2 [[0], [1, 2], [3], [4]] : tensor<1x3x2x8x8xf32> into tensor<1x6x8x8xf32>
+  %p = tensor.pad %3 low[0, 0, 1, 1] high[0, 0, 1, 1] {
+  ^bb0(%a: index, %b: index, %c: index, %d: index):
+    tensor.yield %z : f32
+  } : tensor<1x6x8x8xf32> to tensor<1x6x10x10xf32>
+  %e2 = tensor.empty() : tensor<1x10x10x6xf32>
+  %4 = linalg.transpose ins(%p : tensor<1x6x10x10xf32>) outs(%e2 : tensor<1x10x10x6xf32>) permutation = [0, 2, 3, 1]
+  return %4 : tensor<1x10x10x6xf32>
+}
+
+// Where nothing takes the second transpose away there is one, as before.
+// CHECK-LABEL: func.func @alone(
+// CHECK:         linalg.transpose {{.*}} permutation = [0, 2, 1, 3, 4]
+// CHECK:         tensor.collapse_shape %{{.*}} {{\[\[}}0], [1, 2], [3], [4]]
+// CHECK-NOT:     linalg.transpose
+// CHECK:         return
+func.func @alone(%x: tensor<1x2x3x8x8xf32>) -> tensor<1x6x8x8xf32> {
+  %e1 = tensor.empty() : tensor<1x3x2x8x8xf32>
+  %2 = linalg.transpose ins(%x : tensor<1x2x3x8x8xf32>) outs(%e1 : tensor<1x3x2x8x8xf32>) permutation = [0, 2, 1, 3, 4]
+  %3 = tensor.collapse_shape %2 [[0], [1, 2], [3], [4]] : tensor<1x3x2x8x8xf32> into tensor<1x6x8x8xf32>
+  return %3 : tensor<1x6x8x8xf32>
+}
