@@ -1,9 +1,8 @@
 """Comparison with an oracle's outputs: integers exactly, floats within a tolerance that follows from their type."""
 
 import numpy as np
-from support.compare import difference
-
 from Conformance import schemas
+from support.compare import difference
 
 # (relative, absolute) by element type: some units in the last place; the oracles compute in double and round once.
 TOLERANCES = {
@@ -49,8 +48,8 @@ def _exact(want, got):
     with np.errstate(all="ignore"):
         differ = ~((want == got) | ((want != want) & (got != got)))
     if np.any(differ):
-        places = np.argwhere(differ)
-        return f"{len(places)} of {want.size} differ, first at {places[0].tolist()}: {want[differ][0]!r}, got {got[differ][0]!r}"
+        place = np.argwhere(differ)[0].tolist()
+        return f"{differ.sum()} of {want.size} differ, at {place}: expected {want[differ][0]!r}, got {got[differ][0]!r}"
     return None
 
 

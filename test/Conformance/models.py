@@ -1,9 +1,8 @@
 """ONNX models of cases: several independent nodes in one, for the compiler, or one for an oracle."""
 
 import numpy as np
-from onnx import helper, numpy_helper
-
 from Conformance import schemas
+from onnx import helper, numpy_helper
 
 
 def input_types(case):
@@ -54,7 +53,7 @@ def used_cells(case, expected=None):
 def build(members, opset, dynamic=False, plain=False, attributes=None, inputs=None):
     """A model of [(case, expected outputs or None)] of one domain and version. Its inputs, by name, are `feeds`.
 
-    dynamic     every dimension symbolic, constants as inputs
+    dynamic     every dimension symbolic but those of the constants, which are inputs
     plain       all inputs are inputs of the graph
     attributes, inputs   in place of the (only) case's own
     """
@@ -75,7 +74,8 @@ def build(members, opset, dynamic=False, plain=False, attributes=None, inputs=No
             feeds[name] = value
             shape = None
             if isinstance(value, np.ndarray):
-                shape = [f"{name}_{axis}" for axis in range(value.ndim)] if dynamic else value.shape
+                symbolic = dynamic and index not in case.constants  # their sizes tell the ranks of others
+                shape = [f"{name}_{axis}" for axis in range(value.ndim)] if symbolic else value.shape
             formals.append(helper.make_value_info(name, schemas.type_proto(text, shape)))
         kept = [f"c{number}_y{index}" if flag else "" for index, flag in enumerate(flags(case))]
         domain, op, _ = case.key

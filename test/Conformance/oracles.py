@@ -9,10 +9,8 @@ import os
 
 import numpy as np
 import onnx.reference.ops as reference_ops
-from onnx import helper
-from onnx.reference import ReferenceEvaluator
-
 from Conformance import models, schemas
+from onnx.reference import ReferenceEvaluator
 
 # Versions that mean something else than the one before under the same signature.
 MEANING = {
@@ -71,7 +69,9 @@ def reference_opset(key):
     classes = reference_classes().get((domain, op), set())
     numbered = sorted(c for c in classes if c)
     if not classes:
-        return version if schemas.live()[key].has_function or schemas.live()[key].has_context_dependent_function else None
+        return (
+            version if schemas.live()[key].has_function or schemas.live()[key].has_context_dependent_function else None
+        )
     if older := [c for c in numbered if c <= version]:
         if same_meaning(domain, op, older[-1], version):
             return version

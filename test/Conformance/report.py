@@ -1,5 +1,6 @@
 """What a run has shown: schemas and cells executed, by oracle and form; what failed; what is open, against open.txt."""
 
+import re
 from collections import Counter
 from pathlib import Path
 
@@ -39,6 +40,16 @@ def write_open(labels):
     OPEN.write_text(HEADER + "".join(f"{head}: {' '.join(types)}\n" for head, types in rows.items()))
 
 
+def failures(problems):
+    """Those of one operator version with the same text, but for numbers, in one line."""
+    together = {}
+    for name, text in problems.items():
+        together.setdefault((name.split("/")[0], re.sub(r"[-\d.e]+", "#", text)[:100]), []).append(name)
+    for names in together.values():
+        more = f" and {len(names) - 1} more" if len(names) > 1 else ""
+        yield f"  {names[0]}{more}: {problems[names[0]][:400]}"
+
+
 def summary(cases, results, missing, whole, update):
     """(lines to print, {name: what is wrong})"""
     lines, problems = [], {}
@@ -59,7 +70,7 @@ def summary(cases, results, missing, whole, update):
     executed |= {cell for cell in no_variables if cell[:3] in ran}
     impossible = {c: r for c, r in missing.items() if r.startswith("impossible: ") and c not in executed}
     if problems:
-        lines += ["", "Failures:", *(f"  {name}: {text}" for name, text in problems.items())]
+        lines += ["", "Failures:", *failures(problems)]
     if whole:
         undone = {cell_label(c) for c in [*everything, *no_variables] if c not in executed and c not in impossible}
         listed = read_open()
@@ -90,7 +101,8 @@ def summary(cases, results, missing, whole, update):
     lines += [
         "",
         f"schemas executed          {len(ran):6} of {len(schemas.live())}",
-        f"cells executed            {len(executed - set(no_variables)):6} of {len(everything)} ({len(impossible)} impossible)",
+        f"cells executed            {len(executed - set(no_variables)):6} of {len(everything)}"
+        + (f" ({len(impossible)} impossible)" if impossible else ""),
         f"runs passed               {sum(by_mode.values()):6} ({', '.join(f'{n} {m}' for m, n in by_mode.items())})",
         f"by oracle                 {', '.join(f'{n} {o}' for o, n in by_oracle.most_common())}",
         f"runs failed               {sum(1 for r in results.values() if r[0] not in ('passed', 'none')):6}",

@@ -149,7 +149,11 @@ def main(arguments):
     load_tables()
     cases, missing = [], {}
     for key in schemas.live():
-        if options.filter and not re.search(rf"(?:{options.filter})", f"{key[1]}-{key[2]}/") and "/" not in options.filter:
+        if (
+            options.filter
+            and not re.search(rf"(?:{options.filter})", f"{key[1]}-{key[2]}/")
+            and "/" not in options.filter
+        ):
             continue
         found, lacking = enumerate_cases(key)
         cases += found
@@ -185,7 +189,9 @@ def main(arguments):
             for (i, mode), (outcome, details, _) in sorted(results.items())
         ]  # fmt: skip
         known = {record["name"] for record in records}
-        records += [{"name": n, "kind": "open", "details": t, "problem": t} for n, t in problems.items() if n not in known]
+        records += [
+            {"name": n, "kind": "open", "details": t, "problem": t} for n, t in problems.items() if n not in known
+        ]
         Path(options.results).write_text(json.dumps({"cases": records}, indent=1))
     return 1 if problems or not cases else 0
 

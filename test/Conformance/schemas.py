@@ -69,7 +69,7 @@ def dtype(element):
 
 @functools.cache
 def _names():
-    names = {n.lower() for n in TensorProto.DataType.keys()} - {"undefined", "string"}
+    names = {n.lower() for n, _ in TensorProto.DataType.items()} - {"undefined", "string"}
     return {dtype(n): n for n in names}
 
 

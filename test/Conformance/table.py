@@ -22,8 +22,8 @@ at all yields `Impossible("reason")`; it is listed, and counts as open only with
 gives random data of the type with a fixed seed (integers and floats in [low, high), strings, sequences);
 `special=True` puts NaN, infinities, zeros and the extremes in. `array(values, type)` makes given values of a type.
 
-A case runs three times over: `static` (shapes known, `constants` are initializers) and `dynamic` (every dimension
-symbolic, `constants` are run-time inputs). `fixed` inputs are initializers in both. Where an operator cannot have a
+A case runs twice: `static` (shapes known, `constants` are initializers) and `dynamic` (every dimension symbolic,
+`constants` are run-time inputs, of known shape for their sizes may tell the ranks of others). `fixed` inputs are initializers in both. Where an operator cannot have a
 dynamic form, say `dynamic="why not"`. An absent optional input is None. `outputs` is their number, or flags for which
 optional outputs are asked. Subgraph attributes are onnx.GraphProto.
 
@@ -43,8 +43,8 @@ negative axes, broadcasting both ways, NaN and infinities, extremes of integers,
 
     ./dev conformance --filter '^ReduceMean-13' --verbose     (names are op-version/types/case)
 
-A cell that is covered leaves open.txt: --update with the same --filter. A failure is a bug of the compiler or of the case;
-there is no list of known ones.
+A cell that is covered leaves open.txt: --update with the same --filter. A failure is a bug of the compiler or of the
+case; there is no list of known ones.
 """
 
 import itertools
@@ -54,7 +54,6 @@ from dataclasses import dataclass, field
 
 import ml_dtypes
 import numpy as np
-
 from Conformance import schemas
 
 

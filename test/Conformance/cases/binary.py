@@ -1,7 +1,6 @@
 """Functions of two elements, with every broadcast there is: none, to both sides, by rank, and opset 1's by axis."""
 
 import numpy as np
-
 from Conformance import schemas
 from Conformance.table import Case, array, cases, is_float, is_integer, limits
 
@@ -139,5 +138,7 @@ def bit_shift(op, version, types, draw):
     by = array(np.array([0, 1, bits - 1, 3]), element)
     for direction, function in (("LEFT", np.left_shift), ("RIGHT", np.right_shift)):
         yield Case(direction.lower(), [x, by], {"direction": direction}, expected=function)
-        yield Case(f"{direction.lower()}_scalar", [x[0, 0].reshape(()), by], {"direction": direction}, expected=function)
+        yield Case(
+            f"{direction.lower()}_scalar", [x[0, 0].reshape(()), by], {"direction": direction}, expected=function
+        )
         yield Case(f"{direction.lower()}_empty", [x[:0], by], {"direction": direction}, expected=function)

@@ -1,8 +1,7 @@
 """Functions of each element alone."""
 
 import numpy as np
-
-from Conformance.table import Case, cases, is_float, is_integer, limits
+from Conformance.table import Case, cases, is_float
 
 
 def erf(x):
@@ -71,11 +70,24 @@ def classes(op, version, types, draw):
     element = types["T1"]
     inf = element not in ("float8e4m3fn", "float8e4m3fnuz", "float8e5m2fnuz")
     x = draw((4, 5), element, special=True)
-    yield Case("special", [x], expected=(lambda x: x != x) if op == "IsNaN" else np.isinf if inf else lambda x: np.zeros(x.shape, bool), wide=False)
+    yield Case(
+        "special",
+        [x],
+        expected=(lambda x: x != x) if op == "IsNaN" else np.isinf if inf else lambda x: np.zeros(x.shape, bool),
+        wide=False,
+    )
     if op == "IsInf":
         for positive, negative in ((0, 1), (1, 0), (0, 0)):
+
             def expected(x, p=positive, n=negative):
                 x = x.astype(np.float64)
                 return ((x == np.inf) & bool(p)) | ((x == -np.inf) & bool(n)) & inf
-            yield Case(f"positive{positive}_negative{negative}", [x], {"detect_positive": positive, "detect_negative": negative}, expected=expected, wide=False)
+
+            yield Case(
+                f"positive{positive}_negative{negative}",
+                [x],
+                {"detect_positive": positive, "detect_negative": negative},
+                expected=expected,
+                wide=False,
+            )
     yield Case("empty", [draw((0, 2), element)], expected=lambda x: np.zeros(x.shape, bool))
