@@ -23,9 +23,10 @@ gives random data of the type with a fixed seed (integers and floats in [low, hi
 `special=True` puts NaN, infinities, zeros and the extremes in. `array(values, type)` makes given values of a type.
 
 A case runs twice: `static` (shapes known, `constants` are initializers) and `dynamic` (every dimension symbolic,
-`constants` are run-time inputs, of known shape for their sizes may tell the ranks of others). `fixed` inputs are initializers in both. Where an operator cannot have a
-dynamic form, say `dynamic="why not"`. An absent optional input is None. `outputs` is their number, or flags for which
-optional outputs are asked. Subgraph attributes are onnx.GraphProto.
+`constants` are run-time inputs, of known shape for their sizes may tell the ranks of others). `fixed` inputs are
+initializers in both. Where an operator cannot have a dynamic form, say `dynamic="why not"`. An absent optional input
+is None. `outputs` is their number, or flags for which optional outputs are asked. Subgraph attributes are
+onnx.GraphProto.
 
 The oracle is chosen by oracles.py, in this order: `expected`, a NumPy function of the inputs written from the
 specification (returning one array, or a tuple for several outputs); onnx.reference where it implements that version's
