@@ -6,11 +6,9 @@
 //
 //===----------------------------------------------------------------------===//
 #include "Codegen/Passes.h"
+#include "Transposed.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
-#include "mlir/Dialect/Linalg/IR/Linalg.h"
-#include "mlir/Dialect/Tensor/IR/Tensor.h"
-#include "mlir/Dialect/Utils/IndexingUtils.h"
 #include "mlir/Dialect/Utils/StaticValueUtils.h"
 #include "mlir/Transforms/GreedyPatternRewriteDriver.h"
 
@@ -20,18 +18,7 @@ namespace strata {
 } // namespace strata
 
 using namespace mlir;
-
-static Value transposed(OpBuilder &b, Location loc, Value value,
-                        ArrayRef<int64_t> permutation) {
-  if (isIdentityPermutation(permutation))
-    return value;
-  SmallVector<OpFoldResult> sizes = tensor::getMixedSizes(b, loc, value);
-  applyPermutationToVector(sizes, permutation);
-  Value empty = b.create<tensor::EmptyOp>(
-      loc, sizes, cast<RankedTensorType>(value.getType()).getElementType());
-  return b.create<linalg::TransposeOp>(loc, value, empty, permutation)
-      .getResult()[0];
-}
+using strata::transposed;
 
 /// What a sum of a window reads: an expression of a parallel and a reduction
 /// dimension; gives the parallel one.

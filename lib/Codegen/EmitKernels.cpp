@@ -40,8 +40,7 @@ struct EmitKernelsPass : strata::impl::EmitKernelsBase<EmitKernelsPass> {
     options.registers = registers;
     options.fma = fma;
     options.threads = threads;
-    if (failed(strata::emitLoopNest(b, function.getLoc(), *nest, options)))
-      return signalPassFailure();
+    strata::emitLoopNest(b, function.getLoc(), *nest, options);
     llvm::SmallSetVector<Value, 4> buffers;
     for (linalg::GenericOp op : ops)
       buffers.insert(op.getDpsInits().begin(), op.getDpsInits().end());

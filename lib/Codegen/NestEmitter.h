@@ -1,22 +1,14 @@
-//===- NestEmitter.h - vector code for a loop nest ------------------------===//
+//===- NestEmitter.h - vector code for a loop nest --------------*- C++ -*-===//
 #ifndef STRATA_CODEGEN_NESTEMITTER_H
 #define STRATA_CODEGEN_NESTEMITTER_H
 
-#include "LoopNest.h"
+#include "NestPlan.h"
 
 namespace strata {
 
-struct NestOptions {
-  unsigned vectorBits = 256;
-  unsigned registers = 16;
-  bool fma = true;
-  bool threads = true;
-};
-
-/// Emits the nest as register-tiled vector loops at the builder's position; the
-/// outermost loops as one scf.parallel where there is enough work.
-mlir::LogicalResult emitLoopNest(mlir::OpBuilder &b, mlir::Location loc,
-                                 LoopNest &nest, const NestOptions &options);
+/// Emits the nest as register-tiled vector loops at the builder's position; the outermost loops as one scf.parallel
+/// where there is enough work.
+void emitLoopNest(mlir::OpBuilder &b, mlir::Location loc, LoopNest &nest, const NestOptions &options);
 
 } // namespace strata
 

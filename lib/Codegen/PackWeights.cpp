@@ -7,15 +7,13 @@
 //
 //===----------------------------------------------------------------------===//
 #include "Codegen/Passes.h"
+#include "ConstantExpressions.h"
+#include "Transposed.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
-#include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/MLProgram/IR/MLProgram.h"
-#include "mlir/Dialect/Tensor/IR/Tensor.h"
-#include "mlir/Dialect/Utils/IndexingUtils.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
-#include "ConstantExpressions.h"
 
 namespace strata {
 #define GEN_PASS_DEF_PACKWEIGHTS
@@ -23,18 +21,7 @@ namespace strata {
 } // namespace strata
 
 using namespace mlir;
-
-static Value transposed(OpBuilder &b, Location loc, Value value,
-                        ArrayRef<int64_t> permutation) {
-  if (isIdentityPermutation(permutation))
-    return value;
-  SmallVector<OpFoldResult> sizes = tensor::getMixedSizes(b, loc, value);
-  applyPermutationToVector(sizes, permutation);
-  Value empty = b.create<tensor::EmptyOp>(
-      loc, sizes, cast<RankedTensorType>(value.getType()).getElementType());
-  return b.create<linalg::TransposeOp>(loc, value, empty, permutation)
-      .getResult()[0];
-}
+using strata::transposed;
 
 static bool isPlain(AffineMap map) {
   return llvm::all_of(map.getResults(), [](AffineExpr e) {

@@ -1,0 +1,234 @@
+//===- NestPlan.cpp - which loops are lanes and rows ----------------------===//
+#include "NestPlan.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Math/IR/Math.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
+
+using namespace mlir;
+using namespace strata;
+
+/// Bytes of weights that stay in the second-level cache beside the data.
+static constexpr int64_t smallWeightsBytes = 512 << 10;
+
+static bool isVectorizable(Operation &op) {
+  if (isa<arith::ConstantOp, linalg::IndexOp, linalg::YieldOp>(op))
+    return true;
+  if (op.getNumRegions() || !OpTrait::hasElementwiseMappableTraits(&op))
+    return false;
+  return llvm::all_of(op.getResultTypes(), [](Type type) { return type.isIntOrIndexOrFloat(); });
+}
+
+static bool isVectorizable(std::optional<Stage> &stage) {
+  return !stage || llvm::all_of(*stage->op.getBody(), [](Operation &op) { return isVectorizable(op); });
+}
+
+static std::optional<Combiner> matchCombiner(linalg::GenericOp op) {
+  if (op.getNumDpsInits() != 1)
+    return std::nullopt;
+  Block *body = op.getBody();
+  Value accumulator = body->getArguments().back();
+  Operation *combiner = body->getTerminator()->getOperand(0).getDefiningOp();
+  if (!combiner || combiner->getNumOperands() != 2 || !accumulator.hasOneUse() ||
+      *accumulator.user_begin() != combiner || combiner->getOperand(0) == combiner->getOperand(1))
+    return std::nullopt;
+  Type type = accumulator.getType();
+  Builder b(op.getContext());
+  auto make = [&](vector::CombiningKind kind, arith::AtomicRMWKind rmw) -> std::optional<Combiner> {
+    OpBuilder builder(op.getContext());
+    return Combiner{combiner, kind, arith::getIdentityValueAttr(rmw, type, builder, op.getLoc())};
+  };
+  using K = vector::CombiningKind;
+  using A = arith::AtomicRMWKind;
+  if (isa<arith::AddFOp>(combiner))
+    return Combiner{combiner, K::ADD, b.getFloatAttr(type, -0.0)};
+  if (isa<arith::MulFOp>(combiner))
+    return make(K::MUL, A::mulf);
+  if (isa<arith::MaximumFOp>(combiner))
+    return make(K::MAXIMUMF, A::maximumf);
+  if (isa<arith::MinimumFOp>(combiner))
+    return make(K::MINIMUMF, A::minimumf);
+  if (isa<arith::AddIOp>(combiner))
+    return make(K::ADD, A::addi);
+  if (isa<arith::MulIOp>(combiner))
+    return make(K::MUL, A::muli);
+  if (isa<arith::MaxSIOp>(combiner))
+    return make(K::MAXSI, A::maxs);
+  if (isa<arith::MinSIOp>(combiner))
+    return make(K::MINSI, A::mins);
+  if (isa<arith::MaxUIOp>(combiner))
+    return make(K::MAXUI, A::maxu);
+  if (isa<arith::MinUIOp>(combiner))
+    return make(K::MINUI, A::minu);
+  if (isa<arith::OrIOp>(combiner))
+    return make(K::OR, A::ori);
+  if (isa<arith::AndIOp>(combiner))
+    return make(K::AND, A::andi);
+  return std::nullopt;
+}
+
+Extent strata::stride(const Access &access, int loop) {
+  if (loop < 0)
+    return {};
+  if (access.blockedLoop == loop)
+    return {1, {}};
+  return access.scalar || !access.base ? Extent{} : access.strides[loop];
+}
+
+static int64_t elementBits(LoopNest &nest) {
+  int64_t bits = 8;
+  nest.forEachAccess([&](Access &access) {
+    if (!access.scalar)
+      bits = std::max<int64_t>(bits, access.element.isIndex() ? 64 : access.element.getIntOrFloatBitWidth());
+  });
+  return bits;
+}
+
+/// A parallel loop along which all results lie contiguously, unless the inputs
+/// of a reduction lie better along one of its own loops.
+static int chooseLane(LoopNest &nest, NestPlan &plan) {
+  if (!isVectorizable(nest.init) || !isVectorizable(nest.reduce) || !isVectorizable(nest.finish))
+    return -1;
+  auto fits = [&](const Access &access, int loop) {
+    Extent s = stride(access, loop);
+    return s.is(0) || s.is(1);
+  };
+  auto misfits = [&](int loop) {
+    int64_t count = 0;
+    nest.forEachAccess([&](Access &access) { count += access.base && !fits(access, loop); });
+    return count;
+  };
+  int best = -1;
+  int64_t bestScore = 0;
+  for (auto [loop, info] : llvm::enumerate(nest.loops)) {
+    if (info.reduction || info.size.is(1))
+      continue;
+    bool contiguous = true;
+    for (Access &access : nest.last().outputs)
+      contiguous &= stride(access, loop).is(1);
+    if (!contiguous)
+      continue;
+    int64_t score = 1000 - misfits(loop);
+    if (score > bestScore) {
+      best = loop;
+      bestScore = score;
+    }
+  }
+  if (!nest.reduce)
+    return best;
+  int64_t misfitInputs = 0;
+  if (best >= 0)
+    for (Access &access : nest.reduce->inputs)
+      misfitInputs += !fits(access, best);
+  if (best >= 0 && !misfitInputs)
+    return best;
+  plan.combiner = matchCombiner(nest.reduce->op);
+  if (plan.combiner)
+    for (auto [loop, info] : llvm::enumerate(nest.loops)) {
+      if (!info.reduction || (info.size.isKnown() && info.size.known < 4))
+        continue;
+      int64_t worse = 0;
+      for (Access &access : nest.reduce->inputs)
+        worse += !fits(access, loop);
+      if (!worse) {
+        plan.laneIsReduction = true;
+        return loop;
+      }
+    }
+  return best;
+}
+
+static int64_t chooseTile(const Extent &size, int64_t most) {
+  if (!size.isKnown())
+    return std::min<int64_t>(8, most);
+  if (size.known <= most)
+    return std::max<int64_t>(1, size.known);
+  for (int64_t tile = most; tile >= (most + 1) / 2; --tile)
+    if (size.known % tile == 0)
+      return tile;
+  return most;
+}
+
+/// Rows share what does not depend on them, the vectors of weights; tells whether there is such a thing.
+static bool chooseRow(LoopNest &nest, NestPlan &plan) {
+  int64_t bestReuse = -1, bestStride = 0;
+  for (auto [loop, info] : llvm::enumerate(nest.loops)) {
+    if (info.reduction || static_cast<int>(loop) == plan.lane || info.size.is(1))
+      continue;
+    int64_t shared = 0;
+    for (Access &access : nest.reduce->inputs)
+      shared += access.base && !stride(access, plan.lane).is(0) && stride(access, loop).is(0);
+    Extent out = stride(nest.last().outputs[0], loop);
+    int64_t distance = out.isKnown() ? out.known : INT64_MAX;
+    if (shared > bestReuse || (shared == bestReuse && distance < bestStride)) {
+      bestReuse = shared;
+      bestStride = distance;
+      plan.row = loop;
+    }
+  }
+  return bestReuse > 0;
+}
+
+/// Whether the elements that a reduction's lanes read, which all rows share, may be too many for the cache.
+static bool hasLargeWeights(LoopNest &nest, const NestPlan &plan, int64_t bits) {
+  int64_t elements = 1;
+  for (auto [loop, info] : llvm::enumerate(nest.loops))
+    if (info.reduction || static_cast<int>(loop) == plan.lane) {
+      if (!info.size.isKnown())
+        return true;
+      elements *= std::max<int64_t>(1, info.size.known);
+    }
+  return elements * bits / 8 > smallWeightsBytes;
+}
+
+NestPlan strata::planNest(LoopNest &nest, const NestOptions &options) {
+  NestPlan plan;
+  plan.lane = chooseLane(nest, plan);
+  if (plan.lane < 0)
+    return plan;
+  int64_t bits = elementBits(nest);
+  plan.width = std::max<int64_t>(2, options.vectorBits / bits);
+  const Extent &size = nest.loops[plan.lane].size;
+  if (size.isKnown())
+    while (plan.width > size.known)
+      plan.width /= 2;
+  auto atMost = [&](int64_t vectors) {
+    return size.isKnown() ? std::min(vectors, std::max<int64_t>(1, size.known / plan.width)) : vectors;
+  };
+  if (plan.laneIsReduction || !nest.reduce) {
+    plan.vectorTile = atMost(4);
+    return plan;
+  }
+  bool reuse = chooseRow(nest, plan);
+  int64_t block = 0, accumulators = options.registers - 4;
+  for (Access &access : nest.reduce->inputs)
+    if (access.blockedLoop == plan.lane)
+      block = access.block;
+  plan.vectorTile = block ? std::max<int64_t>(1, block / plan.width) : atMost(plan.row < 0 ? 4 : 2);
+  if (plan.row >= 0)
+    plan.rowTile =
+        chooseTile(nest.loops[plan.row].size, reuse ? std::max<int64_t>(1, accumulators / plan.vectorTile) : 4);
+  plan.laneOutermost = reuse && hasLargeWeights(nest, plan, bits);
+  return plan;
+}
+
+double strata::estimatePointNs(LoopNest &nest, const NestPlan &plan) {
+  double ns = 0;
+  double lanes = plan.lane >= 0 ? plan.width : 1;
+  for (std::optional<Stage> *stage : {&nest.init, &nest.reduce, &nest.finish}) {
+    if (!*stage)
+      continue;
+    double cost = 0.1 * ((*stage)->inputs.size() + (*stage)->outputs.size());
+    for (Operation &op : *(*stage)->op.getBody())
+      cost += isa<math::MathDialect>(op.getDialect()) ? 4.0 : isa<memref::LoadOp>(op) ? 1.0 : 0.15;
+    if (stage == &nest.reduce) {
+      // Per iteration, with the loads shared by the tile.
+      cost /= std::max<int64_t>(1, plan.rowTile / 2);
+      for (const Loop &loop : nest.loops)
+        if (loop.reduction)
+          cost *= loop.size.isKnown() ? loop.size.known : 64;
+    }
+    ns += cost / lanes;
+  }
+  return ns;
+}

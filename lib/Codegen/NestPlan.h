@@ -1,0 +1,52 @@
+//===- NestPlan.h - which loops are lanes and rows --------------*- C++ -*-===//
+//
+// One loop gets the vector lanes (`lane`), another one several iterations at
+// once in registers (`row`). Where a parallel loop walks the results contiguously
+// it is the lane loop, and every accumulator lives in a register for the whole
+// reduction: matrix products, convolutions, pooling, sums over outer dimensions,
+// elementwise operations. Otherwise the lane loop is a reduction: several vector
+// accumulators, combined at the end.
+//
+//===----------------------------------------------------------------------===//
+#ifndef STRATA_CODEGEN_NESTPLAN_H
+#define STRATA_CODEGEN_NESTPLAN_H
+
+#include "LoopNest.h"
+#include "mlir/Dialect/Vector/IR/VectorOps.h"
+
+namespace strata {
+
+struct NestOptions {
+  unsigned vectorBits = 256;
+  unsigned registers = 16;
+  bool fma = true;
+  bool threads = true;
+};
+
+/// What reduces a vector to a scalar, and the value that changes nothing.
+struct Combiner {
+  mlir::Operation *op = nullptr;
+  mlir::vector::CombiningKind kind;
+  mlir::TypedAttr neutral;
+};
+
+struct NestPlan {
+  int lane = -1, row = -1; ///< loops; -1: none
+  bool laneIsReduction = false;
+  std::optional<Combiner> combiner;
+  int64_t width = 1;                   ///< lanes of a full vector
+  int64_t rowTile = 1, vectorTile = 1; ///< of a full tile
+  bool laneOutermost = false;          ///< vectors of weights outside of the rows
+};
+
+NestPlan planNest(LoopNest &nest, const NestOptions &options);
+
+/// A rough estimate of the time of one result, for the decision to use threads and for the tasks' size.
+double estimatePointNs(LoopNest &nest, const NestPlan &plan);
+
+/// Elements from one iteration of a loop (-1: none) to the next.
+Extent stride(const Access &access, int loop);
+
+} // namespace strata
+
+#endif // STRATA_CODEGEN_NESTPLAN_H

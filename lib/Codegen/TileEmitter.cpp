@@ -1,0 +1,218 @@
+//===- TileEmitter.cpp - accesses and bodies of a tile --------------------===//
+#include "TileEmitter.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Math/IR/Math.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "mlir/IR/IRMapping.h"
+#include "mlir/IR/Matchers.h"
+
+using namespace mlir;
+using namespace strata;
+
+Value IndexMath::index(int64_t number) { return b.create<arith::ConstantIndexOp>(loc, number); }
+
+Value IndexMath::add(Value x, Value y) {
+  if (!x || matchPattern(x, m_Zero()))
+    return y;
+  if (!y || matchPattern(y, m_Zero()))
+    return x;
+  return b.create<arith::AddIOp>(loc, x, y);
+}
+
+Value IndexMath::times(Value x, const Extent &e) {
+  if (e.is(0) || matchPattern(x, m_Zero()))
+    return index(0);
+  if (e.is(1))
+    return x;
+  return b.create<arith::MulIOp>(loc, x, materialize(e));
+}
+
+/// Offset plus the parallel (or the reduction) loops' share.
+Value TileEmitter::position(const Access &access, const Tile &tile, bool reduction) {
+  Value sum = reduction || !access.offset ? index(0) : access.offset;
+  for (auto [loop, info] : llvm::enumerate(nest.loops)) {
+    if (info.reduction != reduction || !tile.at[loop])
+      continue;
+    if (access.blockedLoop == static_cast<int>(loop)) {
+      Value size = index(access.block);
+      Value number = b.create<arith::DivUIOp>(loc, tile.at[loop], size);
+      Value within = b.create<arith::RemUIOp>(loc, tile.at[loop], size);
+      sum = add(sum, add(times(number, access.blockStride), within));
+      continue;
+    }
+    sum = add(sum, times(tile.at[loop], access.strides[loop]));
+  }
+  return sum;
+}
+
+/// Where the first lane of element (i, j) of the tile is.
+Value TileEmitter::elementAt(const Access &access, Value base, const Tile &tile, int64_t i, int64_t j) {
+  return add(base,
+             add(times(index(i), stride(access, plan.row)), times(index(j * tile.lanes), stride(access, plan.lane))));
+}
+
+Value TileEmitter::load(const Access &access, Value base, const Tile &tile, int64_t i, int64_t j) {
+  if (access.scalar)
+    return access.scalar;
+  Extent lanes = stride(access, plan.lane);
+  Value at = elementAt(access, base, tile, i, j);
+  bool boolean = access.element.isInteger(1);
+  Type element = boolean ? b.getI8Type() : access.element;
+  auto finish = [&](Value value) -> Value {
+    if (!boolean)
+      return value;
+    Value zero = b.create<arith::ConstantOp>(loc, b.getZeroAttr(value.getType()));
+    return b.create<arith::CmpIOp>(loc, arith::CmpIPredicate::ne, value, zero);
+  };
+  if (tile.lanes == 1 || lanes.is(0))
+    return finish(b.create<memref::LoadOp>(loc, access.base, at));
+  auto type = VectorType::get({tile.lanes}, element);
+  if (lanes.is(1))
+    return finish(b.create<vector::LoadOp>(loc, type, access.base, at));
+  Value gathered = b.create<arith::ConstantOp>(loc, b.getZeroAttr(type));
+  for (int64_t l = 0; l < tile.lanes; ++l) {
+    Value one = b.create<memref::LoadOp>(loc, access.base, add(at, times(index(l), lanes)));
+    gathered = b.create<vector::InsertOp>(loc, one, gathered, l);
+  }
+  return finish(gathered);
+}
+
+void TileEmitter::store(const Access &access, Value base, const Tile &tile, int64_t i, int64_t j, Value value) {
+  Extent lanes = stride(access, plan.lane);
+  Value at = elementAt(access, base, tile, i, j);
+  if (access.element.isInteger(1)) {
+    Type bytes = b.getI8Type();
+    if (auto vector = dyn_cast<VectorType>(value.getType()))
+      bytes = vector.clone(bytes);
+    value = b.create<arith::ExtUIOp>(loc, bytes, value);
+  }
+  if (!isa<VectorType>(value.getType())) {
+    b.create<memref::StoreOp>(loc, value, access.base, at);
+    return;
+  }
+  if (lanes.is(1)) {
+    b.create<vector::StoreOp>(loc, value, access.base, at);
+    return;
+  }
+  for (int64_t l = 0; l < tile.lanes; ++l)
+    b.create<memref::StoreOp>(loc, b.create<vector::ExtractOp>(loc, value, l), access.base,
+                              add(at, times(index(l), lanes)));
+}
+
+Value TileEmitter::spread(Value value, int64_t lanes) {
+  if (lanes == 1 || isa<VectorType>(value.getType()))
+    return value;
+  return b.create<vector::BroadcastOp>(loc, VectorType::get({lanes}, value.getType()), value);
+}
+
+SmallVector<Value> TileEmitter::basesOf(Stage &stage, const Tile &tile) {
+  SmallVector<Value> bases;
+  for (SmallVector<Access> *list : {&stage.inputs, &stage.outputs})
+    for (Access &access : *list)
+      bases.push_back(access.base ? position(access, tile, false) : Value());
+  return bases;
+}
+
+SmallVector<Value> TileEmitter::inputsOf(Stage &stage, ArrayRef<Value> bases, const Tile &tile, int64_t i, int64_t j,
+                                         Loaded &cache, Value carried) {
+  SmallVector<Value> values;
+  for (auto [k, access] : llvm::enumerate(stage.inputs)) {
+    if (stage.carried == static_cast<int>(k)) {
+      values.push_back(carried);
+      continue;
+    }
+    // What does not depend on the row or on the vector is loaded once.
+    int64_t key = (stride(access, plan.row).is(0) ? 0 : i * 1000) + (stride(access, plan.lane).is(0) ? 0 : j);
+    Value &value = cache[{&access, key}];
+    if (!value)
+      value = load(access, bases[k], tile, i, j);
+    values.push_back(value);
+  }
+  return values;
+}
+
+/// What linalg.index says for element (i, j) of the tile.
+Value TileEmitter::numberOf(Stage &stage, linalg::IndexOp number, const Tile &tile, int64_t i, int64_t j) {
+  int loop = stage.loopOf[number.getDim()];
+  if (loop < 0)
+    return index(0);
+  Value value = tile.at[loop];
+  if (loop == plan.row)
+    value = add(value, index(i));
+  if (loop != plan.lane)
+    return value;
+  value = add(value, index(j * tile.lanes));
+  if (tile.lanes == 1)
+    return value;
+  auto numbers = llvm::to_vector(llvm::seq<int64_t>(0, tile.lanes));
+  auto type = VectorType::get({tile.lanes}, b.getIndexType());
+  Value steps = b.create<arith::ConstantOp>(loc, DenseIntElementsAttr::get(type, numbers));
+  return b.create<arith::AddIOp>(loc, spread(value, tile.lanes), steps);
+}
+
+/// The product that a sum of it and the accumulator is fused with, if there is one. Only these are fused: what an
+/// operand is made of is the same value, with the same roundings, in a reduction and outside of it.
+static arith::MulFOp getFusedProduct(Stage &stage, arith::AddFOp sum) {
+  if (!sum.getType().isF32() && !sum.getType().isF64())
+    return {};
+  auto isAccumulator = [&](Value value) {
+    auto argument = dyn_cast<BlockArgument>(value);
+    return argument && argument.getOwner() == stage.op.getBody() && argument.getArgNumber() >= stage.inputs.size();
+  };
+  for (unsigned side : {0u, 1u}) {
+    auto product = sum->getOperand(side).getDefiningOp<arith::MulFOp>();
+    if (product && product->hasOneUse() && product->getBlock() == stage.op.getBody() &&
+        isAccumulator(sum->getOperand(1 - side)))
+      return product;
+  }
+  return {};
+}
+
+SmallVector<Value> TileEmitter::body(Stage &stage, ArrayRef<Value> arguments, const Tile &tile, int64_t i, int64_t j,
+                                     bool fuse) {
+  Block *block = stage.op.getBody();
+  IRMapping mapping;
+  mapping.map(block->getArguments().take_front(arguments.size()), arguments);
+  auto mapped = [&](Value value) { return mapping.lookupOrDefault(value); };
+  auto fused = [&](Operation *op) {
+    auto sum = dyn_cast<arith::AddFOp>(op);
+    return fuse && fma && sum ? getFusedProduct(stage, sum) : arith::MulFOp();
+  };
+  for (Operation &op : block->without_terminator()) {
+    if (auto number = dyn_cast<linalg::IndexOp>(op)) {
+      mapping.map(number.getResult(), numberOf(stage, number, tile, i, j));
+      continue;
+    }
+    if (auto product = fused(&op)) {
+      Value sum = op.getOperand(op.getOperand(0) == product ? 1 : 0);
+      Value x = mapped(product.getLhs()), y = mapped(product.getRhs()), z = mapped(sum);
+      int64_t lanes = 1;
+      for (Value value : {x, y, z})
+        if (isa<VectorType>(value.getType()))
+          lanes = tile.lanes;
+      mapping.map(op.getResult(0), b.create<math::FmaOp>(loc, spread(x, lanes), spread(y, lanes), spread(z, lanes)));
+      continue;
+    }
+    // A product that only feeds a fused sum is not computed by itself.
+    if (isa<arith::MulFOp>(op) && op.hasOneUse() && fused(*op.user_begin()) == &op)
+      continue;
+    bool wide =
+        llvm::any_of(op.getOperands(), [&](Value operand) { return isa<VectorType>(mapped(operand).getType()); });
+    if (!wide) {
+      b.clone(op, mapping);
+      continue;
+    }
+    OperationState state(loc, op.getName());
+    for (Value operand : op.getOperands())
+      state.addOperands(spread(mapped(operand), tile.lanes));
+    for (Type type : op.getResultTypes())
+      state.addTypes(VectorType::get({tile.lanes}, type));
+    state.addAttributes(op.getAttrs());
+    mapping.map(op.getResults(), b.create(state)->getResults());
+  }
+  SmallVector<Value> results;
+  for (Value value : block->getTerminator()->getOperands())
+    results.push_back(mapped(value));
+  return results;
+}

@@ -1,0 +1,77 @@
+//===- TileEmitter.h - vector code for one tile of a nest -------*- C++ -*-===//
+//
+// Every result element is accumulated in the same order whatever tile it falls
+// in: remainders are narrower tiles, never another algorithm.
+//
+//===----------------------------------------------------------------------===//
+#ifndef STRATA_CODEGEN_TILEEMITTER_H
+#define STRATA_CODEGEN_TILEEMITTER_H
+
+#include "NestPlan.h"
+
+namespace strata {
+
+/// Sums and products of indices, with what is known folded.
+struct IndexMath {
+  mlir::OpBuilder &b;
+  mlir::Location loc;
+
+  mlir::Value index(int64_t number);
+  mlir::Value materialize(const Extent &e) { return e.value ? e.value : index(e.known); }
+  mlir::Value add(mlir::Value x, mlir::Value y); ///< null is zero
+  mlir::Value times(mlir::Value x, const Extent &e);
+};
+
+/// Values of one tile: numbers of the loops, and how many rows, vectors, lanes.
+struct Tile {
+  llvm::SmallVector<mlir::Value> at; ///< per loop; null for a reduction not yet entered
+  int64_t rows = 1, vectors = 1, lanes = 1;
+};
+
+class TileEmitter : public IndexMath {
+public:
+  TileEmitter(mlir::OpBuilder &b, mlir::Location loc, LoopNest &nest, const NestPlan &plan, bool fma)
+      : IndexMath{b, loc}, nest(nest), plan(plan), fma(fma) {}
+
+  /// Initialisation, reduction and consumer of all elements of the tile.
+  void emit(const Tile &tile);
+
+private:
+  using Values = llvm::SmallVector<mlir::Value>;
+  /// What was loaded, by access and element of the tile.
+  using Loaded = llvm::DenseMap<std::pair<const Access *, int64_t>, mlir::Value>;
+
+  LoopNest &nest;
+  const NestPlan &plan;
+  bool fma;
+
+  // Accesses.
+  mlir::Value position(const Access &access, const Tile &tile, bool reduction);
+  mlir::Value elementAt(const Access &access, mlir::Value base, const Tile &tile, int64_t i, int64_t j);
+  mlir::Value load(const Access &access, mlir::Value base, const Tile &tile, int64_t i, int64_t j);
+  void store(const Access &access, mlir::Value base, const Tile &tile, int64_t i, int64_t j, mlir::Value value);
+  mlir::Value spread(mlir::Value value, int64_t lanes);
+  Values basesOf(Stage &stage, const Tile &tile);
+  Values inputsOf(Stage &stage, llvm::ArrayRef<mlir::Value> bases, const Tile &tile, int64_t i, int64_t j,
+                  Loaded &cache, mlir::Value carried);
+
+  // Bodies.
+  mlir::Value numberOf(Stage &stage, mlir::linalg::IndexOp number, const Tile &tile, int64_t i, int64_t j);
+  Values body(Stage &stage, llvm::ArrayRef<mlir::Value> arguments, const Tile &tile, int64_t i, int64_t j, bool fuse);
+
+  // Reductions: accumulators[output][row * vectors + vector].
+  using Accumulators = llvm::SmallVector<Values>;
+  using Inner = llvm::function_ref<Values(const Tile &, Values)>;
+  Accumulators initial(const Tile &tile, Loaded &cache);
+  llvm::SmallVector<int> reductionOrder();
+  Values reduceLoops(Tile tile, llvm::ArrayRef<int> order, Values carried, Inner inner);
+  Values reduceLanes(const Tile &outer, Values carried);
+  mlir::Value reduceToOne(const Tile &tile, mlir::Value start);
+  Values reduceTile(const Tile &tile, Values carried);
+  void storeAccumulators(const Tile &tile, const Accumulators &accumulators);
+  void consume(const Tile &tile, const Accumulators &accumulators, Loaded &cache);
+};
+
+} // namespace strata
+
+#endif // STRATA_CODEGEN_TILEEMITTER_H

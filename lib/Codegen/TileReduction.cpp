@@ -1,0 +1,220 @@
+//===- TileReduction.cpp - a tile from its start to its results -----------===//
+#include "TileEmitter.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/Dialect/Utils/StaticValueUtils.h"
+#include "mlir/IR/Matchers.h"
+
+using namespace mlir;
+using namespace strata;
+
+/// The loops of the reduction around `inner`, with `carried` from one iteration
+/// to the next.
+SmallVector<Value> TileEmitter::reduceLoops(Tile tile, ArrayRef<int> order, Values carried, Inner inner) {
+  if (order.empty())
+    return inner(tile, carried);
+  int loop = order.front();
+  auto each = b.create<scf::ForOp>(loc, index(0), materialize(nest.loops[loop].size), index(1), carried);
+  OpBuilder::InsertionGuard guard(b);
+  b.setInsertionPointToStart(each.getBody());
+  tile.at[loop] = each.getInductionVar();
+  SmallVector<Value> values =
+      reduceLoops(tile, order.drop_front(), SmallVector<Value>(each.getRegionIterArgs()), inner);
+  b.create<scf::YieldOp>(loc, values);
+  return SmallVector<Value>(each.getResults());
+}
+
+/// The lane loop of a reduction: `carried` are the vector accumulators and, last,
+/// the scalar one.
+SmallVector<Value> TileEmitter::reduceLanes(const Tile &outer, SmallVector<Value> carried) {
+  Stage &stage = *nest.reduce;
+  const Extent &size = nest.loops[plan.lane].size;
+  Value end = materialize(size), start = index(0);
+  auto run = [&](int64_t vectors, int64_t lanes) {
+    int64_t step = vectors * lanes;
+    if (size.isKnown() && size.known < step)
+      return;
+    Value stop;
+    if (size.isKnown()) {
+      stop = index(size.known / step * step);
+      if (matchPattern(start, m_Constant()) && getConstantIntValue(start) == getConstantIntValue(stop))
+        return;
+    } else {
+      Value rest = b.create<arith::RemUIOp>(loc, end, index(step));
+      stop = b.create<arith::SubIOp>(loc, end, rest);
+    }
+    SmallVector<Value> part;
+    if (lanes > 1)
+      part.assign(carried.begin(), carried.begin() + vectors);
+    else
+      part.push_back(carried.back());
+    auto each = b.create<scf::ForOp>(loc, start, stop, index(step), part);
+    {
+      OpBuilder::InsertionGuard guard(b);
+      b.setInsertionPointToStart(each.getBody());
+      Tile tile = outer;
+      tile.lanes = lanes;
+      tile.at[plan.lane] = each.getInductionVar();
+      SmallVector<Value> bases = basesOf(stage, tile);
+      for (auto [k, access] : llvm::enumerate(stage.inputs))
+        if (access.base)
+          bases[k] = add(bases[k], position(access, tile, true));
+      Loaded cache;
+      SmallVector<Value> next;
+      for (int64_t j = 0; j < vectors; ++j) {
+        SmallVector<Value> arguments = inputsOf(stage, bases, tile, 0, j, cache, {});
+        arguments.push_back(each.getRegionIterArgs()[j]);
+        next.push_back(spread(body(stage, arguments, tile, 0, j, true)[0], lanes));
+      }
+      b.create<scf::YieldOp>(loc, next);
+    }
+    if (lanes > 1)
+      llvm::copy(each.getResults(), carried.begin());
+    else
+      carried.back() = each.getResult(0);
+    start = stop;
+  };
+  if (plan.vectorTile > 1)
+    run(plan.vectorTile, plan.width);
+  if (plan.width > 1)
+    run(1, plan.width);
+  run(1, 1);
+  return carried;
+}
+
+/// The loops of the reduction but the lanes: in the order in which the data lies, the same for every tile.
+SmallVector<int> TileEmitter::reductionOrder() {
+  SmallVector<int> order;
+  for (auto [loop, info] : llvm::enumerate(nest.loops))
+    if (info.reduction && static_cast<int>(loop) != plan.lane)
+      order.push_back(loop);
+  llvm::sort(order, [&](int x, int y) {
+    auto distance = [&](int loop) {
+      int64_t most = 0;
+      for (Access &access : nest.reduce->inputs) {
+        Extent s = stride(access, loop);
+        most = std::max(most, s.isKnown() ? s.known : INT64_MAX);
+      }
+      return most;
+    };
+    int64_t a = distance(x), b = distance(y);
+    return a != b ? a > b : x < y;
+  });
+  return order;
+}
+
+template <typename F> static void forEachElement(const Tile &tile, F f) {
+  for (int64_t i = 0; i < tile.rows; ++i)
+    for (int64_t j = 0; j < tile.vectors; ++j)
+      f(i, j, i * tile.vectors + j);
+}
+
+TileEmitter::Accumulators TileEmitter::initial(const Tile &tile, Loaded &cache) {
+  Stage &reduce = *nest.reduce;
+  Accumulators accumulators(reduce.outputs.size(), Values(tile.rows * tile.vectors));
+  if (nest.init) {
+    Values bases = basesOf(*nest.init, tile);
+    forEachElement(tile, [&](int64_t i, int64_t j, int64_t n) {
+      Values arguments = inputsOf(*nest.init, bases, tile, i, j, cache, {});
+      accumulators[0][n] = spread(body(*nest.init, arguments, tile, i, j, false)[0], tile.lanes);
+    });
+    return accumulators;
+  }
+  Values bases = basesOf(reduce, tile);
+  for (unsigned o = 0; o < reduce.outputs.size(); ++o)
+    forEachElement(tile, [&](int64_t i, int64_t j, int64_t n) {
+      accumulators[o][n] = spread(load(reduce.outputs[o], bases[reduce.inputs.size() + o], tile, i, j), tile.lanes);
+    });
+  return accumulators;
+}
+
+/// Along the lanes: in vectors of parts, which are combined with `start` at the end.
+Value TileEmitter::reduceToOne(const Tile &tile, Value start) {
+  Value neutral = b.create<arith::ConstantOp>(
+      loc, DenseElementsAttr::get(VectorType::get({plan.width}, start.getType()), Attribute(plan.combiner->neutral)));
+  Values parts(plan.vectorTile, neutral);
+  parts.push_back(start);
+  parts = reduceLoops(tile, reductionOrder(), parts,
+                      [&](const Tile &inner, Values values) { return reduceLanes(inner, values); });
+  auto combine = [&](Value x, Value y) { return vector::makeArithReduction(b, loc, plan.combiner->kind, x, y); };
+  while (parts.size() > 2) {
+    Value last = parts[parts.size() - 2];
+    parts.erase(parts.end() - 2);
+    Value &into = parts[(parts.size() - 1) / 2];
+    into = combine(into, last);
+  }
+  Value sum = b.create<vector::ReductionOp>(loc, plan.combiner->kind, parts[0]);
+  return combine(parts[1], sum);
+}
+
+/// All elements of the tile at once: `carried` are the accumulators of the first output, then those of the next one.
+TileEmitter::Values TileEmitter::reduceTile(const Tile &tile, Values carried) {
+  Stage &reduce = *nest.reduce;
+  int64_t points = tile.rows * tile.vectors;
+  Values bases = basesOf(reduce, tile);
+  return reduceLoops(tile, reductionOrder(), carried, [&](const Tile &inner, Values values) {
+    Values here = bases;
+    for (auto [k, access] : llvm::enumerate(reduce.inputs))
+      if (access.base)
+        here[k] = add(here[k], position(access, inner, true));
+    Loaded loaded;
+    Values next(values.size());
+    forEachElement(tile, [&](int64_t i, int64_t j, int64_t n) {
+      Values arguments = inputsOf(reduce, here, inner, i, j, loaded, {});
+      for (unsigned o = 0; o < reduce.outputs.size(); ++o)
+        arguments.push_back(values[o * points + n]);
+      for (auto [o, value] : llvm::enumerate(body(reduce, arguments, inner, i, j, true)))
+        next[o * points + n] = spread(value, tile.lanes);
+    });
+    return next;
+  });
+}
+
+void TileEmitter::storeAccumulators(const Tile &tile, const Accumulators &accumulators) {
+  Stage &reduce = *nest.reduce;
+  Values bases = basesOf(reduce, tile);
+  for (unsigned o = 0; o < reduce.outputs.size(); ++o)
+    forEachElement(tile, [&](int64_t i, int64_t j, int64_t n) {
+      store(reduce.outputs[o], bases[reduce.inputs.size() + o], tile, i, j, accumulators[o][n]);
+    });
+}
+
+/// The last stage, of the accumulators if there is a reduction.
+void TileEmitter::consume(const Tile &tile, const Accumulators &accumulators, Loaded &cache) {
+  Stage &finish = *nest.finish;
+  Values bases = basesOf(finish, tile);
+  forEachElement(tile, [&](int64_t i, int64_t j, int64_t n) {
+    Values arguments = inputsOf(finish, bases, tile, i, j, cache, accumulators.empty() ? Value() : accumulators[0][n]);
+    for (auto [o, access] : llvm::enumerate(finish.outputs)) {
+      // The old value, where the body asks for it.
+      bool used = !finish.op.getBody()->getArgument(finish.inputs.size() + o).use_empty();
+      arguments.push_back(used ? load(access, bases[finish.inputs.size() + o], tile, i, j) : Value());
+    }
+    bool vector = tile.lanes > 1 && plan.lane >= 0 && !plan.laneIsReduction;
+    for (auto [o, value] : llvm::enumerate(body(finish, arguments, tile, i, j, false)))
+      store(finish.outputs[o], bases[finish.inputs.size() + o], tile, i, j, vector ? spread(value, tile.lanes) : value);
+  });
+}
+
+void TileEmitter::emit(const Tile &tile) {
+  Loaded cache;
+  Accumulators accumulators;
+  if (nest.reduce) {
+    accumulators = initial(tile, cache);
+    if (plan.laneIsReduction) {
+      accumulators[0][0] = reduceToOne(tile, accumulators[0][0]);
+    } else {
+      Values carried;
+      for (Values &list : accumulators)
+        carried.append(list);
+      carried = reduceTile(tile, carried);
+      for (auto [o, list] : llvm::enumerate(accumulators))
+        llvm::copy(ArrayRef(carried).slice(o * list.size(), list.size()), list.begin());
+    }
+  }
+  if (nest.finish)
+    consume(tile, accumulators, cache);
+  else
+    storeAccumulators(tile, accumulators);
+}

@@ -1,0 +1,25 @@
+//===- Transposed.h - a tensor with its dimensions in another order -*- C++ -*-===//
+#ifndef STRATA_CODEGEN_TRANSPOSED_H
+#define STRATA_CODEGEN_TRANSPOSED_H
+
+#include "mlir/Dialect/Linalg/IR/Linalg.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "mlir/Dialect/Utils/IndexingUtils.h"
+
+namespace strata {
+
+/// `value` itself for the identity, else a linalg.transpose.
+inline mlir::Value transposed(mlir::OpBuilder &b, mlir::Location loc, mlir::Value value,
+                              llvm::ArrayRef<int64_t> permutation) {
+  if (mlir::isIdentityPermutation(permutation))
+    return value;
+  llvm::SmallVector<mlir::OpFoldResult> sizes = mlir::tensor::getMixedSizes(b, loc, value);
+  mlir::applyPermutationToVector(sizes, permutation);
+  mlir::Type element = mlir::cast<mlir::RankedTensorType>(value.getType()).getElementType();
+  mlir::Value empty = b.create<mlir::tensor::EmptyOp>(loc, sizes, element);
+  return b.create<mlir::linalg::TransposeOp>(loc, value, empty, permutation).getResult()[0];
+}
+
+} // namespace strata
+
+#endif // STRATA_CODEGEN_TRANSPOSED_H
