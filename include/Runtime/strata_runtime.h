@@ -85,9 +85,10 @@ STRATA_API int64_t strata_rt_string_from_float(double value, int64_t dtype);
 STRATA_API int64_t strata_rt_string_from_integer(int64_t value, int64_t dtype);
 STRATA_API double strata_rt_string_to_float(int64_t string, int64_t node);
 STRATA_API int64_t strata_rt_string_to_integer(int64_t string, int64_t dtype, int64_t node);
-/* The position of a number among `count` ones, the last one of equal ones, or -1; NaN equals NaN. */
-STRATA_API int64_t strata_rt_integer_find(int64_t numbers, int64_t count, int64_t number);
-STRATA_API int64_t strata_rt_float_find(int64_t numbers, int64_t count, double number);
+/* The position of a number, or -1: the one that `positions` has beside it in the `count` sorted `numbers`. NaN equals NaN,
+ * which comes last. */
+STRATA_API int64_t strata_rt_integer_find(int64_t numbers, int64_t positions, int64_t count, int64_t number);
+STRATA_API int64_t strata_rt_float_find(int64_t numbers, int64_t positions, int64_t count, double number);
 /* Counts n-grams in each row of `ids` (2 dimensions of int64_t): `pool` holds those of length n + 1 in the part
  * [starts[n], starts[n + 1]); the k-th of all counts at indexes[k] (negative: nowhere), in `out` (2 dimensions of float).
  * mode 0: counts, 1: the weight of the last one that occurs, 2: counts times weights. */
@@ -132,6 +133,10 @@ STRATA_API int64_t strata_rt_map_size(int64_t map);
  * (integers), or, with a width, each at the place that its key says. */
 STRATA_API void strata_rt_map_values(int64_t map, const void *labels, void *out);
 STRATA_API void strata_rt_map_list(int64_t map, int64_t width, void *out, int64_t node);
+
+/* The probabilities of k classes in each row of `out` (2 dimensions of double) from the decisions between each two of
+ * them (0, 1), (0, 2), ..., (1, 2), ... and the factors `a` and terms `b` of these, all of them double. */
+STRATA_API void strata_rt_svm_probabilities(const void *decisions, const void *a, const void *b, void *out);
 
 /* Profiling hooks around the code of one node; cheap when the session does not profile. `name` outlives the model. */
 STRATA_API void strata_rt_profile_begin(int64_t node, const char *name);

@@ -53,7 +53,7 @@ static LogicalResult checkHandles(Operation &op) {
       // Know strings.
       "Cast", "CastLike", "Equal", "RegexFullMatch", "StringConcat", "StringNormalizer", "StringSplit",
       "TfIdfVectorizer", "Unique", "ml.LabelEncoder", "ml.CategoryMapper", "ml.OneHotEncoder", "ml.ArrayFeatureExtractor",
-      "ml.StringNormalizer",
+      "ml.LinearClassifier", "ml.SVMClassifier", "ml.TreeEnsembleClassifier",
       // Know containers.
       "SequenceEmpty", "SequenceConstruct", "SequenceInsert", "SequenceErase", "SequenceAt", "SequenceLength", "SequenceMap",
       "SplitToSequence", "ConcatFromSequence", "Optional", "OptionalHasElement", "OptionalGetElement", "ml.ZipMap",

@@ -82,7 +82,8 @@ private:
       return false;
     auto opset = opsets.find(versioned.getDomain());
     return opset != opsets.end() && (opset->second > getNewestOpset(versioned.getDomain()) ||
-                                     versioned.getSinceVersion() != find(versioned, opset->second));
+                                     versioned.getSinceVersion() != find(versioned, opset->second) ||
+                                     versioned.isDeprecated());
   }
 
   // Since-version of the operator's schema at an opset; 0 if it has none there.

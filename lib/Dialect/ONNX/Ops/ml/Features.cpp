@@ -1,4 +1,4 @@
-//===- Features.cpp - ArrayFeatureExtractor, Binarizer --------------------===//
+//===- Features.cpp - ArrayFeatureExtractor, Binarizer, FeatureVectorizer -===//
 
 #include "../Elementwise.h"
 #include "../Indexing.h"
@@ -84,7 +84,60 @@ static FailureOr<SmallVector<Value>> lowerBinarizer(Operation *op, ValueRange op
   })};
 }
 
+//===----------------------------------------------------------------------===//
+// FeatureVectorizer: rows side by side, as floats
+//===----------------------------------------------------------------------===//
+
+static LogicalResult inferVectorizer(ShapeContext &c) {
+  auto sizes = c.integerArray("inputdimensions");
+  unsigned count = c.numInputs(0);
+  if (sizes && !sizes->empty() && sizes->size() != count)
+    return c.emitError() << "'inputdimensions' has " << sizes->size() << " sizes for " << count << " inputs";
+  Dim rows, width(0);
+  for (unsigned k = 0; k < count; ++k) {
+    std::optional<Shape> shape = c.shape(0, k);
+    Dim columns, ownRows;
+    if (shape) {
+      if (shape->size() != 1 && shape->size() != 2)
+        return c.emitError() << "needs inputs of rank 1 or 2, and input " << k << " has " << shape->size();
+      columns = shape->back();
+      ownRows = shape->size() == 1 ? Dim(1) : shape->front();
+    }
+    if (sizes && !sizes->empty()) {
+      if (columns.isStatic() && !columns.is((*sizes)[k]))
+        return c.emitError() << "input " << k << " has " << columns.size << " features, and 'inputdimensions' says " << (*sizes)[k];
+      columns = Dim((*sizes)[k]);
+    }
+    if (rows.isStatic() && ownRows.isStatic() && !rows.sameAs(ownRows))
+      return c.emitError() << "inputs have " << rows.size << " and " << ownRows.size << " rows";
+    if (ownRows.isStatic() || !rows.symbol)
+      rows = rows.isStatic() ? rows : ownRows;
+    width = width + columns;
+  }
+  c.setShape(0, {rows, width});
+  return success();
+}
+
+static FailureOr<SmallVector<Value>> lowerVectorizer(Operation *op, ValueRange operands, LinalgBuilder &b) {
+  auto sizes = op->getAttrOfType<DenseI64ArrayAttr>("inputdimensions");
+  SmallVector<Value> parts;
+  for (auto [k, x] : llvm::enumerate(operands)) {
+    Type from = getElementType(op->getOperand(k)), f32 = b.getF32Type();
+    Value part = cast<RankedTensorType>(x.getType()).getRank() == 1 ? b.unsqueeze(x, {0}) : x;
+    if (sizes && !sizes.empty())
+      b.checkEqual(b.dim(part, 1), b.getIndexAttr(sizes[k]),
+                   "input " + Twine(k) + " has not the number of features that 'inputdimensions' says");
+    if (!parts.empty())
+      b.checkEqual(b.dim(parts.front(), 0), b.dim(part, 0), "the inputs have different numbers of rows");
+    parts.push_back(b.elementwise(part, f32, [&, from = from](ImplicitLocOpBuilder &n, ValueRange v) {
+      return scalar::convert(n, v[0], from, f32);
+    }));
+  }
+  return SmallVector<Value>{parts.size() == 1 ? parts[0] : b.concat(parts, 1)};
+}
+
 STRATA_SLICE(Features) {
   ops.add("ml.ArrayFeatureExtractor", {.inferShapes = inferExtractor, .lower = lowerExtractor});
+  ops.add("ml.FeatureVectorizer", {.inferShapes = inferVectorizer, .lower = lowerVectorizer});
   ops.add("ml.Binarizer", {.inferShapes = inferBinarizer, .lower = lowerBinarizer});
 }

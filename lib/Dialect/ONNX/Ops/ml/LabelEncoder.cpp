@@ -1,8 +1,7 @@
 //===- LabelEncoder.cpp - ml.LabelEncoder, ml.CategoryMapper: values for keys -------------===//
 
-#include "../Elementwise.h"
+#include "../Search.h"
 #include "Dialect/VersionSteps.h"
-#include "Conversion/RuntimeCalls.h"
 
 // The list that an attribute `stem`_* holds, as a tensor; null if there is none.
 static ElementsAttr getList(Operation *op, StringRef stem) {
@@ -92,35 +91,15 @@ static Value getDefault(Operation *op, LinalgBuilder &b, Type element) {
 
 // Looks the elements of `x` up among `keys` and gives the value of the last equal one.
 static Value lookUp(Operation *op, LinalgBuilder &b, Value x, ElementsAttr keys, ElementsAttr values) {
-  Type i64 = b.getI64Type(), from = keys.getElementType(), to = values.getElementType();
+  Type i64 = b.getI64Type(), to = values.getElementType();
   auto flat = [&](ElementsAttr list) { return RankedTensorType::get({list.getNumElements()}, list.getElementType()); };
   Value otherwise = getDefault(op, b, to);
   if (keys.getNumElements() == 0)
     return b.fill(b.sizes(x), otherwise);
   Value results = b.reshape(b.constant(values), getAsIndexOpFoldResult(b.getContext(), flat(values).getShape()));
-  Value count = b.scalarInt(i64, keys.getNumElements());
-  std::optional<StringSearch> search;
-  Value numbers;
-  if (isa<StringType>(from)) {
-    search.emplace(b, llvm::to_vector(cast<DenseStringElementsAttr>(keys).getValues<StringRef>()));
-  } else if (auto integers = getIntegers(keys)) {
-    numbers = addressOf(b, b.constant(DenseElementsAttr::get(RankedTensorType::get({keys.getNumElements()}, i64),
-                                                             ArrayRef<int64_t>(*integers))));
-  } else {
-    auto floats = getFloats(keys);
-    numbers = addressOf(
-        b, b.constant(DenseElementsAttr::get(RankedTensorType::get({keys.getNumElements()}, b.getF64Type()),
-                                             ArrayRef<double>(*floats))));
-  }
+  KeySearch search(b, keys);
   return mapElements(b, x, getSeamElementType(to), [&](ValueRange element) -> Value {
-    Value position;
-    if (search)
-      position = search->find(b, element[0]);
-    else if (isa<IntegerType>(from))
-      position = callRuntime(b, "strata_rt_integer_find", {numbers, count, scalar::convert(b, element[0], from, i64)}, i64);
-    else
-      position = callRuntime(b, "strata_rt_float_find",
-                             {numbers, count, scalar::convert(b, element[0], from, b.getF64Type())}, i64);
+    Value position = search.find(b, element[0]);
     Value zero = b.scalarInt(i64, 0);
     Value found = b.create<arith::CmpIOp>(arith::CmpIPredicate::sge, position, zero);
     Value at = b.create<arith::IndexCastOp>(b.getIndexType(), b.create<arith::MaxSIOp>(position, zero));

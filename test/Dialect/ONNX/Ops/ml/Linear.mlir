@@ -10,19 +10,13 @@ func.func @linear(%x: tensor<?x2xf64>) -> tensor<*xf32> {
   return %0 : tensor<*xf32>
 }
 
-// CHECK-LABEL: @kernel
-// CHECK: arith.subf
-// CHECK: math.exp
+// CHECK-LABEL: @classes
+// CHECK-SAME: -> (tensor<?xi64>{{.*}}tensor<?x2xf32>
+// CHECK: linalg.generic {{.*}}iterator_types = ["parallel", "parallel", "reduction"]
 // CHECK: arith.cmpf ogt
-func.func @kernel(%x: tensor<?x2xf32>) -> tensor<*xf32> {
-  %0 = onnx.ml.SVMRegressor_1(%x) {coefficients = array<f32: 1.0, 2.0>, kernel_params = array<f32: 0.5, 0.0, 0.0>, kernel_type = "RBF", n_supports = 2 : i64, one_class = 1 : i64, rho = array<f32: 1.0>, support_vectors = array<f32: 1.0, 2.0, 3.0, 4.0>} : (tensor<?x2xf32>) -> tensor<*xf32>
-  return %0 : tensor<*xf32>
-}
-
-// CHECK-LABEL: @encode
-// CHECK-SAME: -> (tensor<3x2xf32>
-// CHECK: cf.assert {{.*}}, "an element is in no category"
-func.func @encode(%x: tensor<3xi64>) -> tensor<*xf32> {
-  %0 = onnx.ml.OneHotEncoder_1(%x) {cats_int64s = array<i64: 3, 5>, zeros = 0 : i64} : (tensor<3xi64>) -> tensor<*xf32>
-  return %0 : tensor<*xf32>
+// CHECK: call @strata_rt_string_constants
+// CHECK: math.exp
+func.func @classes(%x: tensor<?x2xf32>) -> (tensor<*x!onnx.string>, tensor<*xf32>) {
+  %0:2 = onnx.ml.LinearClassifier_1(%x) {classlabels_strings = ["a", "b"], coefficients = array<f32: 1.0, 2.0, 3.0, 4.0>, post_transform = "SOFTMAX"} : (tensor<?x2xf32>) -> (tensor<*x!onnx.string>, tensor<*xf32>)
+  return %0#0, %0#1 : tensor<*x!onnx.string>, tensor<*xf32>
 }

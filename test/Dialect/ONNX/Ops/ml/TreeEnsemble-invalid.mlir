@@ -105,7 +105,7 @@ func.func @rank(%x: tensor<3xf32>) {
 // -----
 
 func.func @transform(%x: tensor<2x3xf32>) -> tensor<2x2xf32> {
-  // expected-error @+1 {{cannot be compiled: post_transform 1}}
-  %0 = onnx.ml.TreeEnsemble_5(%x) {post_transform = 1 : i64, leaf_targetids = array<i64: 0, 1>, leaf_weights = dense<[1.0, 2.0]> : tensor<2xf32>, n_targets = 2 : i64, nodes_falseleafs = array<i64: 1>, nodes_falsenodeids = array<i64: 1>, nodes_featureids = array<i64: 2>, nodes_modes = dense<1> : tensor<1xui8>, nodes_splits = dense<0.0> : tensor<1xf32>, nodes_trueleafs = array<i64: 1>, nodes_truenodeids = array<i64: 0>, tree_roots = array<i64: 0>} : (tensor<2x3xf32>) -> tensor<2x2xf32>
+  // expected-error @+1 {{'post_transform' is 5, not 0 to 4}}
+  %0 = onnx.ml.TreeEnsemble_5(%x) {post_transform = 5 : i64, leaf_targetids = array<i64: 0, 1>, leaf_weights = dense<[1.0, 2.0]> : tensor<2xf32>, n_targets = 2 : i64, nodes_falseleafs = array<i64: 1>, nodes_falsenodeids = array<i64: 1>, nodes_featureids = array<i64: 2>, nodes_modes = dense<1> : tensor<1xui8>, nodes_splits = dense<0.0> : tensor<1xf32>, nodes_trueleafs = array<i64: 1>, nodes_truenodeids = array<i64: 0>, tree_roots = array<i64: 0>} : (tensor<2x3xf32>) -> tensor<2x2xf32>
   return %0 : tensor<2x2xf32>
 }
