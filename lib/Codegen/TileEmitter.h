@@ -49,6 +49,7 @@ private:
   mlir::Value position(const Access &access, const Tile &tile, bool reduction);
   mlir::Value elementAt(const Access &access, mlir::Value base, const Tile &tile, int64_t i, int64_t j);
   mlir::Value load(const Access &access, mlir::Value base, const Tile &tile, int64_t i, int64_t j);
+  void prefetch(const Access &access, mlir::Value base, const Tile &tile);
   void store(const Access &access, mlir::Value base, const Tile &tile, int64_t i, int64_t j, mlir::Value value);
   mlir::Value spread(mlir::Value value, int64_t lanes);
   Values basesOf(Stage &stage, const Tile &tile);

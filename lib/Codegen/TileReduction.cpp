@@ -2,6 +2,7 @@
 #include "TileEmitter.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Utils/StaticValueUtils.h"
 #include "mlir/IR/Matchers.h"
@@ -148,6 +149,19 @@ Value TileEmitter::reduceToOne(const Tile &tile, Value start) {
   return combine(parts[1], sum);
 }
 
+/// Large weights are read once per run, block after block, and no hardware sees where the next block begins: while one is
+/// used, the same place of the next one comes to the second-level cache.
+void TileEmitter::prefetch(const Access &access, Value base, const Tile &tile) {
+  if (!plan.laneOutermost || !access.base || access.blockedLoop != plan.lane || !access.blockStride.isKnown() ||
+      !access.element.isIntOrFloat())
+    return;
+  constexpr int64_t lineBits = 512;
+  int64_t lineElements = std::max<int64_t>(1, lineBits / access.element.getIntOrFloatBitWidth());
+  for (int64_t i = 0; i < tile.vectors * tile.lanes; i += lineElements)
+    b.create<memref::PrefetchOp>(loc, access.base, add(base, index(access.blockStride.known + i)), /*isWrite=*/false,
+                                 /*localityHint=*/2, /*isDataCache=*/true);
+}
+
 /// All elements of the tile at once: `carried` are the accumulators of the first output, then those of the next one.
 TileEmitter::Values TileEmitter::reduceTile(const Tile &tile, Values carried) {
   Stage &reduce = *nest.reduce;
@@ -158,6 +172,8 @@ TileEmitter::Values TileEmitter::reduceTile(const Tile &tile, Values carried) {
     for (auto [k, access] : llvm::enumerate(reduce.inputs))
       if (access.base)
         here[k] = add(here[k], position(access, inner, true));
+    for (auto [k, access] : llvm::enumerate(reduce.inputs))
+      prefetch(access, here[k], tile);
     Loaded loaded;
     Values next(values.size());
     forEachElement(tile, [&](int64_t i, int64_t j, int64_t n) {

@@ -122,3 +122,43 @@ func.func @empty(%a: memref<0x7xf32>, %c: memref<0x7xf32>) attributes {strata.ke
   }
   return
 }
+
+// -----
+
+// Large weights in blocks of 16 columns, 512 x 4 bytes per row of a block: the next block is fetched ahead.
+#x = affine_map<(m, n, k) -> (m, k)>
+#w = affine_map<(m, n, k) -> (n floordiv 16, k, n mod 16)>
+#y = affine_map<(m, n, k) -> (m, n)>
+// CHECK-LABEL: func.func @large_weights
+// CHECK:         %[[NEXT:.*]] = arith.constant 8192 : index
+// CHECK:         %[[THERE:.*]] = arith.addi %{{.*}}, %[[NEXT]]
+// CHECK:         memref.prefetch %{{.*}}[%[[THERE]]], read, locality<2>, data
+func.func @large_weights(%x: memref<48x512xf32>, %w: memref<32x512x16xf32>, %y: memref<48x512xf32>) attributes {strata.kernel} {
+  linalg.generic {indexing_maps = [#x, #w, #y], iterator_types = ["parallel", "parallel", "reduction"]}
+      ins(%x, %w : memref<48x512xf32>, memref<32x512x16xf32>) outs(%y : memref<48x512xf32>) {
+  ^bb0(%a: f32, %b: f32, %c: f32):
+    %p = arith.mulf %a, %b : f32
+    %s = arith.addf %c, %p : f32
+    linalg.yield %s : f32
+  }
+  return
+}
+
+// -----
+
+// Small ones stay in the cache by themselves.
+#x = affine_map<(m, n, k) -> (m, k)>
+#w = affine_map<(m, n, k) -> (n floordiv 16, k, n mod 16)>
+#y = affine_map<(m, n, k) -> (m, n)>
+// CHECK-LABEL: func.func @small_weights
+// CHECK-NOT:     memref.prefetch
+func.func @small_weights(%x: memref<48x64xf32>, %w: memref<4x64x16xf32>, %y: memref<48x64xf32>) attributes {strata.kernel} {
+  linalg.generic {indexing_maps = [#x, #w, #y], iterator_types = ["parallel", "parallel", "reduction"]}
+      ins(%x, %w : memref<48x64xf32>, memref<4x64x16xf32>) outs(%y : memref<48x64xf32>) {
+  ^bb0(%a: f32, %b: f32, %c: f32):
+    %p = arith.mulf %a, %b : f32
+    %s = arith.addf %c, %p : f32
+    linalg.yield %s : f32
+  }
+  return
+}
