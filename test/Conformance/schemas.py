@@ -67,6 +67,12 @@ def dtype(element):
     return np.dtype(object) if element == "string" else np.dtype(helper.tensor_dtype_to_np_dtype(code(element)))
 
 
+def bits(element):
+    """The width of an element."""
+    below = re.match(r"(?:float|u?int)([246])(?!\d)", element)
+    return int(below[1]) if below else 8 * dtype(element).itemsize
+
+
 @functools.cache
 def _names():
     names = {n.lower() for n, _ in TensorProto.DataType.items()} - {"undefined", "string"}

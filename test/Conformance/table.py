@@ -165,7 +165,8 @@ def array(values, element):
         result = np.empty(values.shape, object)
         result[...] = values.astype(str)
         return result
-    return np.asarray(values).astype(schemas.dtype(element))
+    with np.errstate(all="ignore"):
+        return np.asarray(values).astype(schemas.dtype(element))
 
 
 def is_float(element):
