@@ -63,6 +63,26 @@ def TypeInferenceInterface : OpInterface<"TypeInferenceInterface"> {
   ];
 }
 
+// A type that `set`, a strata::onnx::TypeSet, contains. ODS takes any type: verifyTypes checks, since it knows the names
+// of the operands that it speaks of.
+class AllowedTypes<string typeSet, string summary> : Type<CPred<"true">, summary> {
+  string set = typeSet;
+}
+
+class TypeSetOf<Constraint c> {
+  string text = !if(!isa<AttrConstraint>(c), "",
+                !if(!isa<AllowedTypes>(c), !cast<AllowedTypes>(c).set,
+                !if(!isa<Optional>(c), !cast<AllowedTypes>(!cast<Optional>(c).baseType).set,
+                    !cast<AllowedTypes>(!cast<Variadic>(c).baseType).set)));
+}
+
+// The sets of the operands (results) among the arguments of an op.
+class TypeSetsOf<dag arguments> {
+  list<int> indices = !range(!size(arguments));
+  list<string> single = !foreach(i, indices, TypeSetOf<!getdagarg<Constraint>(arguments, i)>.text);
+  string text = !interleave(!filter(t, single, !not(!empty(t))), ", ");
+}
+
 // The base class: dialect, ONNX-style domain, mnemonic prefix, operator name, since-version.
 class VersionedOp<Dialect dialect, string operatorDomain, string prefix, string operatorName, int since,
                   list<Trait> traits = []>
@@ -89,7 +109,12 @@ class VersionedOp<Dialect dialect, string operatorDomain, string prefix, string 
     static ::llvm::StringRef getSignature() { return "}] # signature # [{"; }
   }];
   let extraClassDefinition = [{
-    ::llvm::LogicalResult $cppClass::verify() { return ::strata::verifyVersionedOp(getOperation()); }
+    ::llvm::LogicalResult $cppClass::verify() {
+      if (::llvm::failed(::strata::verifyTypes(getOperation(), {}] # TypeSetsOf<arguments>.text # [{}, {}]
+                                               # TypeSetsOf<results>.text # [{})))
+        return ::llvm::failure();
+      return ::strata::verifyVersionedOp(getOperation());
+    }
     ::mlir::ParseResult $cppClass::parse(::mlir::OpAsmParser &parser, ::mlir::OperationState &state) {
       return ::strata::parseVersionedOp(parser, state, getSignature());
     }

@@ -1,6 +1,7 @@
 //===- VersionedOp.cpp - verifier, parser and printer of versioned ops ----===//
 
 #include "Dialect/VersionedOp.h"
+#include "Dialect/FormalParameters.h"
 #include "Dialect/ONNX/IR/ElementKinds.h"
 #include "Dialect/OpBehavior.h"
 #include "mlir/IR/Builders.h"
@@ -85,6 +86,8 @@ static LogicalResult verifyTypeVariables(VersionedOpInterface op, const Signatur
   for (auto [i, formal] : llvm::enumerate(signature.inputs))
     if (failed(check(formal, op.getInputGroup(i))))
       return failure();
+  if (isBeforeInference())
+    return success();
   for (auto [i, formal] : llvm::enumerate(signature.outputs))
     if (failed(check(formal, op.getOutputGroup(i))))
       return failure();
@@ -119,9 +122,8 @@ LogicalResult verifyVersionedOp(Operation *op) {
       return op->emitOpError("needs at least one '") << formal.name << "'";
   if (failed(verifyAttributeNames(op)) || failed(verifyTypeVariables(versioned, signature)))
     return failure();
-  if (auto verify = getBehavior(op).verify)
-    return verify(op);
-  return success();
+  auto verify = isBeforeInference() ? nullptr : getBehavior(op).verify;
+  return verify ? verify(op) : success();
 }
 
 //===----------------------------------------------------------------------===//
@@ -133,21 +135,23 @@ static bool needsSegments(ArrayRef<Formal> formals) {
 }
 
 // `present[i]`: whether the i-th written value is there. Values past the last formal belong to it (it is variadic).
-static LogicalResult addSegments(OpAsmParser &parser, OperationState &state, ArrayRef<Formal> formals,
-                                 ArrayRef<bool> present, StringRef attribute, StringRef what) {
+static LogicalResult addSegments(OperationState &state, ArrayRef<Formal> formals, ArrayRef<bool> present,
+                                 StringRef attribute, StringRef what, function_ref<InFlightDiagnostic()> emitError) {
+  bool isOpen = !formals.empty() && formals.back().variadic;
+  if ((!isOpen && present.size() > formals.size()) || present.size() < countNeeded(formals))
+    return emitError() << "has " << present.size() << " " << what << (present.size() == 1 ? "" : "s") << "; "
+                       << describe(formals, what);
   SmallVector<int32_t> segments(formals.size(), 0);
   for (auto [i, there] : llvm::enumerate(present)) {
-    if (formals.empty() || (i >= formals.size() && !formals.back().variadic))
-      return parser.emitError(parser.getNameLoc())
-             << "too many " << what << "s: " << present.size() << ", at most " << formals.size();
     const Formal &formal = formals[std::min(i, formals.size() - 1)];
     if (there)
       ++segments[std::min(i, formals.size() - 1)];
     else if (!formal.optional)
-      return parser.emitError(parser.getNameLoc()) << what << " '" << formal.name << "' may not be absent";
+      return emitError() << what << " #" << i << " '" << formal.name << "' may not be absent; "
+                         << describe(formals, what);
   }
   if (needsSegments(formals))
-    state.addAttribute(attribute, parser.getBuilder().getDenseI32ArrayAttr(segments));
+    state.addAttribute(attribute, Builder(state.getContext()).getDenseI32ArrayAttr(segments));
   return success();
 }
 
@@ -165,10 +169,9 @@ ParseResult parseVersionedOp(OpAsmParser &parser, OperationState &state, StringR
   if (parser.parseCommaSeparatedList(AsmParser::Delimiter::Paren, parseOperand) ||
       parser.parseOptionalAttrDict(state.attributes))
     return failure();
-  // Creation would drop an attribute of another kind.
-  if (failed(state.name.verifyInherentAttrs(state.attributes, [&] {
-        return parser.emitError(loc) << "'" << state.name << "' op ";
-      })))
+  auto emitError = [&] { return parser.emitError(loc); };
+  // Creation would drop an attribute of another kind. The parser's errors begin with the op's name.
+  if (failed(state.name.verifyInherentAttrs(state.attributes, emitError)))
     return failure();
   while (succeeded(parser.parseOptionalKeyword("graph")))
     if (parser.parseRegion(*state.addRegion()))
@@ -190,8 +193,8 @@ ParseResult parseVersionedOp(OpAsmParser &parser, OperationState &state, StringR
     if (presentResults.back())
       state.addTypes(result);
   }
-  if (failed(addSegments(parser, state, signature.inputs, presentOperands, "operandSegmentSizes", "operand")) ||
-      failed(addSegments(parser, state, signature.outputs, presentResults, "resultSegmentSizes", "result")))
+  if (failed(addSegments(state, signature.inputs, presentOperands, "operandSegmentSizes", "operand", emitError)) ||
+      failed(addSegments(state, signature.outputs, presentResults, "resultSegmentSizes", "result", emitError)))
     return failure();
   return parser.resolveOperands(operands, operandTypes, loc, state.operands);
 }

@@ -1,5 +1,6 @@
 //===- ImportNode.cpp - NodeProto to an op, or to a function's body -------===//
 
+#include "Dialect/FormalParameters.h"
 #include "Dialect/ONNX/IR/ONNXBase.h"
 #include "Dialect/OperatorSets.h"
 #include "GraphImporter.h"
@@ -96,23 +97,21 @@ LogicalResult GraphImporter::importNode(const NodeProto &node, size_t index, Sco
 static FailureOr<SmallVector<int32_t>> assign(ArrayRef<StringRef> names, ArrayRef<Formal> formals, StringRef what,
                                               bool namesMayBeEmpty, SmallVectorImpl<StringRef> &present,
                                               const Trace &trace) {
-  size_t least = llvm::count_if(formals, [](const Formal &f) { return !f.optional && (!f.variadic || f.atLeastOne); });
+  size_t least = countNeeded(formals);
   bool open = !formals.empty() && formals.back().variadic;
-  if (names.size() < least || (!open && names.size() > formals.size())) {
-    InFlightDiagnostic error = trace.error() << "has " << names.size() << " " << what << "s, the operator has ";
-    if (open)
-      return error << least << " or more", failure();
-    if (least != formals.size())
-      error << least << " to ";
-    return error << formals.size(), failure();
-  }
+  if (names.size() < least || (!open && names.size() > formals.size()))
+    return trace.error() << "has " << names.size() << " " << what << (names.size() == 1 ? "" : "s") << "; "
+                         << describe(formals, what),
+           failure();
   SmallVector<int32_t> sizes(formals.size(), 0);
   for (auto [i, name] : llvm::enumerate(names)) {
     size_t k = std::min<size_t>(i, formals.size() - 1);
     if (name.empty() && formals[k].optional)
       continue;
     if (name.empty() && !namesMayBeEmpty)
-      return trace.error() << what << " " << i << " '" << formals[k].name << "' may not be absent", failure();
+      return trace.error() << what << " #" << i << " '" << formals[k].name << "' may not be absent; "
+                           << describe(formals, what),
+             failure();
     ++sizes[k];
     present.push_back(name);
   }
@@ -270,6 +269,9 @@ static LogicalResult withTrace(const Trace &trace, Operation *op, llvm::function
 
 LogicalResult GraphImporter::inferTypes(Operation *op, ArrayRef<StringRef> names, const Scope &scope, const Trace &trace) {
   return withTrace(trace, op, [&]() -> LogicalResult {
+    // Rules of inference rely on operands and attributes being those of the operator.
+    if (failed(verifyBeforeInference(op)))
+      return failure();
     SmallVector<Type> types;
     {
       ShapeContext shapes(op, values);

@@ -167,8 +167,8 @@ graph_text("unknown_operator_newer", r"graph 'g': node 0 \(Gulp\): 'ai.onnx' has
 # Of a newer opset, known operators are what they are in the newest known one, no more.
 for _name, _expected, _body in (
     ("attribute", r"node 0 \(Relu-14\): has no attribute 'slope'; it has none", "y = Relu <slope = 0.5> (x)"),
-    ("input", r"node 0 \(Relu-14\): has 2 inputs, the operator has 1", "y = Relu (x, x)"),
-    ("output", r"node 0 \(Relu-14\): has 2 outputs, the operator has 1", "y, z = Relu (x)"),
+    ("input", r"node 0 \(Relu-14\): has 2 inputs; the operator's input is 'X'", "y = Relu (x, x)"),
+    ("output", r"node 0 \(Relu-14\): has 2 outputs; the operator's output is 'Y'", "y, z = Relu (x)"),
     ("kind", r"node 0 \(Softmax-13\): attribute 'axis' failed to satisfy constraint: 64-bit signless integer attribute",
      "y = Softmax <axis = [0]> (x)"),
     ("value", r"node 0 \(Gelu-20\): approximate is 'cubic', but must be none or tanh", 'y = Gelu <approximate = "cubic"> (x)'),
@@ -177,7 +177,7 @@ for _name, _expected, _body in (
      r"imports opset 9", "y = ai.onnx.ml.Stump (x)"),
 ):
     graph_text("newer_" + _name, "graph 'g': " + _expected, _body, opsets='"" : 29, "ai.onnx.ml" : 9')
-graph_text("newer_operand_type", r"graph 'g': node 0 \(Relu-14\): operand #0 must be tensor of .* but got 'tensor<2xi1>'",
+graph_text("newer_operand_type", r"graph 'g': node 0 \(Relu-14\): operand #0 'X' must be a tensor of .* but is tensor\(bool\)",
            "y = Relu (x)", inputs="bool[2] x", outputs="bool[2] y", opsets='"" : 29')
 graph_text("operator_too_new", r"graph 'g': node 0 'n' \(Gelu\): the operator begins with opset 20 of 'ai.onnx', the model "
            r"imports opset 17", "[n] y = Gelu (x)")
@@ -189,12 +189,12 @@ graph_text("unknown_ml_operator", r"graph 'g': node 0 \(ai.onnx.ml::Foo\): 'ai.o
            "y = ai.onnx.ml.Foo (x)", opsets='"" : 17, "ai.onnx.ml" : 3')
 graph_text("untyped_custom", r"graph 'g': node 0 \(com.acme::Foo-1\): the type of output 'a' of an operator of an unknown "
            r"domain must be declared \(value_info\)", "a = com.acme.Foo (x) y = Relu (a)", opsets='"" : 17, "com.acme" : 1')
-graph_text("too_many_inputs", r"graph 'g': node 0 \(Relu-14\): has 2 inputs, the operator has 1", "y = Relu (x, x)")
-graph_text("too_few_inputs", r"graph 'g': node 0 'c' \(Conv-11\): has 1 inputs, the operator has 2 to 3", "[c] y = Conv (x)")
-graph_text("too_few_variadic", r"graph 'g': node 0 \(Concat-13\): has 0 inputs, the operator has 1 or more",
+graph_text("too_many_inputs", r"graph 'g': node 0 \(Relu-14\): has 2 inputs; the operator's input is 'X'", "y = Relu (x, x)")
+graph_text("too_few_inputs", r"graph 'g': node 0 'c' \(Conv-11\): has 1 input; the operator's inputs are 'X', 'W' and optionally 'B'", "[c] y = Conv (x)")
+graph_text("too_few_variadic", r"graph 'g': node 0 \(Concat-13\): has 0 inputs; the operator's input is one or more of 'inputs'",
            "y = Concat <axis = 0> ()")
-graph_text("too_many_outputs", r"graph 'g': node 0 \(Relu-14\): has 2 outputs, the operator has 1", "y, z = Relu (x)")
-graph_text("absent_required", r"graph 'g': node 0 \(Conv-11\): input 1 'W' may not be absent", "y = Conv (x, , x)")
+graph_text("too_many_outputs", r"graph 'g': node 0 \(Relu-14\): has 2 outputs; the operator's output is 'Y'", "y, z = Relu (x)")
+graph_text("absent_required", r"graph 'g': node 0 \(Conv-11\): input #1 'W' may not be absent; the operator's inputs are 'X', 'W' and optionally 'B'", "y = Conv (x, , x)")
 graph_text("undefined_value", r"graph 'g': node 0 'r' \(Relu-14\): input 'q' is not defined in this graph or one around it",
            "[r] y = Relu (q)")
 graph_text("undefined_in_branch",
@@ -213,7 +213,7 @@ graph_text("self_cycle", r"graph 'g': the nodes form a cycle: node 0 \(Neg\) nee
 graph_text("cycle_through_branch", r"graph 'g': the nodes form a cycle: node 0 \(If\) needs node 1 \(Neg\) needs node 0 \(If\)",
            "a = If (c) <then_branch = t () => (float[2] p) { p = Abs (b) }, else_branch = e () => (float[2] q) { q = Abs (x) }>"
            " b = Neg (a) y = Relu (b)", inputs="float[2] x, bool c")
-graph_text("wrong_input_type", r"graph 'g': node 0 \(Relu-14\): operand #0 must be tensor of .*", "y = Relu (s)",
+graph_text("wrong_input_type", r"graph 'g': node 0 \(Relu-14\): operand #0 'X' must be a tensor of .*", "y = Relu (s)",
            inputs="string[2] s", outputs="string[2] y")
 graph_text("different_types", r"graph 'g': node 0 'a' \(Add-14\): .*tensor\(int64\).*tensor\(float\).*", "[a] y = Add (x, i)",
            inputs="float[2] x, int64[2] i")

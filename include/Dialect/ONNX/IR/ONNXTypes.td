@@ -131,22 +131,23 @@ class Onnx_Mask<list<Onnx_Element> elements> {
 }
 
 class Onnx_SetSummary<string kind, string names> {
-  string text = !if(!empty(names), "", kind # names # "; ");
+  string text = !if(!empty(names), "", kind # names);
 }
 
 // The types a formal parameter allows: tensors, sequences, optionals and optional sequences of the listed element types,
 // maps, and sequences of maps.
 class Onnx_TypeSet<list<Onnx_Element> tensor, list<Onnx_Element> seq = [], list<Onnx_Element> optional = [],
                    list<Onnx_Element> optionalSeq = [], list<Onnx_Element> maps = [], list<Onnx_Element> seqMaps = []>
-    : Type<CPred<"::strata::onnx::TypeSet{" # Onnx_Mask<tensor>.mask # ", " # Onnx_Mask<seq>.mask # ", "
-                 # Onnx_Mask<optional>.mask # ", " # Onnx_Mask<optionalSeq>.mask # ", " # Onnx_Mask<maps>.mask # ", "
-                 # Onnx_Mask<seqMaps>.mask # "}.contains($_self)">,
-           Onnx_SetSummary<"tensor of ", Onnx_Mask<tensor>.names>.text
-           # Onnx_SetSummary<"sequence of ", Onnx_Mask<seq>.names>.text
-           # Onnx_SetSummary<"optional of ", Onnx_Mask<optional>.names>.text
-           # Onnx_SetSummary<"optional sequence of ", Onnx_Mask<optionalSeq>.names>.text
-           # Onnx_SetSummary<"", Onnx_Mask<maps>.names>.text
-           # Onnx_SetSummary<"sequence of ", Onnx_Mask<seqMaps>.names>.text>;
+    : AllowedTypes<"::strata::onnx::TypeSet{" # Onnx_Mask<tensor>.mask # ", " # Onnx_Mask<seq>.mask # ", "
+                   # Onnx_Mask<optional>.mask # ", " # Onnx_Mask<optionalSeq>.mask # ", " # Onnx_Mask<maps>.mask # ", "
+                   # Onnx_Mask<seqMaps>.mask # "}",
+                   !interleave(!filter(text, [Onnx_SetSummary<"tensor of ", Onnx_Mask<tensor>.names>.text,
+                                              Onnx_SetSummary<"sequence of ", Onnx_Mask<seq>.names>.text,
+                                              Onnx_SetSummary<"optional of ", Onnx_Mask<optional>.names>.text,
+                                              Onnx_SetSummary<"optional sequence of ", Onnx_Mask<optionalSeq>.names>.text,
+                                              Onnx_Mask<maps>.names,
+                                              Onnx_SetSummary<"sequence of ", Onnx_Mask<seqMaps>.names>.text],
+                                       !not(!empty(text))), "; ")>;
 
 class Onnx_Op<string domain, string prefix, string name, int since, list<Trait> traits = []>
     : VersionedOp<ONNX_Dialect, domain, prefix, name, since, traits>;

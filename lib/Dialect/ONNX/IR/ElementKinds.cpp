@@ -173,8 +173,11 @@ std::string getTypeString(Type type) {
     return "seq(" + getTypeString(seq.getElement()) + ")";
   if (auto opt = dyn_cast<OptionalType>(type))
     return "optional(" + getTypeString(opt.getElement()) + ")";
-  if (auto map = dyn_cast<MapType>(type))
-    return "map(" + getTypeString(map.getKey()) + ", " + getTypeString(map.getValue()) + ")";
+  if (auto map = dyn_cast<MapType>(type)) {
+    auto tensor = dyn_cast<TensorType>(map.getValue());
+    return "map(" + getTypeString(map.getKey()) + ", " +
+           getTypeString(tensor ? tensor.getElementType() : map.getValue()) + ")";
+  }
   if (auto sparse = dyn_cast<SparseTensorType>(type))
     return "sparse_tensor(" + getTypeString(sparse.getDense().getElementType()) + ")";
   if (std::optional<ElementKind> kind = getElementKind(type))

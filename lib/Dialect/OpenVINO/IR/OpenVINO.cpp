@@ -1,6 +1,7 @@
 //===- OpenVINO.cpp - the dialect ov ------------------------------------===//
 
 #include "Dialect/OpenVINO/IR/OpenVINO.h"
+#include "Dialect/FormalParameters.h"
 #include "mlir/IR/Builders.h"
 
 #include "Dialect/OpenVINO/IR/OpenVINODialect.cpp.inc"

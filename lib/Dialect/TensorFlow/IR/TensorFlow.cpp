@@ -1,6 +1,7 @@
 //===- TensorFlow.cpp - the dialect tf ------------------------------------===//
 
 #include "Dialect/TensorFlow/IR/TensorFlow.h"
+#include "Dialect/FormalParameters.h"
 #include "mlir/IR/Builders.h"
 
 #include "Dialect/TensorFlow/IR/TensorFlowDialect.cpp.inc"

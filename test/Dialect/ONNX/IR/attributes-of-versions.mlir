@@ -35,7 +35,7 @@ func.func @dropout(%x: tensor<4xf32>) {
 // -----
 
 func.func @dropout(%x: tensor<4xf32>, %r: tensor<f32>) {
-  // expected-error @+1 {{too many operands: 2, at most 1}}
+  // expected-error @+1 {{has 2 operands; the operator's operand is 'data'}}
   %0 = onnx.Dropout_10(%x, %r) : (tensor<4xf32>, tensor<f32>) -> tensor<4xf32>
   return
 }

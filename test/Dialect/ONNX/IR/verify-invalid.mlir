@@ -3,7 +3,7 @@
 // What ODS and the signature guarantee for every op, shown on a few.
 
 func.func @type_not_allowed(%x: tensor<4xi1>) {
-  // expected-error@+1 {{'onnx.Relu_6' op operand #0 must be tensor of float16, float, double; , but got 'tensor<4xi1>'}}
+  // expected-error@+1 {{'onnx.Relu_6' op operand #0 'X' must be a tensor of float16, float or double, but is tensor(bool)}}
   %0 = onnx.Relu_6(%x) : (tensor<4xi1>) -> tensor<4xi1>
   return
 }
@@ -12,7 +12,7 @@ func.func @type_not_allowed(%x: tensor<4xi1>) {
 
 // int8 came with version 14.
 func.func @type_of_a_newer_version(%x: tensor<4xi8>) {
-  // expected-error@+1 {{'onnx.Relu_13' op operand #0 must be tensor of float16, float, double, bfloat16; , but got 'tensor<4xi8>'}}
+  // expected-error@+1 {{'onnx.Relu_13' op operand #0 'X' must be a tensor of float16, float, double or bfloat16, but is tensor(int8)}}
   %0 = onnx.Relu_13(%x) : (tensor<4xi8>) -> tensor<4xi8>
   return
 }
@@ -68,7 +68,7 @@ func.func @attribute_kind(%x: tensor<4xf32>) {
 // -----
 
 func.func @no_variadic() -> tensor<4xf32> {
-  // expected-error@+1 {{'onnx.Sum_13' op needs at least one 'data_0'}}
+  // expected-error@+1 {{'onnx.Sum_13' has 0 operands; the operator's operand is one or more of 'data_0'}}
   %0 = onnx.Sum_13() : () -> tensor<4xf32>
   return %0 : tensor<4xf32>
 }
@@ -84,7 +84,7 @@ func.func @too_many(%x: tensor<4xf32>) {
 // -----
 
 func.func @may_not_be_absent(%x: tensor<4xf32>) {
-  // expected-error@+1 {{operand 'input' may not be absent}}
+  // expected-error@+1 {{'onnx.Clip_13' operand #0 'input' may not be absent; the operator's operands are 'input', optionally 'min' and optionally 'max'}}
   %0 = onnx.Clip_13(none, %x) : (none, tensor<4xf32>) -> tensor<4xf32>
   return
 }

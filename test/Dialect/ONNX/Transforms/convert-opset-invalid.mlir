@@ -9,9 +9,9 @@
 // DOMAIN: nothing is known of the versions of domain 'com.acme'
 
 func.func @types(%x: tensor<4xbf16>, %i: tensor<4xi8>) {
-  // expected-error @+1 {{cannot be downgraded to version 6: operand #0 must be}}
+  // expected-error @+1 {{cannot be downgraded to version 6: operand #0 'input' must be}}
   %0 = onnx.Exp_13(%x) : (tensor<4xbf16>) -> tensor<4xbf16>
-  // expected-error @+1 {{cannot be downgraded to version 13: operand #0 must be}}
+  // expected-error @+1 {{cannot be downgraded to version 13: operand #0 'X' must be}}
   %1 = onnx.Relu_14(%i) : (tensor<4xi8>) -> tensor<4xi8>
   return
 }

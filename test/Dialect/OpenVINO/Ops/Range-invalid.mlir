@@ -17,7 +17,7 @@ func.func @vector(%x: tensor<1xf32>, %y: tensor<f32>) {
 // -----
 
 func.func @boolean(%x: tensor<i1>, %y: tensor<f32>) {
-  // expected-error@+1 {{operand #0 must be}}
+  // expected-error@+1 {{operand #0 'start' must be}}
   %0 = ov.Range_4(%x, %y, %y) {output_type = "f32"} : (tensor<i1>, tensor<f32>, tensor<f32>) -> tensor<?xf32>
   return
 }

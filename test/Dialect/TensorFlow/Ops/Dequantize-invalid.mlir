@@ -57,7 +57,7 @@ func.func @attribute(%x: tensor<2xi8>, %r: tensor<f32>) {
 // -----
 
 func.func @input_type(%x: tensor<2xui32>, %r: tensor<f32>) {
-  // expected-error@+1 {{operand #0 must be}}
+  // expected-error@+1 {{operand #0 'input' must be}}
   %0 = tf.Dequantize_1(%x, %r, %r) : (tensor<2xui32>, tensor<f32>, tensor<f32>) -> tensor<2xf32>
   return
 }
@@ -65,7 +65,7 @@ func.func @input_type(%x: tensor<2xui32>, %r: tensor<f32>) {
 // -----
 
 func.func @range_type(%x: tensor<2xui8>, %r: tensor<f64>) {
-  // expected-error@+1 {{operand #1 must be}}
+  // expected-error@+1 {{operand #1 'min_range' must be}}
   %0 = tf.Dequantize_1(%x, %r, %r) : (tensor<2xui8>, tensor<f64>, tensor<f64>) -> tensor<2xf32>
   return
 }

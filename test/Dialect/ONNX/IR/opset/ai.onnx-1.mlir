@@ -85,7 +85,7 @@ func.func @Concat(%arg0: tensor<*xf32>) {
 // CHECK-LABEL: @Constant(
 // CHECK: onnx.Constant_1(
 func.func @Constant() {
-  %0 = onnx.Constant_1() {value = dense<1> : tensor<1xi64>} : () -> tensor<*xf32>
+  %0 = onnx.Constant_1() {value = dense<1.0> : tensor<f32>} : () -> tensor<*xf32>
   return
 }
 

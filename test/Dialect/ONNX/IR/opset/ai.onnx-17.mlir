@@ -56,10 +56,10 @@ func.func @STFT(%arg0: tensor<*xf32>, %arg1: tensor<*xi64>, %arg2: tensor<*xf32>
 
 // CHECK-LABEL: @SequenceMap(
 // CHECK: onnx.SequenceMap_17(
-func.func @SequenceMap(%arg0: !onnx.seq<tensor<*xi1>>, %arg1: tensor<*xf32>) {
-  %0 = onnx.SequenceMap_17(%arg0, %arg1) graph {
+func.func @SequenceMap(%arg0: !onnx.seq<tensor<*xi1>>) {
+  %0 = onnx.SequenceMap_17(%arg0) graph {
   ^bb0(%a: tensor<*xf32>):
     onnx.Yield %a : tensor<*xf32>
-  } : (!onnx.seq<tensor<*xi1>>, tensor<*xf32>) -> !onnx.seq<tensor<*xi1>>
+  } : (!onnx.seq<tensor<*xi1>>) -> !onnx.seq<tensor<*xi1>>
   return
 }

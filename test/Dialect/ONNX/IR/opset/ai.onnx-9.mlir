@@ -50,7 +50,7 @@ func.func @Compress(%arg0: tensor<*xf32>, %arg1: tensor<*xi1>) {
 // CHECK-LABEL: @Constant(
 // CHECK: onnx.Constant_9(
 func.func @Constant() {
-  %0 = onnx.Constant_9() {value = dense<1> : tensor<1xi64>} : () -> tensor<*xf32>
+  %0 = onnx.Constant_9() {value = dense<1.0> : tensor<f32>} : () -> tensor<*xf32>
   return
 }
 
@@ -200,7 +200,7 @@ func.func @Sinh(%arg0: tensor<*xf32>) {
 // CHECK-LABEL: @TfIdfVectorizer(
 // CHECK: onnx.TfIdfVectorizer_9(
 func.func @TfIdfVectorizer(%arg0: tensor<*xi64>) {
-  %0 = onnx.TfIdfVectorizer_9(%arg0) {max_gram_length = 1 : i64, max_skip_count = 1 : i64, min_gram_length = 1 : i64, mode = "TF", ngram_counts = array<i64: 1, 1>, ngram_indexes = array<i64: 1, 1>} : (tensor<*xi64>) -> tensor<*xf32>
+  %0 = onnx.TfIdfVectorizer_9(%arg0) {max_gram_length = 1 : i64, max_skip_count = 1 : i64, min_gram_length = 1 : i64, mode = "TF", ngram_counts = array<i64: 0>, ngram_indexes = array<i64: 0>, pool_int64s = array<i64: 1>} : (tensor<*xi64>) -> tensor<*xf32>
   return
 }
 

@@ -50,7 +50,7 @@ func.func @FeatureVectorizer(%arg0: tensor<*xf32>) {
 // CHECK-LABEL: @Imputer(
 // CHECK: onnx.ml.Imputer_1(
 func.func @Imputer(%arg0: tensor<*xf32>) {
-  %0 = onnx.ml.Imputer_1(%arg0) : (tensor<*xf32>) -> tensor<*xf32>
+  %0 = onnx.ml.Imputer_1(%arg0) {imputed_value_floats = array<f32: 1.0>} : (tensor<*xf32>) -> tensor<*xf32>
   return
 }
 
@@ -71,7 +71,7 @@ func.func @LinearClassifier(%arg0: tensor<*xf32>) {
 // CHECK-LABEL: @LinearRegressor(
 // CHECK: onnx.ml.LinearRegressor_1(
 func.func @LinearRegressor(%arg0: tensor<*xf32>) {
-  %0 = onnx.ml.LinearRegressor_1(%arg0) : (tensor<*xf32>) -> tensor<*xf32>
+  %0 = onnx.ml.LinearRegressor_1(%arg0) {coefficients = array<f32: 1.0>} : (tensor<*xf32>) -> tensor<*xf32>
   return
 }
 

@@ -8,7 +8,7 @@
 // CHECK-LABEL: @TreeEnsemble(
 // CHECK: onnx.ml.TreeEnsemble_5(
 func.func @TreeEnsemble(%arg0: tensor<*xf32>) {
-  %0 = onnx.ml.TreeEnsemble_5(%arg0) {leaf_targetids = array<i64: 1, 1>, leaf_weights = dense<1> : tensor<1xi64>, nodes_falseleafs = array<i64: 1, 1>, nodes_falsenodeids = array<i64: 1, 1>, nodes_featureids = array<i64: 1, 1>, nodes_modes = dense<1> : tensor<1xi64>, nodes_splits = dense<1> : tensor<1xi64>, nodes_trueleafs = array<i64: 1, 1>, nodes_truenodeids = array<i64: 1, 1>, tree_roots = array<i64: 1, 1>} : (tensor<*xf32>) -> tensor<*xf32>
+  %0 = onnx.ml.TreeEnsemble_5(%arg0) {leaf_targetids = array<i64: 1, 1>, leaf_weights = dense<1.0> : tensor<1xf32>, nodes_falseleafs = array<i64: 1, 1>, nodes_falsenodeids = array<i64: 1, 1>, nodes_featureids = array<i64: 1, 1>, nodes_modes = dense<1> : tensor<1xi64>, nodes_splits = dense<1.0> : tensor<1xf32>, nodes_trueleafs = array<i64: 1, 1>, nodes_truenodeids = array<i64: 1, 1>, tree_roots = array<i64: 1, 1>} : (tensor<*xf32>) -> tensor<*xf32>
   return
 }
 

@@ -7,15 +7,15 @@
 
 // CHECK-LABEL: @Adagrad(
 // CHECK: onnx.training.Adagrad_1(
-func.func @Adagrad(%arg0: tensor<*xf32>, %arg1: tensor<*xi64>, %arg2: tensor<*xf32>) {
-  %0 = onnx.training.Adagrad_1(%arg0, %arg1, %arg2) : (tensor<*xf32>, tensor<*xi64>, tensor<*xf32>) -> tensor<*xf32>
+func.func @Adagrad(%arg0: tensor<*xf32>, %arg1: tensor<*xi64>, %arg2: tensor<*xf32>, %arg3: tensor<*xf32>, %arg4: tensor<*xf32>) {
+  %0, %1 = onnx.training.Adagrad_1(%arg0, %arg1, %arg2, %arg3, %arg4) : (tensor<*xf32>, tensor<*xi64>, tensor<*xf32>, tensor<*xf32>, tensor<*xf32>) -> (tensor<*xf32>, tensor<*xf32>)
   return
 }
 
 // CHECK-LABEL: @Adam(
 // CHECK: onnx.training.Adam_1(
-func.func @Adam(%arg0: tensor<*xf32>, %arg1: tensor<*xi64>, %arg2: tensor<*xf32>) {
-  %0 = onnx.training.Adam_1(%arg0, %arg1, %arg2) : (tensor<*xf32>, tensor<*xi64>, tensor<*xf32>) -> tensor<*xf32>
+func.func @Adam(%arg0: tensor<*xf32>, %arg1: tensor<*xi64>, %arg2: tensor<*xf32>, %arg3: tensor<*xf32>, %arg4: tensor<*xf32>, %arg5: tensor<*xf32>) {
+  %0, %1, %2 = onnx.training.Adam_1(%arg0, %arg1, %arg2, %arg3, %arg4, %arg5) : (tensor<*xf32>, tensor<*xi64>, tensor<*xf32>, tensor<*xf32>, tensor<*xf32>, tensor<*xf32>) -> (tensor<*xf32>, tensor<*xf32>, tensor<*xf32>)
   return
 }
 
@@ -28,7 +28,7 @@ func.func @Gradient(%arg0: tensor<*xf32>) {
 
 // CHECK-LABEL: @Momentum(
 // CHECK: onnx.training.Momentum_1(
-func.func @Momentum(%arg0: tensor<*xf32>, %arg1: tensor<*xi64>, %arg2: tensor<*xf32>) {
-  %0 = onnx.training.Momentum_1(%arg0, %arg1, %arg2) {alpha = 1.0 : f32, beta = 1.0 : f32, mode = "a", norm_coefficient = 1.0 : f32} : (tensor<*xf32>, tensor<*xi64>, tensor<*xf32>) -> tensor<*xf32>
+func.func @Momentum(%arg0: tensor<*xf32>, %arg1: tensor<*xi64>, %arg2: tensor<*xf32>, %arg3: tensor<*xf32>, %arg4: tensor<*xf32>) {
+  %0, %1 = onnx.training.Momentum_1(%arg0, %arg1, %arg2, %arg3, %arg4) {alpha = 1.0 : f32, beta = 1.0 : f32, mode = "a", norm_coefficient = 1.0 : f32} : (tensor<*xf32>, tensor<*xi64>, tensor<*xf32>, tensor<*xf32>, tensor<*xf32>) -> (tensor<*xf32>, tensor<*xf32>)
   return
 }

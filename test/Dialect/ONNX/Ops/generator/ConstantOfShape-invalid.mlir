@@ -33,7 +33,7 @@ func.func @default_type(%shape: tensor<1xi64>) {
 // -----
 
 func.func @bfloat16(%shape: tensor<1xi64>) {
-  // expected-error@+1 {{result #0 must be}}
+  // expected-error@+1 {{result #0 'output' must be}}
   %0 = onnx.ConstantOfShape_9(%shape) {value = dense<1.0> : tensor<1xbf16>} : (tensor<1xi64>) -> tensor<?xbf16>
   return
 }
@@ -41,7 +41,7 @@ func.func @bfloat16(%shape: tensor<1xi64>) {
 // -----
 
 func.func @int4(%shape: tensor<1xi64>) {
-  // expected-error@+1 {{result #0 must be}}
+  // expected-error@+1 {{result #0 'output' must be}}
   %0 = onnx.ConstantOfShape_20(%shape) {value = dense<1> : tensor<1xi4>} : (tensor<1xi64>) -> tensor<?xi4>
   return
 }
@@ -49,7 +49,7 @@ func.func @int4(%shape: tensor<1xi64>) {
 // -----
 
 func.func @int2(%shape: tensor<1xi64>) {
-  // expected-error@+1 {{result #0 must be}}
+  // expected-error@+1 {{result #0 'output' must be}}
   %0 = onnx.ConstantOfShape_24(%shape) {value = dense<1> : tensor<1xi2>} : (tensor<1xi64>) -> tensor<?xi2>
   return
 }
@@ -57,7 +57,7 @@ func.func @int2(%shape: tensor<1xi64>) {
 // -----
 
 func.func @input_type(%shape: tensor<1xi32>) {
-  // expected-error@+1 {{operand #0 must be}}
+  // expected-error@+1 {{operand #0 'input' must be}}
   %0 = onnx.ConstantOfShape_25(%shape) : (tensor<1xi32>) -> tensor<?xf32>
   return
 }
