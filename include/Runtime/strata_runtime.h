@@ -130,9 +130,9 @@ STRATA_API void strata_rt_seq_concat(int64_t sequence, int64_t rank, int64_t axi
 STRATA_API int64_t strata_rt_zip_map(const void *rows, const void *labels, int64_t dtype);
 STRATA_API int64_t strata_rt_map_size(int64_t map);
 /* Into `out`, one row: the values of these keys, zero where there is none; all values in the order of their keys
- * (integers), or, with a width, each at the place that its key says. */
+ * (integers), or, with a width, each at the place that its key says (between strings, the handle `none`). */
 STRATA_API void strata_rt_map_values(int64_t map, const void *labels, void *out);
-STRATA_API void strata_rt_map_list(int64_t map, int64_t width, void *out, int64_t node);
+STRATA_API void strata_rt_map_list(int64_t map, int64_t width, int64_t none, void *out, int64_t node);
 
 /* The probabilities of k classes in each row of `out` (2 dimensions of double) from the decisions between each two of
  * them (0, 1), (0, 2), ..., (1, 2), ... and the factors `a` and terms `b` of these, all of them double. */

@@ -48,13 +48,15 @@ void strata_rt_map_values(int64_t map, const void *labels, void *out) {
       }
 }
 
-void strata_rt_map_list(int64_t map, int64_t width, void *out, int64_t node) {
+void strata_rt_map_list(int64_t map, int64_t width, int64_t none, void *out, int64_t node) {
   const strata_tensor *values = part_of(map, 1);
   const int64_t *key = part_of(map, 0)->data;
   int64_t count = part_of(map, 0)->shape[0];
   strata_memref *m = out;
   size_t element = strata_inner_size(values->dtype);
   memset(m->aligned, 0, (size_t)m->sizes[1] * element);
+  for (int64_t i = 0; values->dtype == STRATA_STRING && i < m->sizes[1]; ++i)
+    ((int64_t *)m->aligned)[i] = none;
   for (int64_t i = 0; i < count; ++i) {
     int64_t at = key[i];
     if (width < 0) { /* how many keys are smaller */

@@ -151,7 +151,7 @@ def main(arguments):
     for key in schemas.live():
         if (
             options.filter
-            and not re.search(rf"(?:{options.filter})", f"{key[1]}-{key[2]}/")
+            and not re.search(rf"(?:{options.filter})", f"{'' if key[0] == 'ai.onnx' else key[0] + '.'}{key[1]}-{key[2]}/")
             and "/" not in options.filter
         ):
             continue

@@ -128,11 +128,12 @@ static FailureOr<SmallVector<Value>> lowerCastMap(Operation *op, ValueRange oper
   if (width < 0)
     size = b.create<arith::IndexCastOp>(b.getIndexType(), callRuntime(b, "strata_rt_map_size", map, i64)).getResult();
   Value buffer = makeBuffer(b, {b.getIndexAttr(1), size}, getSeamElementType(from));
-  callRuntime(b, "strata_rt_map_list", {map, b.scalarInt(i64, width), buffer}, {}, /*located=*/true);
+  bool fromText = isa<StringType>(from), toText = isa<StringType>(to);
+  Value none = stringConstant(b, fromText && !toText ? "0" : "");
+  callRuntime(b, "strata_rt_map_list", {map, b.scalarInt(i64, width), none, buffer}, {}, /*located=*/true);
   Value values = bufferToTensor(b, buffer);
   if (from == to)
     return SmallVector<Value>{values};
-  bool fromText = isa<StringType>(from), toText = isa<StringType>(to);
   return SmallVector<Value>{mapElements(b, values, getSeamElementType(to), [&](ValueRange x) -> Value {
     if (toText)
       return callRuntime(b, "strata_rt_string_from_float",
