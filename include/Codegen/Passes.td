@@ -98,6 +98,7 @@ def PrepareSeam : Pass<"strata-prepare-seam", "mlir::ModuleOp"> {
       the middle, so that producers can write in place;
     - a value that `@main` returns twice is copied;
     - empty and filled tensors get one user each, right before it;
+    - literals get their buffers, in the order of the code;
     - tensor arguments of external functions are marked as only read, and those
       of `@main` as not writable, so that bufferisation never writes to them;
 
@@ -113,7 +114,7 @@ def PrepareSeam : Pass<"strata-prepare-seam", "mlir::ModuleOp"> {
   }];
   let dependentDialects = ["mlir::linalg::LinalgDialect", "mlir::tensor::TensorDialect",
                            "mlir::arith::ArithDialect", "mlir::affine::AffineDialect",
-                           "mlir::bufferization::BufferizationDialect"];
+                           "mlir::bufferization::BufferizationDialect", "mlir::memref::MemRefDialect"];
 }
 
 def ConstantsToTable : Pass<"strata-constants-to-table", "mlir::ModuleOp"> {

@@ -10,10 +10,12 @@
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Bufferization/IR/BufferizableOpInterface.h"
 #include "mlir/Dialect/Bufferization/IR/Bufferization.h"
+#include "mlir/Dialect/Bufferization/Transforms/BufferUtils.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/Linalg/Transforms/Transforms.h"
 #include "mlir/Dialect/Math/IR/Math.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/Dialect/Tensor/Transforms/Transforms.h"
 #include "mlir/Dialect/Utils/StaticValueUtils.h"
@@ -272,6 +274,17 @@ void copyRepeatedResults(func::FuncOp function) {
   });
 }
 
+/// Bufferisation finds the buffers of constants made: it visits functions in no fixed order, and would number them so.
+LogicalResult makeConstantBuffers(ModuleOp module) {
+  uint64_t alignment = bufferization::BufferizationOptions().bufferAlignment;
+  WalkResult result = module.walk([&](arith::ConstantOp op) {
+    bool made = !isa<TensorType>(op.getType()) || op.use_empty() ||
+                succeeded(bufferization::getGlobalFor(op, alignment));
+    return made ? WalkResult::advance() : WalkResult::interrupt();
+  });
+  return failure(result.wasInterrupted());
+}
+
 struct PrepareSeamPass : strata::impl::PrepareSeamBase<PrepareSeamPass> {
   void runOnOperation() override {
     MLIRContext *context = &getContext();
@@ -283,6 +296,8 @@ struct PrepareSeamPass : strata::impl::PrepareSeamBase<PrepareSeamPass> {
       return signalPassFailure();
 
     unshareDestinations(getOperation());
+    if (failed(makeConstantBuffers(getOperation())))
+      return signalPassFailure();
     for (auto function : getOperation().getOps<func::FuncOp>())
       copyRepeatedResults(function);
     for (auto function : getOperation().getOps<func::FuncOp>())

@@ -51,3 +51,19 @@ func.func @crop(%x: tensor<4xf32>) -> tensor<5xf32> {
 
 // CHECK: func.func private @strata_rt_topk_f32(tensor<?xf32> {bufferization.access = "read"}, i64)
 func.func private @strata_rt_topk_f32(tensor<?xf32>, i64) -> (tensor<?xf32>, tensor<?xi64>) attributes {llvm.emit_c_interface}
+
+// -----
+
+// The buffers of literals are in the order of the code, whichever function bufferisation begins with.
+// CHECK:      memref.global "private" constant @__constant_2xi64_0 : memref<2xi64> = dense<[3, 4]>
+// CHECK-NEXT: memref.global "private" constant @__constant_2xi64 : memref<2xi64> = dense<[1, 2]>
+// CHECK-NOT:  memref.global
+func.func @first() -> tensor<2xi64> {
+  %0 = arith.constant dense<[1, 2]> : tensor<2xi64>
+  return %0 : tensor<2xi64>
+}
+func.func @second() -> (tensor<2xi64>, tensor<2xi64>) {
+  %0 = arith.constant dense<[3, 4]> : tensor<2xi64>
+  %1 = arith.constant dense<[1, 2]> : tensor<2xi64>
+  return %0, %1 : tensor<2xi64>, tensor<2xi64>
+}

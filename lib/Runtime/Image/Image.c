@@ -89,7 +89,7 @@ static void ensure_memory(uint64_t bytes) {
 }
 
 void strata_rt_image_decode(const void *stream, int64_t handle, int64_t format, void *out, int64_t node) {
-  const image *opened = (const image *)(intptr_t)handle;
+  image *opened = (image *)(intptr_t)handle;
   image_source s = source_of(stream);
   s.height = opened->sizes[0];
   s.width = opened->sizes[1];
@@ -111,5 +111,5 @@ void strata_rt_image_decode(const void *stream, int64_t handle, int64_t format, 
       result[i] = (uint8_t)((rgb[3 * i] * 19595u + rgb[3 * i + 1] * 38470u + rgb[3 * i + 2] * 7471u + 0x8000u) >> 16);
     strata_rt_free(rgb);
   }
-  strata_rt_free((void *)opened);
+  strata_rt_free(opened);
 }
