@@ -328,7 +328,15 @@ LogicalResult ModelExporter::addOutput(Value value, StringRef name, proto::Graph
     node.add_input(own.str());
     node.add_output(written);
   }
-  return exportValueInfo(value, written, *graph.add_output());
+  auto &info = *graph.add_output();
+  if (failed(exportValueInfo(value, written, info)))
+    return failure();
+  // ONNX's shape inference gives the last of too many parts a negative size: sizes of ours would contradict it.
+  if (auto split = value.getDefiningOp<VersionedOpInterface>();
+      split && split.getOperatorName() == "Split" && &graph != model.mutable_graph())
+    for (auto &dim : *info.mutable_type()->mutable_tensor_type()->mutable_shape()->mutable_dim())
+      dim.clear_dim_value();
+  return success();
 }
 
 //===----------------------------------------------------------------------===//

@@ -1,19 +1,24 @@
 //===- ConvertOpset.cpp - onnx-convert-opset ------------------------------===//
 //
 // Every op of the module walks from its version to the one that is valid at
-// the wanted opset, by the operators' upgrade and downgrade steps. The work is
-// done on a copy, so that a refusal leaves the module as it was.
+// the wanted opset, by the operators' upgrade and downgrade steps. Where there
+// is no such step, the op is computed in a wider type, or replaced by its
+// function body or by operators that are older. If that is not enough, shapes
+// are inferred, and integers that are known then become constants. The work is
+// done on copies, so that a refusal leaves the module as it was.
 //
 //===----------------------------------------------------------------------===//
 
 #include "Dialect/ONNX/Transforms/ConvertOpset.h"
 #include "Dialect/ONNX/IR/ONNXBase.h"
+#include "OlderForms.h"
 #include "Dialect/ONNX/Transforms/ExpandFunctions.h"
 #include "Dialect/ONNX/Transforms/Passes.h"
 #include "Dialect/OpBehavior.h"
 #include "Dialect/OperatorSets.h"
 #include "Dialect/VersionSteps.h"
 #include "mlir/IR/Verifier.h"
+#include "mlir/Pass/PassManager.h"
 #include "llvm/ADT/StringMap.h"
 
 using namespace mlir;
@@ -30,11 +35,43 @@ static int64_t getIRVersion(int64_t opset) {
 }
 
 namespace {
+/// Errors that are reported later, or never.
+class Errors {
+public:
+  explicit Errors(MLIRContext *context) : context(context) {}
+
+  template <typename Function>
+  LogicalResult collect(Function function) {
+    ScopedDiagnosticHandler handler(context, [&](Diagnostic &diagnostic) {
+      errors.push_back(std::move(diagnostic));
+      return success();
+    });
+    return function();
+  }
+  void append(Errors &&other) {
+    for (Diagnostic &error : other.errors)
+      errors.push_back(std::move(error));
+  }
+  void clear() { errors.clear(); }
+  void report() {
+    for (Diagnostic &error : errors)
+      context->getDiagEngine().emit(std::move(error));
+    errors.clear();
+  }
+
+private:
+  MLIRContext *context;
+  std::vector<Diagnostic> errors;
+};
+
 class OpsetConverter {
 public:
-  OpsetConverter(ModuleOp module, ArrayRef<OpsetVersion> targets) : module(module), rewriter(module.getContext()) {
+  /// With `infer`, shapes are inferred and known integers made constants before and, of function bodies, on the way.
+  OpsetConverter(ModuleOp module, ArrayRef<OpsetVersion> targets, bool infer, Errors &errors)
+      : module(module), infer(infer), errors(errors), rewriter(module.getContext()) {
     for (const OpsetVersion &target : targets)
       opsets[target.domain] = target.version;
+    rewriter.setListener(&created);
   }
 
   LogicalResult run() {
@@ -43,6 +80,8 @@ public:
       if (isConstant(op) && op->use_empty())
         idle.insert(op);
     });
+    if (infer && failed(inferShapes()))
+      return failure();
     LogicalResult result = convert();
     // Constants that became attributes.
     module.walk([&](Operation *op) {
@@ -69,11 +108,28 @@ private:
       });
       if (work.empty())
         return success(refused.empty());
+      hasExpanded = false;
       for (Operation *op : work)
         if (failed(step(cast<VersionedOpInterface>(op))))
           refused.insert(op);
+      if (hasExpanded && infer) {
+        // What was refused may be a constant now.
+        if (failed(inferShapes()))
+          return failure();
+        refused.clear();
+        errors.clear();
+      }
     }
-    return module.emitError("the operators' steps do not lead to the wanted opset");
+    return errors.collect(
+        [&] { return module.emitError("the operators' steps do not lead to the wanted opset"); });
+  }
+
+  LogicalResult inferShapes() {
+    return errors.collect([&] {
+      PassManager passes(module->getName());
+      passes.addPass(createInferShapesPass());
+      return passes.run(module);
+    });
   }
 
   bool needsWork(Operation *op) {
@@ -96,32 +152,79 @@ private:
 
   LogicalResult step(VersionedOpInterface op) {
     int64_t opset = opsets.lookup(op.getDomain()), own = op.getSinceVersion();
-    if (int64_t newest = getNewestOpset(op.getDomain()); opset > newest)
-      return op->emitOpError("cannot be converted to opset ")
-             << opset << " of '" << op.getDomain() << "': the newest known is " << newest;
-    int64_t wanted = find(op, opset);
-    rewriter.setInsertionPoint(op);
-    if (own < wanted)
+    Errors here(op.getContext());
+    LogicalResult result = here.collect([&]() -> LogicalResult {
+      if (int64_t newest = getNewestOpset(op.getDomain()); opset > newest)
+        return op->emitOpError("cannot be converted to opset ")
+               << opset << " of '" << op.getDomain() << "': the newest known is " << newest;
+      if (own >= find(op, opset))
+        return lower(op, opset);
+      rewriter.setInsertionPoint(op);
       return upgradeStep(op, rewriter);
+    });
+    if (failed(result))
+      errors.append(std::move(here));
+    return result;
+  }
+
+  // Tries one way; takes back what it made before it failed.
+  template <typename Function>
+  LogicalResult attempt(Operation *op, Function function) {
+    rewriter.setInsertionPoint(op);
+    created.ops.clear();
+    if (succeeded(function()))
+      return success();
+    for (Operation *made : llvm::reverse(created.ops.takeVector()))
+      if (made->use_empty())
+        made->erase();
+    return failure();
+  }
+
+  LogicalResult lower(VersionedOpInterface op, int64_t opset) {
+    int64_t wanted = find(op, opset);
     bool isMissing = wanted == 0 || isDeprecated(getVersion(op, wanted));
-    auto downgrade = getBehavior(op).downgrade;
-    if (!isMissing && downgrade)
-      return downgrade(op, rewriter);
-    int64_t previous = getPreviousVersion(op);
-    if (!isMissing && keepsSignature(getVersion(op, previous)))
-      return downgradeStep(op, rewriter);
+    if (!isMissing) {
+      auto down = [&](Operation *any) { return downgrade(any, opset); };
+      if (succeeded(attempt(op, [&] { return down(op); })))
+        return success();
+      Errors others(op.getContext());
+      return others.collect([&] {
+        if (succeeded(attempt(op, [&] { return replaceByOlderForm(op, opset, rewriter); })))
+          return success();
+        return attempt(op, [&] { return computeWider(op, opset, down, rewriter); });
+      });
+    }
+    Errors others(op.getContext());
+    if (succeeded(others.collect([&] { return attempt(op, [&] { return replaceByOlderForm(op, opset, rewriter); }); })))
+      return success();
     if (op.hasFunctionBody())
-      return expandFunctionBody(op);
-    if (!isMissing)
-      return refuseDowngrade(op) << "the operator has no such step";
-    InFlightDiagnostic error = op->emitOpError("cannot be converted to opset ") << opset << " of '" << op.getDomain() << "': ";
+      return expand(op);
+    InFlightDiagnostic error = op->emitOpError("cannot be converted to opset ")
+                               << opset << " of '" << op.getDomain() << "': ";
     if (wanted != 0)
       return error << "the operator is deprecated there";
-    while (previous > 0) {
-      own = previous;
-      previous = getPreviousVersionOf(op, previous);
-    }
-    return error << "the operator begins with version " << own;
+    int64_t first = op.getSinceVersion();
+    for (int64_t previous = first; previous > 0; previous = getPreviousVersionOf(op, previous))
+      first = previous;
+    return error << "the operator begins with version " << first;
+  }
+
+  LogicalResult downgrade(Operation *op, int64_t opset) {
+    rewriter.setInsertionPoint(op);
+    if (auto step = getBehavior(op).downgrade)
+      return step(op, rewriter);
+    if (keepsSignature(getVersion(op, getPreviousVersion(op))))
+      return downgradeStep(op, rewriter);
+    if (cast<VersionedOpInterface>(op).hasFunctionBody())
+      return expand(op);
+    return refuseDowngrade(op) << "the operator has no such step";
+  }
+
+  LogicalResult expand(Operation *op) {
+    if (failed(expandFunctionBody(op)))
+      return failure();
+    hasExpanded = true;
+    return success();
   }
 
   static int64_t getPreviousVersionOf(Operation *op, int64_t version) {
@@ -138,8 +241,17 @@ private:
     using PatternRewriter::PatternRewriter;
   };
 
+  struct Created : RewriterBase::Listener {
+    llvm::SmallSetVector<Operation *, 8> ops;
+    void notifyOperationInserted(Operation *op, OpBuilder::InsertPoint previous) override { ops.insert(op); }
+    void notifyOperationErased(Operation *op) override { ops.remove(op); }
+  };
+
   ModuleOp module;
+  bool infer, hasExpanded = false;
+  Errors &errors;
   Rewriter rewriter;
+  Created created;
   llvm::StringMap<int64_t> opsets;
   llvm::SmallPtrSet<Operation *, 8> refused;
 };
@@ -180,9 +292,14 @@ FailureOr<OpsetVersion> parseOpsetVersion(StringRef text, Location location) {
 
 LogicalResult convertOpsets(ModuleOp module, ArrayRef<OpsetVersion> targets) {
   MLIRContext *context = module.getContext();
+  Errors errors(context);
   OwningOpRef<ModuleOp> copy = module.clone();
-  if (failed(OpsetConverter(*copy, targets).run()))
-    return failure();
+  if (failed(OpsetConverter(*copy, targets, /*infer=*/false, errors).run())) {
+    Errors second(context);
+    copy = module.clone();
+    if (failed(OpsetConverter(*copy, targets, /*infer=*/true, second).run()))
+      return errors.report(), failure();
+  }
 
   Builder b(context);
   NamedAttrList imports;

@@ -4,6 +4,10 @@
 // RUN: strata-opt %t/up.mlir --onnx-convert-opset=opset=13,ai.onnx.ml:4 | FileCheck %t/up.mlir
 // RUN: strata-opt %t/softmax.mlir --onnx-convert-opset=opset=12 | FileCheck %t/softmax.mlir
 // RUN: strata-opt %t/body.mlir --onnx-convert-opset=opset=16 | FileCheck %t/body.mlir
+// RUN: strata-opt %t/older.mlir --onnx-convert-opset=opset=11 | FileCheck %t/older.mlir
+// RUN: strata-opt %t/oldest.mlir --onnx-convert-opset=opset=7 | FileCheck %t/oldest.mlir
+// RUN: strata-opt %t/wider.mlir --onnx-convert-opset=opset=13 | FileCheck %t/wider.mlir
+// RUN: strata-opt %t/known.mlir --onnx-convert-opset=opset=12 | FileCheck %t/known.mlir
 // RUN: strata-opt %t/subgraph.mlir --onnx-convert-opset=opset=12 | FileCheck %t/subgraph.mlir
 
 //--- down.mlir
@@ -115,4 +119,76 @@ func.func @main(%c: tensor<i1>, %x: tensor<4xf32>) {
     onnx.Yield %1 : tensor<4xf32>
   } : (tensor<i1>) -> tensor<4xf32>
   return
+}
+
+//--- older.mlir
+// What older operators compute, where there is no step.
+// CHECK-LABEL: @main
+func.func @main(%x: tensor<2x3xf32>, %d: tensor<?x3x?xf32>, %i: tensor<4xi16>, %k: tensor<i64>)
+    -> (tensor<1xi64>, tensor<4xi16>, tensor<2x3xf32>, tensor<2x3xf32>, tensor<2xi64>, tensor<3xf32>) {
+  // CHECK: %[[SHAPE:.*]] = onnx.Shape_1(%arg1)
+  // CHECK: onnx.Slice_11(%[[SHAPE]]
+  %0 = onnx.Shape_25(%d) {start = 1 : i64, end = 2 : i64} : (tensor<?x3x?xf32>) -> tensor<1xi64>
+  // An arithmetic shift of bits that are not negative.
+  // CHECK: onnx.Less_9
+  // CHECK: onnx.BitShift_11(%{{.*}}, %{{.*}}) {direction = "RIGHT"} : (tensor<{{.*}}xui16>, tensor<{{.*}}xui16>)
+  %1 = onnx.BitShift_28(%i, %i) {direction = "RIGHT"} : (tensor<4xi16>, tensor<4xi16>) -> tensor<4xi16>
+  // CHECK: onnx.Mod_10(%{{.*}}, %{{.*}}) {fmod = 1 : i64}
+  %2 = onnx.Mod_28(%x, %x) : (tensor<2x3xf32>, tensor<2x3xf32>) -> tensor<2x3xf32>
+  // CHECK: onnx.Less_9(%{{.*}}, %arg3)
+  // CHECK: onnx.Where_9
+  %3 = onnx.Trilu_14(%x, %k) : (tensor<2x3xf32>, tensor<i64>) -> tensor<2x3xf32>
+  // CHECK: onnx.Slice_11
+  // CHECK: onnx.ArgMax_11(%{{.*}}) {axis = 1 : i64, keepdims = 0 : i64}
+  // CHECK: onnx.Sub_7
+  %4 = onnx.ArgMax_13(%x) {axis = 1 : i64, keepdims = 0 : i64, select_last_index = 1 : i64} : (tensor<2x3xf32>) -> tensor<2xi64>
+  %5 = onnx.Initializer dense<[1.0, 2.0, 3.0]> : tensor<3xf32>
+  %6 = onnx.Initializer dense<0> : tensor<i64>
+  // CHECK: %[[PARTS:.*]]:3 = onnx.Split_11
+  // CHECK: onnx.Mul_7(%[[PARTS]]#0, %[[PARTS]]#1)
+  // CHECK: onnx.Concat_11
+  %7 = onnx.CumProd_26(%5, %6) : (tensor<3xf32>, tensor<i64>) -> tensor<3xf32>
+  return %0, %1, %2, %3, %4, %7 : tensor<1xi64>, tensor<4xi16>, tensor<2x3xf32>, tensor<2x3xf32>, tensor<2xi64>, tensor<3xf32>
+}
+
+//--- oldest.mlir
+// CHECK-LABEL: @main
+func.func @main(%x: tensor<3xf32>, %y: tensor<3xf32>, %s: tensor<2xi64>, %n: tensor<4xi64>)
+    -> (tensor<?x?xf32>, tensor<?x?xf32>, tensor<3xi1>, tensor<4xi64>) {
+  // CHECK: onnx.Tile_6(%{{.*}}, %arg2)
+  %0 = onnx.ConstantOfShape_25(%s) {value = dense<2.0> : tensor<1xf32>} : (tensor<2xi64>) -> tensor<?x?xf32>
+  // CHECK: onnx.Tile_6(%{{.*}}, %arg2)
+  // CHECK: onnx.Mul_7(%arg0
+  %1 = onnx.Expand_13(%x, %s) : (tensor<3xf32>, tensor<2xi64>) -> tensor<?x?xf32>
+  // NaN is equal to nothing.
+  // CHECK: onnx.Less_7(%arg0, %arg1)
+  // CHECK: onnx.And_7
+  %2 = onnx.Equal_19(%x, %y) : (tensor<3xf32>, tensor<3xf32>) -> tensor<3xi1>
+  // CHECK: onnx.Div_7(%arg3, %arg3)
+  %3 = onnx.Mod_28(%n, %n) : (tensor<4xi64>, tensor<4xi64>) -> tensor<4xi64>
+  return %0, %1, %2, %3 : tensor<?x?xf32>, tensor<?x?xf32>, tensor<3xi1>, tensor<4xi64>
+}
+
+//--- wider.mlir
+// Types that the older version lacks: computed in one that holds them, and rounded once.
+// CHECK-LABEL: @main
+func.func @main(%x: tensor<4xbf16>, %i: tensor<4xi16>) -> (tensor<4xbf16>, tensor<4xi16>) {
+  // CHECK: %[[X:.*]] = onnx.Cast_13(%arg0) {to = 1 : i64} : (tensor<4xbf16>) -> tensor<4xf32>
+  // CHECK: %[[Y:.*]] = onnx.Elu_6(%[[X]]) : (tensor<4xf32>) -> tensor<4xf32>
+  // CHECK: onnx.Cast_13(%[[Y]]) {to = 16 : i64}
+  %0 = onnx.Elu_22(%x) : (tensor<4xbf16>) -> tensor<4xbf16>
+  // CHECK: onnx.Add_13(%{{.*}}, %{{.*}}) : (tensor<4xi32>, tensor<4xi32>) -> tensor<4xi32>
+  %1 = onnx.Add_14(%i, %i) : (tensor<4xi16>, tensor<4xi16>) -> tensor<4xi16>
+  return %0, %1 : tensor<4xbf16>, tensor<4xi16>
+}
+
+//--- known.mlir
+// Inputs that are computed of known shapes are constants, if they must be.
+// CHECK-LABEL: @main
+// CHECK-NOT: Shape
+// CHECK: onnx.ReduceSum_11(%arg0) {axes = array<i64: 1>
+func.func @main(%x: tensor<2x3xf32>, %y: tensor<1x7xf32>) -> tensor<2x1xf32> {
+  %0 = onnx.Shape_25(%y) {end = 1 : i64} : (tensor<1x7xf32>) -> tensor<1xi64>
+  %1 = onnx.ReduceSum_13(%x, %0) : (tensor<2x3xf32>, tensor<1xi64>) -> tensor<2x1xf32>
+  return %1 : tensor<2x1xf32>
 }

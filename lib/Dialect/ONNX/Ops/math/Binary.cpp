@@ -417,6 +417,15 @@ static LogicalResult verifyBitShift(Operation *op) {
   return success();
 }
 
+// Version 11 does not say what amounts outside of [0, width) do.
+static LogicalResult downgradeBitShift(Operation *op, PatternRewriter &rewriter) {
+  int64_t width = getElementType(op->getOperand(0)).getIntOrFloatBitWidth();
+  auto amounts = getIntegers(getConstant(op->getOperand(1)));
+  if (!amounts || llvm::any_of(*amounts, [&](int64_t amount) { return amount < 0 || amount >= width; }))
+    return refuseDowngrade(op) << "it does not say what amounts outside of [0, " << width << ") do";
+  return downgradeStep(op, rewriter);
+}
+
 static LogicalResult verifyMod(Operation *op) {
   auto fmod = op->getAttrOfType<IntegerAttr>("fmod");
   int64_t value = fmod ? fmod.getInt() : 0;
@@ -564,7 +573,8 @@ STRATA_SLICE(Binary) {
   add("BitwiseAnd", lower<bits<arith::AndIOp>>);
   add("BitwiseOr", lower<bits<arith::OrIOp>>);
   add("BitwiseXor", lower<bits<arith::XOrIOp>>);
-  ops.add("BitShift", {.verify = verifyBitShift, .inferShapes = inferBroadcast, .lower = lower<shift>});
+  ops.add("BitShift", {.verify = verifyBitShift, .inferShapes = inferBroadcast, .downgrade = downgradeBitShift,
+                       .lower = lower<shift>});
   ops.add("Mod", {.verify = verifyMod, .inferShapes = inferBroadcast,
                   .inferValues = moduloValues, .lower = lower<modulo>});
   ops.add("PRelu", {.inferShapes = inferPRelu, .upgrade = upgradePRelu, .downgrade = downgradePRelu,

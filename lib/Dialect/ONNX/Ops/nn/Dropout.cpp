@@ -102,6 +102,21 @@ static LogicalResult downgradeToInference(Operation *op, PatternRewriter &rewrit
     if (known->front() != 0 && ratio != 0)
       return refuseDowngrade(op) << "it does not train, and training_mode is true";
   }
+  // What the mask of inference is, they do not say.
+  if (op->getNumResults() > 1 && !op->getResult(1).use_empty()) {
+    Value data = op->getOperand(0), mask;
+    auto type = dyn_cast<RankedTensorType>(data.getType());
+    if (type && type.hasStaticShape()) {
+      auto all = DenseElementsAttr::get(RankedTensorType::get(type.getShape(), rewriter.getI1Type()), true);
+      mask = rewriter.create<InitializerOp>(op->getLoc(), all);
+    } else {
+      Type sizes = RankedTensorType::get({type ? type.getRank() : ShapedType::kDynamic}, rewriter.getI64Type());
+      Value shape = createVersion(rewriter, op->getLoc(), "Shape", 25, {data}, {}, sizes)->getResult(0);
+      Value kept = makeScalar(rewriter, op->getLoc(), rewriter.getI1Type(), 1);
+      mask = createVersion(rewriter, op->getLoc(), "Expand", 13, {kept, shape}, {}, op->getResult(1).getType())->getResult(0);
+    }
+    rewriter.replaceAllUsesWith(op->getResult(1), mask);
+  }
   float rounded = std::min(static_cast<float>(ratio), std::nextafter(1.0f, 0.0f));
   return replaceByPrevious(op, rewriter, op->getOperand(0), {"seed"},
                            rewriter.getNamedAttr("ratio", rewriter.getF32FloatAttr(rounded)));

@@ -53,6 +53,8 @@ static LogicalResult upgradeOneHot(Operation *op, PatternRewriter &rewriter) {
 
 // Version 9 leaves rows with negative indices off, 11 counts them from the end.
 static LogicalResult downgradeOneHot(Operation *op, PatternRewriter &rewriter) {
+  if (cast<VersionedOpInterface>(op).getSinceVersion() != 11)
+    return downgradeStep(op, rewriter);
   auto indices = getIntegers(getConstant(op->getOperand(0)));
   if (!getElementTypeOrSelf(op->getOperand(0).getType()).isUnsignedInteger() &&
       (!indices || llvm::any_of(*indices, [](int64_t index) { return index < 0; })))
