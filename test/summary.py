@@ -1,4 +1,6 @@
-"""Adds up the results of lit, pytest and the backend suite; the last line is `N passed, N failed[, N skipped]`.
+"""Adds up the results of lit, pytest, conformance and the backend suite.
+
+The last line is `N passed, N failed[, N skipped]`.
 
 Usage: summary.py RESULTS_DIR STATUS, where STATUS is non-zero when one of the runners reported a failure.
 Exits non-zero when anything failed or nothing ran.
@@ -31,7 +33,18 @@ def suite_results(file):
         yield f"suite :: {case['name']}", "failed" if case["problem"] else kinds.get(case["kind"], "failed")
 
 
-READERS = {"lit.json": lit_results, "pytest.xml": pytest_results, "suite.json": suite_results}
+def conformance_results(file):
+    for case in json.loads(file.read_text())["cases"]:
+        if case["problem"] or case["kind"] == "passed":
+            yield f"conformance :: {case['name']}", "failed" if case["problem"] else "passed"
+
+
+READERS = {
+    "lit.json": lit_results,
+    "pytest.xml": pytest_results,
+    "conformance.json": conformance_results,
+    "suite.json": suite_results,
+}
 
 
 def main(folder, status):
@@ -46,7 +59,7 @@ def main(folder, status):
             count[kind] += 1
             if kind == "failed":
                 failures.append(test)
-        print(f"{file.stem:8}{count['passed']:6} passed{count['failed']:6} failed{count['skipped']:6} skipped")
+        print(f"{file.stem:12}{count['passed']:6} passed{count['failed']:6} failed{count['skipped']:6} skipped")
         total += count
     if failures:
         print("failed:", *failures, sep="\n  ")

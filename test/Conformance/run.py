@@ -14,6 +14,7 @@ import re
 import sys
 import time
 import zlib
+from collections import Counter
 from pathlib import Path
 
 HERE = Path(__file__).parent
@@ -33,6 +34,15 @@ def load_tables():
         importlib.import_module(f"Conformance.cases.{file.stem}")
 
 
+def is_newest(case):
+    return schemas.history(*case.key[:2])[-1].since_version == case.key[2]
+
+
+def level(case, dynamic):
+    """Optimised code takes long to make: older versions, which become the newest first, have it in one form alone."""
+    return 0 if dynamic and not is_newest(case) else 3
+
+
 def run_model(members, dynamic):
     """[(outcome, details)] of the cases of one model, or None where they must run apart."""
     import strata
@@ -41,7 +51,7 @@ def run_model(members, dynamic):
     version = members[0][0].key[2]
     model, feeds = models.build([(case, expected) for case, expected, _ in members], version, dynamic)
     try:
-        compiled = strata.compile(model, threads=1, advance_seeds=True)
+        compiled = strata.compile(model, threads=1, advance_seeds=True, opt_level=level(members[0][0], dynamic))
         outputs = [compiled.run(feeds) for _ in range(members[0][0].runs if single else 1)]
     except Exception as error:  # a refusal and an error of the run are failures like any other
         return [("failed", f"{type(error).__name__}: {' '.join(str(error).split())[:600]}")] if single else None
@@ -90,8 +100,12 @@ def batched(items, size):
 
 
 def batches(cases):
-    order = sorted(range(len(cases)), key=lambda i: (cases[i].key[0], cases[i].key[2], cases[i].key[1], i))
-    for _, group in itertools.groupby(order, key=lambda i: (cases[i].key[0], cases[i].key[2])):
+    def kind(i):
+        domain, _, version = cases[i].key
+        return domain, version, is_newest(cases[i])
+
+    order = sorted(range(len(cases)), key=lambda i: (*kind(i), cases[i].key[1], i))
+    for _, group in itertools.groupby(order, key=kind):
         for part in batched(group, BATCH):
             yield (part, MODES)
 
@@ -122,6 +136,19 @@ def run_cases(cases, jobs, tell):
     return results
 
 
+def collect():
+    """(all cases, {cell: why there is none})"""
+    load_tables()
+    cases, missing = [], {}
+    for key in schemas.live():
+        found, lacking = enumerate_cases(key)
+        cases += found
+        missing |= {(*key, *pair): reason for pair, reason in lacking.items()}
+    names = [case.id for case in cases]
+    assert len(set(names)) == len(names), f"not unique: {[n for n, c in Counter(names).items() if c > 1][:9]}"
+    return cases, missing
+
+
 def sampled(cases, n):
     """About an n-th of the cases, fixed, and at least one of every schema."""
     kept, seen = [], set()
@@ -146,24 +173,7 @@ def parse(arguments):
 def main(arguments):
     options = parse(arguments)
     start = time.monotonic()
-    load_tables()
-    cases, missing = [], {}
-    for key in schemas.live():
-        if (
-            options.filter
-            and not re.search(rf"(?:{options.filter})", f"{'' if key[0] == 'ai.onnx' else key[0] + '.'}{key[1]}-{key[2]}/")
-            and "/" not in options.filter
-        ):
-            continue
-        found, lacking = enumerate_cases(key)
-        cases += found
-        missing |= {(*key, *pair): reason for pair, reason in lacking.items()}
-        if not schemas.variables(key) and not found:
-            missing[(*key, "", "")] = "no case"
-    names = set()
-    for case in cases:
-        assert case.id not in names, f"two cases are named {case.id}"
-        names.add(case.id)
+    cases, missing = collect()
     if options.filter:
         cases = [case for case in cases if re.search(options.filter, case.id)]
     if options.sample:
@@ -182,18 +192,15 @@ def main(arguments):
         for (index, mode), (outcome, details, _) in sorted(results.items()):
             print(f"{outcome:9} {cases[index].id} {mode}: {details}")
     print(f"{time.monotonic() - start:.0f} s, {len(problems)} problems")
+    failed = 1 if problems or not (cases or options.sample) else 0
     if options.results:
         records = [
-            {"name": f"{cases[i].id} {mode}", "kind": outcome, "details": details,
-             "problem": problems.get(f"{cases[i].id} {mode}")}
-            for (i, mode), (outcome, details, _) in sorted(results.items())
-        ]  # fmt: skip
-        known = {record["name"] for record in records}
-        records += [
-            {"name": n, "kind": "open", "details": t, "problem": t} for n, t in problems.items() if n not in known
+            {"name": name, "kind": outcome, "details": details, "problem": problems.pop(name, None)}
+            for name, outcome, details in ((f"{cases[i].id} {m}", *r[:2]) for (i, m), r in sorted(results.items()))
         ]
+        records += [{"name": n, "kind": "open", "details": t, "problem": t} for n, t in problems.items()]
         Path(options.results).write_text(json.dumps({"cases": records}, indent=1))
-    return 1 if problems or not cases else 0
+    return failed
 
 
 if __name__ == "__main__":

@@ -73,7 +73,9 @@ static FailureOr<SmallVector<Value>> lowerTopK(Operation *op, ValueRange operand
   Sizes sizes = b.sizes(data), outer = sizes;
   std::optional<Shape> shape = getShape(op->getResult(0).getType());
   std::optional<OpFoldResult> known = b.knownSize((*shape)[axis]);
-  OpFoldResult k = known ? *known : b.integerElements(op->getOperand(1))[0];
+  // K has one element, even where its type does not say so.
+  b.checkEqual(b.sizes(operands[1])[0], b.getIndexAttr(1), "K must have one element");
+  OpFoldResult k = known ? *known : b.element(operands[1], 0);
   if (!getConstantIntValue(k) || !getConstantIntValue(sizes[axis]))
     b.check(b.compare(arith::CmpIPredicate::ule, k, sizes[axis]), "more elements are asked for than there are");
   Sizes result = sizes;

@@ -28,13 +28,45 @@ static LogicalResult inferBitCast(ShapeContext &c) {
   return success();
 }
 
+// The 64 bits of a complex number of two f32, the real part lowest, and back.
+static Value complexToBits(ImplicitLocOpBuilder &n, Value value) {
+  Type i32 = n.getI32Type(), i64 = n.getI64Type();
+  Value real = n.create<arith::BitcastOp>(i32, n.create<complex::ReOp>(value));
+  Value imaginary = n.create<arith::BitcastOp>(i32, n.create<complex::ImOp>(value));
+  Value high = n.create<arith::ShLIOp>(n.create<arith::ExtUIOp>(i64, imaginary),
+                                       n.create<arith::ConstantOp>(n.getI64IntegerAttr(32)));
+  return n.create<arith::OrIOp>(n.create<arith::ExtUIOp>(i64, real), high);
+}
+
+static Value bitsToComplex(ImplicitLocOpBuilder &n, Value bits, Type complex) {
+  Type i32 = n.getI32Type(), f32 = n.getF32Type();
+  Value high = n.create<arith::ShRUIOp>(bits, n.create<arith::ConstantOp>(n.getI64IntegerAttr(32)));
+  Value real = n.create<arith::BitcastOp>(f32, n.create<arith::TruncIOp>(i32, bits));
+  Value imaginary = n.create<arith::BitcastOp>(f32, n.create<arith::TruncIOp>(i32, high));
+  return n.create<complex::CreateOp>(complex, real, imaginary);
+}
+
+// Between f16 and bf16 by way of i16. Two casts in a row would become one, which the emulation of narrow floats takes
+// for a computation, so each half of the bits goes by itself.
+static Value throughInteger(ImplicitLocOpBuilder &n, Value value, Type to) {
+  Value bits = n.create<arith::BitcastOp>(n.getI16Type(), value);
+  auto masked = [&](int16_t mask) {
+    return n.create<arith::AndIOp>(bits, n.create<arith::ConstantOp>(n.getI16IntegerAttr(mask)));
+  };
+  return n.create<arith::BitcastOp>(to, n.create<arith::OrIOp>(masked(0xff), masked(~0xff)));
+}
+
 static FailureOr<SmallVector<Value>> lowerBitCast(Operation *op, ValueRange operands, LinalgBuilder &b) {
   Type from = getElementType(op->getOperand(0)), to = getElementType(op->getResult(0));
   Type seamFrom = getSeamElementType(from), seamTo = getSeamElementType(to);
-  if (isa<ComplexType>(seamFrom) != isa<ComplexType>(seamTo))
-    return op->emitOpError("cannot be compiled: between complex and other numbers");
   auto body = [&](ImplicitLocOpBuilder &n, ValueRange x) -> Value {
     Value value = x[0];
+    if (isa<ComplexType>(seamFrom))
+      return n.createOrFold<arith::BitcastOp>(seamTo, complexToBits(n, value));
+    if (isa<ComplexType>(seamTo))
+      return bitsToComplex(n, n.createOrFold<arith::BitcastOp>(n.getI64Type(), value), seamTo);
+    if (isa<FloatType>(seamFrom) && isa<FloatType>(seamTo) && seamFrom != seamTo)
+      return throughInteger(n, value, seamTo);
     if (seamFrom.isInteger(1) && !seamTo.isInteger(1))
       return n.create<arith::ExtUIOp>(seamTo, value);
     if (seamTo.isInteger(1) && !seamFrom.isInteger(1))
