@@ -14,7 +14,7 @@ static LogicalResult inferRotaryEmbedding(ShapeContext &c) {
     return c.emitError() << "'X' has rank 3, which needs 'num_heads'";
   if (int64_t part = c.integer("rotary_embedding_dim", 0); part < 0 || part % 2 != 0)
     return c.emitError() << "'rotary_embedding_dim' is " << part << ", not an even size";
-  const Dim &hidden = c.shape(0)->back();
+  Dim hidden = c.shape(0)->back();
   if (*rank == 3 && hidden.isStatic() && hidden.size % heads != 0)
     return c.emitError() << "has " << hidden.size << " elements, which do not divide into " << heads << " heads";
   int64_t cacheRank = c.hasInput(3) ? 2 : 3;

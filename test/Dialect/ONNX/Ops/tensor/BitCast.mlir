@@ -33,3 +33,34 @@ func.func @to_complex(%x: tensor<3xui64>) -> tensor<3xcomplex<f32>> {
   %0 = onnx.BitCast_26(%x) {to = 14 : i64} : (tensor<3xui64>) -> tensor<3xcomplex<f32>>
   return %0 : tensor<3xcomplex<f32>>
 }
+
+// -----
+
+// CHECK-LABEL: @floats
+// CHECK-SAME: -> (tensor<?xi32>
+// CHECK: arith.bitcast %{{.*}} : f32 to i32
+func.func @floats(%0: tensor<?xf32>) -> tensor<*xui32> {
+  %y = onnx.BitCast_26(%0) {to = 12 : i64} : (tensor<?xf32>) -> tensor<*xui32>
+  return %y : tensor<*xui32>
+}
+
+// -----
+
+// A narrow integer is extended within its byte by its sign.
+// CHECK-LABEL: @narrow
+// CHECK-SAME: %[[X:.*]]: tensor<4xi8>
+// CHECK: %[[UP:.*]] = arith.shli %{{.*}}, %[[FOUR:.*]] : i8
+// CHECK: arith.shrsi %[[UP]], %[[FOUR]] : i8
+func.func @narrow(%0: tensor<4xui4>) -> tensor<*xi4> {
+  %y = onnx.BitCast_26(%0) {to = 22 : i64} : (tensor<4xui4>) -> tensor<*xi4>
+  return %y : tensor<*xi4>
+}
+
+// -----
+
+// CHECK-LABEL: @bool
+// CHECK: arith.cmpi ne, %{{.*}} : i8
+func.func @bool(%0: tensor<4xi8>) -> tensor<*xi1> {
+  %y = onnx.BitCast_26(%0) {to = 9 : i64} : (tensor<4xi8>) -> tensor<*xi1>
+  return %y : tensor<*xi1>
+}
