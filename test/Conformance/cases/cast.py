@@ -8,9 +8,9 @@ from Conformance.table import Case, array, cases
 SELDOM = "older versions of Cast and CastLike: static shapes only, but for float"
 
 
-def casting(op, version, source, target, draw):
+def casting(version, source, target):
     """(name, input, attributes, expected)"""
-    x = source_values(source, target, version, draw)
+    x = source_values(source, target)
 
     def expected(**options):
         return lambda x, *_: cast(x, source, target, **options)
@@ -38,7 +38,7 @@ def casts(op, version, types, draw):
     if "string" in (source, target) and "bool" in (source, target):
         return  # no text says how
     newest = version == schemas.history("ai.onnx", op)[-1].since_version
-    for name, x, attributes, expected in casting(op, version, source, target, draw):
+    for name, x, attributes, expected in casting(version, source, target):
         dynamic = True if newest or "float" in (source, target) else SELDOM
         if op == "CastLike":
             like = array(np.zeros(1) if target == "string" else np.ones(2), target)
