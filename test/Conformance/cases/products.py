@@ -64,7 +64,7 @@ def einsum(op, version, types, draw):
         "diagonal": ("ii->i", (3, 3)), "transpose": ("ij->ji", (2, 3)), "sum": ("ij->i", (2, 3)),
         "outer": ("i,j->ij", (2,), (3,)), "ellipsis": ("...ij,...jk->...ik", (2, 1, 2, 3), (3, 3, 2)),
         "three": ("ij,jk,kl->il", (2, 3), (3, 2), (2, 4)), "spaces": (" i j , j -> i ", (2, 3), (3,)),
-        "empty": ("ij,jk->ik", (2, 0), (0, 3)), "scalar": (",i->i", (), (3,)), "total": ("...->", (2, 3)),
+        "empty": ("ij,jk->ik", (2, 0), (0, 3)), "scalar": (",i->i", (), (3,)),
         "implicit_ellipsis": ("b...a", (2, 3, 4)), "shared": ("bij,bkj->bik", (2, 3, 4), (2, 2, 4)),
     }.items():  # fmt: skip
         if element != "float" and name not in ("matmul", "three", "empty", "diagonal"):

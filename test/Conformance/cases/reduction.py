@@ -54,7 +54,9 @@ def reductions(op, version, types, draw):
         yield make("negative", x, [-1], keepdims=False)
     yield make("one", x[:, :1], [1], keepdims=True)
     yield make("scalar", x[0, 0, 0], None)
-    if op in ("ReduceSum", "ReduceProd") or (version >= 18 and (op not in LOGARITHMS or is_float(element))):
+    if op in ("ReduceSum", "ReduceProd") or (
+        version >= 18 and (is_float(element) or op not in {"ReduceMean", *LOGARITHMS})
+    ):
         yield make("empty_set", x[:, :0], [1], keepdims=False)
     yield make("empty", x[:0], [1], keepdims=True)
     if as_input:

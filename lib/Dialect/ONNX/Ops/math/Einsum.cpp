@@ -7,6 +7,7 @@
 
 #include "../Compute.h"
 #include <map>
+#include <set>
 
 using utils::IteratorType;
 
@@ -136,6 +137,7 @@ struct EinsumBuilder {
   std::map<int64_t, OpFoldResult> sizes;
 
   Operand takeDiagonal(Operand operand);
+  void settleSizes(MutableArrayRef<Operand> operands, ArrayRef<std::map<int64_t, Dim>> dims);
   Operand contractWith(const Operand &x, const Operand *y, const Labels &result);
 };
 } // namespace
@@ -161,6 +163,61 @@ Operand EinsumBuilder::takeDiagonal(Operand operand) {
     return n.create<tensor::ExtractOp>(operand.value, from);
   });
   return {diagonal, unique};
+}
+
+// Finds the size of each label. Dimensions of one letter are equal, but those of an ellipsis broadcast: a size that may be
+// 1 or not is settled by broadcasting its operand first; it is rare. `dims`: what the types say of each operand's labels.
+void EinsumBuilder::settleSizes(MutableArrayRef<Operand> operands, ArrayRef<std::map<int64_t, Dim>> dims) {
+  std::map<int64_t, Dim> known;
+  std::set<int64_t> ambiguous;
+  auto equal = [&](OpFoldResult x, OpFoldResult y) -> Value {
+    return b.createOrFold<arith::CmpIOp>(arith::CmpIPredicate::eq, b.index(x), b.index(y));
+  };
+  for (auto [operand, own] : llvm::zip_equal(operands, dims))
+    for (auto [i, label] : llvm::enumerate(operand.labels)) {
+      OpFoldResult size = b.dim(operand.value, i);
+      Dim dim = own.at(label);
+      auto [it, isNew] = sizes.try_emplace(label, size);
+      if (isNew || isConstantIntValue(it->second, 1)) {
+        it->second = size;
+        known[label] = dim;
+        continue;
+      }
+      if (isConstantIntValue(size, 1) || dim.sameAs(known[label]))
+        continue;
+      OpFoldResult one = b.getIndexAttr(1), other = it->second;
+      bool isConstant = getConstantIntValue(size).has_value(), otherIsConstant = getConstantIntValue(other).has_value();
+      if (isConstant) {
+        it->second = size;
+        known[label] = dim;
+      }
+      if (label > 0 || (isConstant && otherIsConstant)) {
+        b.checkEqual(size, other, "operands differ in the size of a dimension with one label");
+        continue;
+      }
+      Value fits = equal(size, other);
+      for (OpFoldResult dynamic : {size, other})
+        if (!getConstantIntValue(dynamic))
+          fits = b.create<arith::OrIOp>(fits, equal(dynamic, one));
+      b.check(fits, "dimensions of the ellipsis do not broadcast");
+      ambiguous.insert(label);
+      if (!isConstant && !otherIsConstant) {
+        it->second = b.create<arith::SelectOp>(equal(other, one), b.index(size), b.index(other)).getResult();
+        known[label] = Dim();
+      }
+    }
+  for (Operand &operand : operands) {
+    Sizes full;
+    bool differs = false;
+    for (auto [i, label] : llvm::enumerate(operand.labels)) {
+      OpFoldResult size = b.dim(operand.value, i);
+      bool settles = ambiguous.count(label) && !isConstantIntValue(size, 1);
+      differs |= settles && !isEqualConstantIntOrValue(size, sizes[label]);
+      full.push_back(settles ? sizes[label] : size);
+    }
+    if (differs)
+      operand.value = b.broadcast(operand.value, full);
+  }
 }
 
 // The product of one or two operands summed over the labels that `result` lacks, in the compute type.
@@ -211,23 +268,14 @@ static FailureOr<SmallVector<Value>> lowerEinsum(Operation *op, ValueRange opera
     return failure();
   EinsumBuilder builder{b, getElementType(op->getResult(0)), {}};
   SmallVector<Operand> all;
-  for (auto [value, labels] : llvm::zip_equal(operands, equation->terms))
+  SmallVector<std::map<int64_t, Dim>> dims;
+  for (auto [value, labels, source] : llvm::zip_equal(operands, equation->terms, op->getOperands())) {
     all.push_back(builder.takeDiagonal({value, labels}));
-  for (const Operand &operand : all)
-    for (auto [i, label] : llvm::enumerate(operand.labels)) {
-      OpFoldResult size = b.dim(operand.value, i);
-      auto [it, isNew] = builder.sizes.try_emplace(label, size);
-      if (isNew || isConstantIntValue(size, 1))
-        continue;
-      if (isConstantIntValue(it->second, 1))
-        it->second = size;
-      else if (!getConstantIntValue(it->second)) {
-        b.checkEqual(size, it->second, "operands differ in the size of a dimension with one label");
-        it->second = getConstantIntValue(size) ? size : it->second;
-      } else {
-        b.checkEqual(size, it->second, "operands differ in the size of a dimension with one label");
-      }
-    }
+    std::map<int64_t, Dim> &own = dims.emplace_back();
+    for (auto [label, dim] : llvm::zip_equal(labels, *getShape(source.getType())))
+      own.try_emplace(label, dim);
+  }
+  builder.settleSizes(all, dims);
   if (all.size() == 1)
     return SmallVector<Value>{roundTo(b, builder.contractWith(all[0], nullptr, equation->result).value, builder.element)};
   Operand product = all[0];
