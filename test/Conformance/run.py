@@ -161,6 +161,7 @@ def sampled(cases, n):
 
 def parse(arguments):
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--steps", action="store_true", help="prove the steps between versions (--steps --help)")
     parser.add_argument("--filter", metavar="REGEX", help="only the cases whose name (Op-version/types/case) matches")
     parser.add_argument("--sample", type=int, metavar="N", help="only about an N-th of the cases, always the same")
     parser.add_argument("--update", action="store_true", help="take the cells that are covered out of open.txt")
@@ -171,6 +172,10 @@ def parse(arguments):
 
 
 def main(arguments):
+    if "--steps" in arguments:
+        from Conformance import steps
+
+        return steps.main([argument for argument in arguments if argument != "--steps"])
     options = parse(arguments)
     start = time.monotonic()
     cases, missing = collect()

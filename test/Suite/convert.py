@@ -30,7 +30,7 @@ sys.path.insert(0, str(HERE.parent))
 from Suite import drawn
 from Suite.backends import strata as own
 from Suite.cases import load_cases
-from Suite.evaluators import EVALUATORS, Unable
+from Suite.evaluators import EVALUATORS, Unable, operators
 from Suite.pool import run_all
 from Suite.run import RANDOM, TOLERANCES, read_checks, read_tolerances
 from support.compare import difference
@@ -43,6 +43,13 @@ NAMED = re.compile(r"error: 'onnx\.[\w.]+_\d+' op ")
 RUNTIME_OPSET, RUNTIME_IR = 26, 13
 
 
+def versions(proto):
+    """The (domain, operator, since-version) of a model's nodes."""
+    opsets = {entry.domain: entry.version for entry in proto.opset_import}
+    found = {(node.domain, node.op_type) for node in operators(proto.graph)}
+    return {(*op, onnx.defs.get_schema(op[1], opsets[op[0]], op[0]).since_version) for op in found}
+
+
 class Oracle:
     """Says whether a model computes what a case expects."""
 
@@ -51,6 +58,7 @@ class Oracle:
         self.rtol, self.atol, self.check = max(case.rtol, rtol), max(case.atol, atol), check
         self.data_sets = case.data_sets()
         self.trust = {}
+        self.verdicts = {}
 
     def difference(self, evaluator, model):
         """In words, None if there is none; raises Unable."""
@@ -79,7 +87,16 @@ class Oracle:
                 self.trust[name] = False
         return self.trust[name]
 
-    def judge(self, model):
+    def judge(self, proto):
+        """('equal' | 'own' | 'wrong', by whom, or why). Models of the same nodes at the same versions are one model."""
+        if proto.functions:
+            return self.evaluate(proto.SerializeToString())
+        meaning = (proto.graph.SerializeToString(deterministic=True), *sorted(versions(proto)))
+        if meaning not in self.verdicts:
+            self.verdicts[meaning] = self.evaluate(proto.SerializeToString())
+        return self.verdicts[meaning]
+
+    def evaluate(self, model):
         doubts = []
         for name, evaluator in EVALUATORS.items():
             try:
@@ -133,10 +150,10 @@ def convert(oracle, model, converter, opset):
         onnx.checker.check_model(proto, full_check=True)
     except Exception as error:
         return "invalid", str(error)
-    versions = {entry.domain: entry.version for entry in proto.opset_import}
-    if versions.get("", opset) != opset:
-        return "invalid", f"opset {versions['']}"
-    return oracle.judge(converted)
+    opsets = {entry.domain: entry.version for entry in proto.opset_import}
+    if opsets.get("", opset) != opset:
+        return "invalid", f"opset {opsets['']}"
+    return oracle.judge(proto)
 
 
 def reasons(results):

@@ -227,10 +227,15 @@ private:
     Value counted = where(less(indices, zero), add(indices, count), indices);
     Value index = where(less(counted, zero), count, counted);
     index.setType(indices.getType());
-    // An index that is never negative, by its type.
-    auto wide = IntegerType::get(b.getContext(), 64, IntegerType::Unsigned);
-    return make("OneHot", 11, {convert(index, wide), depth, op->getOperand(2)}, op->getResult(0).getType(),
-                attributesWithout(op));
+    int64_t axis = integer("axis", -1);
+    if (axis < -1) {
+      std::optional<Shape> shape = getShape(op->getResult(0).getType());
+      if (!shape)
+        return {};
+      axis += shape->size();
+    }
+    return make("OneHot", 9, {convert(index, b.getI64Type()), depth, op->getOperand(2)}, op->getResult(0).getType(),
+                named("axis", axis));
   }
 
   // The last of equals is the first from the end.

@@ -1,0 +1,209 @@
+"""Proves the steps between versions: each operator's from one version to the next, and back.
+
+Every case of the older version (static form) is converted to the opset with which the next version begins, and every
+case of the newer one to the opset before. The converted model must pass ONNX's checker with full check and give the
+outputs that the oracle gives for the case at its own version: in Strata, and in ONNX Runtime or the reference
+implementation, where one of them can run it and is right about the case itself. Upwards nothing may be refused but what
+docs/version-steps.md lists; downwards a refusal must name the node and the reason. --update writes the page.
+"""
+
+import argparse
+import os
+import re
+import sys
+import time
+import zlib
+from pathlib import Path
+
+HERE = Path(__file__).parent
+sys.path.insert(0, str(HERE.parent))
+
+import onnx
+from Conformance import compare, models, oracles, schemas, steps_report
+from Conformance.run import load_tables
+from Conformance.table import enumerate_cases
+from onnx import defs
+from Suite.evaluators import EVALUATORS, Unable
+from Suite.pool import run_all
+
+BATCH = 16
+SECONDS = 240
+
+
+def all_steps():
+    """[(domain, operator, from, to)] of all schemas, those of deprecated versions too."""
+    history = {}
+    for schema in defs.get_all_schemas_with_history():
+        history.setdefault((schema.domain or "ai.onnx", schema.name), []).append(schema.since_version)
+    return [(*op, a, b) for op, found in sorted(history.items()) for v in [sorted(found)] for a, b in zip(v, v[1:])]
+
+
+def add_deprecated():
+    """Cases of a version that is deprecated, but whose operator lives on."""
+    key = ("ai.onnx", "GroupNormalization", 18)
+    schemas.live()[key] = defs.get_schema(key[1], key[2], "")
+
+
+def convert(model, domain, opset):
+    """The converted model; raises strata.CompileError, or AssertionError where it is not what was asked for."""
+    import strata
+
+    converted = strata.convert_opset(model, f"{domain}:{opset}")
+    proto = onnx.ModelProto.FromString(converted)
+    opsets = {entry.domain or "ai.onnx": entry.version for entry in proto.opset_import}
+    assert opsets[domain] == opset, f"the opset is {opsets[domain]}"
+    try:
+        onnx.checker.check_model(proto, full_check=True)
+    except Exception as error:
+        raise AssertionError(f"the checker: {' '.join(str(error).split())[:300]}") from None
+    return converted, proto
+
+
+def evaluate(name, evaluator, case, model, feeds):
+    outputs = evaluator(model)(list(feeds.values()))
+    if name == "reference":  # which computes floats of 16 bits in 32, here and there
+        types = models.output_types(case, outputs)
+        outputs = [oracles.rounded(value, text) for value, text in zip(outputs, types)]
+    return outputs
+
+
+def independent(case, expected, original, feeds, converted):
+    """The evaluator that gives the expected outputs of the converted model, or "strata" if there is none; raises
+    AssertionError if one that is right about the case itself does not."""
+    for name, evaluator in EVALUATORS.items():
+        try:
+            found = compare.wrong(case, expected, evaluate(name, evaluator, case, converted, feeds))
+            if not found:
+                return name
+            if compare.wrong(case, expected, evaluate(name, evaluator, case, original, feeds)):
+                continue
+        except (Unable, TypeError, KeyError, ValueError):
+            continue
+        raise AssertionError(f"{name}: {found}")
+    return "strata"
+
+
+def prove(members, opset):
+    """[(outcome, by whom or why, operators)] of [(case, expected)] of one version, converted in one model; None to try
+    them apart."""
+    import strata
+
+    domain, op, version = members[0][0].key
+    single = len(members) == 1
+    try:
+        original, feeds = models.build(members, version)
+        converted, proto = convert(original.SerializeToString(), domain, opset)
+        run = strata.compile(converted, threads=1, opt_level=1, advance_seeds=True).run
+        case = members[0][0]
+        outputs = [run(feeds) for _ in range(case.runs if single else 1)]
+        if case.check:
+            found = case.check(case.inputs, outputs)
+            return [("failed", found, "") if found else ("proven", "statistics", "")]
+        start = 0
+        for case, expected in members:
+            count = sum(models.flags(case))
+            if found := compare.wrong(case, expected, outputs[0][start : start + count]):
+                raise AssertionError(f"Strata: {found}")
+            start += count
+    except Exception as error:
+        if not single:
+            return None
+        text = " ".join(str(error).split())[:600]
+        refused = isinstance(error, strata.CompileError) and re.search(r"cannot be (down|up)graded|cannot be conv", text)
+        return [("refused" if refused else "failed", text, "")]
+    forms = sorted({node.op_type for node in proto.graph.node})
+    results = []
+    for case, expected in members:
+        try:
+            if not single:
+                original, feeds = models.build([(case, expected)], version)
+                converted, proto = convert(original.SerializeToString(), domain, opset)
+            by = independent(case, expected, original.SerializeToString(), feeds, converted)
+            results.append(("proven", by, " ".join(forms)))
+        except Exception as error:
+            results.append(("failed", " ".join(str(error).split())[:600], ""))
+    return results
+
+
+def run_task(cases, task):
+    """[(case index, outcome, details, operators)]"""
+    indices, opset = task
+    results, members = [], []
+    for index in indices:
+        case = cases[index]
+        try:
+            members.append((index, (case, None if case.check else oracles.expected_outputs(case)[0])))
+        except (oracles.NoOracle, TypeError, ValueError) as error:
+            results.append((index, "no oracle", str(error), ""))
+
+    def attempt(group):
+        found = prove([member for _, member in group], opset)
+        if found is None:
+            for part in (group[: len(group) // 2], group[len(group) // 2 :]):
+                attempt(part)
+        else:
+            results.extend((index, *result) for (index, _), result in zip(group, found))
+
+    for group in ([m for m in members if not m[1][0].check], *([m] for m in members if m[1][0].check)):
+        if group:
+            attempt(group)
+    return results
+
+
+def parse(arguments):
+    parser = argparse.ArgumentParser(prog="conformance --steps", description=__doc__)
+    parser.add_argument("--filter", default="", metavar="REGEX", help="only the steps (Op-from-to) that match")
+    parser.add_argument("--sample", type=int, default=1, metavar="N", help="about every N-th case, always the same ones")
+    parser.add_argument("--direction", choices=("up", "down", "both"), default="both")
+    parser.add_argument("--update", action="store_true", help="write docs/version-steps.md")
+    parser.add_argument("--jobs", type=int, default=os.cpu_count(), help="worker processes (default: all cores)")
+    parser.add_argument("--verbose", action="store_true", help="print every step")
+    return parser.parse_args(arguments)
+
+
+def main(arguments):
+    options = parse(arguments)
+    start = time.monotonic()
+    load_tables()
+    add_deprecated()
+    steps = [s for s in all_steps() if re.search(options.filter, f"{s[1]}-{s[2]}-{s[3]}")]
+    cases, by_key, tasks, owner = [], {}, [], {}
+    for domain, op, old, new in steps:
+        for direction, version, opset in (("up", old, new), ("down", new, new - 1)):
+            key = (domain, op, version)
+            if options.direction not in ("both", direction) or key not in schemas.live():
+                continue
+            if key not in by_key:
+                found = enumerate_cases(key)[0]
+                kept = [c for i, c in enumerate(found) if i < 2 or zlib.crc32(c.id.encode()) % options.sample == 0]
+                by_key[key] = range(len(cases), len(cases) + len(kept))
+                cases += kept
+            indices = by_key[key]
+            for first in range(0, len(indices), BATCH):
+                task = (tuple(indices[first : first + BATCH]), opset)
+                tasks.append(task)
+                owner[task] = (domain, op, old, new), direction
+    print(f"{len(steps)} steps, {len(cases)} cases, {options.jobs} workers", flush=True)
+    results = {}
+    while tasks:
+        again = []
+        for task, found in run_all(lambda task: run_task(cases, task), tasks, options.jobs, SECONDS):
+            if isinstance(found, tuple) and len(task[0]) > 1:  # the process ended: which case was it?
+                for index in task[0]:
+                    again.append(((index,), task[1]))
+                    owner[again[-1]] = owner[task]
+                continue
+            if isinstance(found, tuple):
+                found = [(task[0][0], "failed", found[1], "")]
+            for index, *result in found:
+                results[(*owner[task], cases[index].id)] = result
+        tasks = again
+    whole = not options.filter and options.sample == 1 and options.direction == "both"
+    lines, problems = steps_report.summary(steps, results, options.verbose, whole, options.update)
+    print(*lines, sep="\n")
+    print(f"{time.monotonic() - start:.0f} s, {problems} problems")
+    return 1 if problems or not results else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
