@@ -46,14 +46,15 @@ static LogicalResult checkHandles(Operation &op) {
       // Move elements.
       "Compress", "Concat", "DepthToSpace", "Expand", "Flatten", "Gather", "GatherElements", "GatherND", "Identity",
       "OneHot", "Pad", "Reshape", "ReverseSequence", "Shape", "Size", "Slice", "SpaceToDepth", "Split", "Squeeze",
-      "TensorScatter", "Tile", "Transpose", "Unsqueeze", "Where", "If", "Loop", "Scan", "Scatter", "ScatterElements",
-      "ScatterND", "Constant", "ConstantOfShape",
+      "TensorScatter", "Tile", "Transpose", "Trilu", "Unsqueeze", "Where", "If", "Loop", "Scan", "Scatter",
+      "ScatterElements", "ScatterND", "Constant", "ConstantOfShape",
       // Read the size alone.
       "RandomUniformLike", "RandomNormalLike",
       // Know strings.
-      "Cast", "CastLike", "Equal", "RegexFullMatch", "StringConcat", "StringNormalizer", "StringSplit",
-      "TfIdfVectorizer", "Unique", "ml.LabelEncoder", "ml.CategoryMapper", "ml.OneHotEncoder", "ml.ArrayFeatureExtractor",
-      "ml.LinearClassifier", "ml.SVMClassifier", "ml.TreeEnsembleClassifier",
+      "Cast", "CastLike", "CenterCropPad", "Col2Im", "Equal", "GridSample", "NonZero", "RegexFullMatch", "Resize",
+      "StringConcat", "StringNormalizer", "StringSplit", "TfIdfVectorizer", "Unique", "ml.ArrayFeatureExtractor",
+      "ml.CategoryMapper", "ml.LabelEncoder", "ml.LinearClassifier", "ml.OneHotEncoder", "ml.SVMClassifier",
+      "ml.TreeEnsembleClassifier",
       // Know containers.
       "SequenceEmpty", "SequenceConstruct", "SequenceInsert", "SequenceErase", "SequenceAt", "SequenceLength", "SequenceMap",
       "SplitToSequence", "ConcatFromSequence", "Optional", "OptionalHasElement", "OptionalGetElement", "ml.ZipMap",

@@ -2,10 +2,12 @@
 //
 // Each element of the image sums the column elements that were read from it:
 // over the positions in a block, those whose block starts on the stride's grid.
+// A sum of strings is their concatenation in that order.
 //
 //===----------------------------------------------------------------------===//
 
 #include "../Compute.h"
+#include "Conversion/RuntimeCalls.h"
 
 static LogicalResult verifyCol2Im(Operation *op) {
   for (auto [name, least] : {std::pair("strides", 1), std::pair("dilations", 1), std::pair("pads", 0)})
@@ -63,7 +65,7 @@ static Value addElements(ImplicitLocOpBuilder &n, Value x, Value y) {
 
 static FailureOr<SmallVector<Value>> lowerCol2Im(Operation *op, ValueRange operands, LinalgBuilder &b) {
   Value input = operands[0];
-  Type onnx = getElementType(op->getOperand(0)), compute = scalar::getComputeType(onnx);
+  Type onnx = getElementType(op->getOperand(0)), compute = isa<StringType>(onnx) ? Type(b.getI64Type()) : scalar::getComputeType(onnx);
   Sizes image = b.integerElements(op->getOperand(1)), block = b.integerElements(op->getOperand(2));
   int64_t rank = image.size();
   auto getList = [&](StringRef name, int64_t count, int64_t absent) {
@@ -115,28 +117,48 @@ static FailureOr<SmallVector<Value>> lowerCol2Im(Operation *op, ValueRange opera
     blockSizes.push_back(b.index(block[i]));
     blockCounts.push_back(b.index(blocks[i]));
   }
+  // The element of the columns at the loops' indices, and whether there is one.
+  auto read = [&](ImplicitLocOpBuilder &n, ValueRange loop) -> std::pair<Value, Value> {
+    using P = arith::CmpIPredicate;
+    auto number = [&](int64_t value) -> Value { return n.create<arith::ConstantIndexOp>(value); };
+    Value row = loop[1], column = number(0), inside;
+    for (int64_t i = 0; i < rank; ++i) {
+      Value k = loop[outer + i], at = loop[2 + i];
+      row = n.create<arith::AddIOp>(n.create<arith::MulIOp>(row, blockSizes[i]), k);
+      // Where the block starts, in the padded image; it may be in front of it.
+      Value origin = n.create<arith::SubIOp>(n.create<arith::AddIOp>(at, number(pads[i])),
+                                             n.create<arith::MulIOp>(k, number(dilations[i])));
+      Value which = n.create<arith::DivSIOp>(origin, number(strides[i]));
+      Value onGrid = n.create<arith::CmpIOp>(P::eq, n.create<arith::MulIOp>(which, number(strides[i])), origin);
+      Value exists = n.create<arith::CmpIOp>(P::ult, which, blockCounts[i]);
+      Value both = n.create<arith::AndIOp>(onGrid, exists);
+      inside = inside ? n.create<arith::AndIOp>(inside, both).getResult() : both;
+      Value last = n.create<arith::SubIOp>(blockCounts[i], number(1));
+      Value clamped = n.create<arith::MaxSIOp>(n.create<arith::MinSIOp>(which, last), number(0));
+      column = n.create<arith::AddIOp>(n.create<arith::MulIOp>(column, blockCounts[i]), clamped);
+    }
+    if (!inside)
+      inside = n.create<arith::ConstantOp>(n.getBoolAttr(true));
+    return {n.create<tensor::ExtractOp>(input, ValueRange{loop[0], row, column}), inside};
+  };
+  if (isa<StringType>(onnx)) {
+    Sizes all = sizes;
+    all.append(block.begin(), block.end());
+    return SmallVector<Value>{b.loopNest(all, init, [&](ValueRange loop, ValueRange carried) -> SmallVector<Value> {
+      auto [element, inside] = read(b, loop);
+      Value added = b.create<arith::SelectOp>(inside, element, b.scalarInt(compute, 0));
+      Value current = b.create<tensor::ExtractOp>(carried[0], loop.take_front(outer));
+      Value next = callRuntime(b, "strata_rt_string_concat", {current, added}, compute);
+      return {b.create<tensor::InsertOp>(next, carried[0], loop.take_front(outer))};
+    })[0]};
+  }
   auto sum = b.create<linalg::GenericOp>(
       init.getType(), shape, init, maps, iterators, [&](OpBuilder &nested, Location loc, ValueRange args) {
         ImplicitLocOpBuilder n(loc, nested);
-        using P = arith::CmpIPredicate;
-        auto number = [&](int64_t value) -> Value { return n.create<arith::ConstantIndexOp>(value); };
-        Value row = n.create<linalg::IndexOp>(1), column = number(0), inside;
-        for (int64_t i = 0; i < rank; ++i) {
-          Value k = n.create<linalg::IndexOp>(outer + i), at = n.create<linalg::IndexOp>(2 + i);
-          row = n.create<arith::AddIOp>(n.create<arith::MulIOp>(row, blockSizes[i]), k);
-          // Where the block starts, in the padded image; it may be in front of it.
-          Value origin = n.create<arith::SubIOp>(n.create<arith::AddIOp>(at, number(pads[i])),
-                                                 n.create<arith::MulIOp>(k, number(dilations[i])));
-          Value which = n.create<arith::DivSIOp>(origin, number(strides[i]));
-          Value onGrid = n.create<arith::CmpIOp>(P::eq, n.create<arith::MulIOp>(which, number(strides[i])), origin);
-          Value exists = n.create<arith::CmpIOp>(P::ult, which, blockCounts[i]);
-          Value both = n.create<arith::AndIOp>(onGrid, exists);
-          inside = inside ? n.create<arith::AndIOp>(inside, both).getResult() : both;
-          Value last = n.create<arith::SubIOp>(blockCounts[i], number(1));
-          Value clamped = n.create<arith::MaxSIOp>(n.create<arith::MinSIOp>(which, last), number(0));
-          column = n.create<arith::AddIOp>(n.create<arith::MulIOp>(column, blockCounts[i]), clamped);
-        }
-        Value element = n.create<tensor::ExtractOp>(input, ValueRange{n.create<linalg::IndexOp>(0), row, column});
+        SmallVector<Value> loop;
+        for (int64_t i = 0; i < loops; ++i)
+          loop.push_back(n.create<linalg::IndexOp>(i));
+        auto [element, inside] = read(n, loop);
         Value next = addElements(n, args[1], isa<ComplexType>(compute) ? element : scalar::decode(n, element, onnx));
         n.create<linalg::YieldOp>(n.create<arith::SelectOp>(inside, next, args[1]).getResult());
       });

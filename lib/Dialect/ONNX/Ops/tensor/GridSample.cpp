@@ -158,8 +158,13 @@ static FailureOr<SmallVector<Value>> lowerGridSample(Operation *op, ValueRange o
   Sizes sizes = b.sizes(data), gridSizes = b.sizes(grid);
   int64_t rank = sizes.size() - 2;
   bool nearest = sample.getMode() == "nearest";
-  if (!nearest && !isa<FloatType>(onnx))
-    return op->emitOpError("cannot be compiled: mode ") << sample.getMode() << " on elements that are no real numbers";
+  if (!nearest && isa<StringType>(onnx))
+    return op->emitOpError("cannot be compiled: mode ") << sample.getMode() << " on strings";
+  // Integers are interpolated in double precision and rounded towards zero; a bool is true where the result is not zero.
+  // The parts of complex numbers are interpolated one by one.
+  auto complexType = dyn_cast<ComplexType>(seam);
+  if (!isa<FloatType>(compute))
+    compute = complexType ? complexType.getElementType() : Type(b.getF64Type());
   if (rank > (sample.getMode() == "cubic" ? 3 : 6))
     return op->emitOpError("cannot be compiled: mode ") << sample.getMode() << " in " << rank << " dimensions";
   b.checkEqual(sizes[0], gridSizes[0], "there are not as many grids as inputs");
@@ -172,7 +177,7 @@ static FailureOr<SmallVector<Value>> lowerGridSample(Operation *op, ValueRange o
   Sizes result{sizes[0], sizes[1]};
   result.append(gridSizes.begin() + 1, gridSizes.end() - 1);
   Value zero;
-  if (auto complexType = dyn_cast<ComplexType>(seam)) {
+  if (complexType) {
     auto part = b.getFloatAttr(complexType.getElementType(), 0.0);
     zero = b.create<complex::ConstantOp>(complexType, b.getArrayAttr({part, part}));
   } else {
@@ -205,15 +210,25 @@ static FailureOr<SmallVector<Value>> lowerGridSample(Operation *op, ValueRange o
         position.pop_back();
         if (nearest)
           return value;
+        Value weight = convertFloat(n, tap.weight, compute);
+        if (complexType) {
+          auto scaled = [&](Value part) -> Value { return n.create<arith::MulFOp>(part, weight); };
+          value = n.create<complex::CreateOp>(complexType, scaled(n.create<complex::ReOp>(value)),
+                                              scaled(n.create<complex::ImOp>(value)));
+          sum = sum ? n.create<complex::AddOp>(sum, value).getResult() : value;
+          continue;
+        }
         if (i + 1 == rank)
-          value = scalar::decode(n, value, onnx);
-        value = n.create<arith::MulFOp>(value, convertFloat(n, tap.weight, compute));
+          value = isa<FloatType>(onnx) ? scalar::decode(n, value, onnx) : scalar::convert(n, value, onnx, compute);
+        value = n.create<arith::MulFOp>(value, weight);
         sum = sum ? n.create<arith::AddFOp>(sum, value).getResult() : value;
       }
       return sum;
     };
     Value value = read(read, 0, Value());
-    return nearest ? value : scalar::encode(n, value, onnx);
+    if (nearest || complexType)
+      return value;
+    return isa<FloatType>(onnx) ? scalar::encode(n, value, onnx) : scalar::convert(n, value, compute, onnx);
   })};
 }
 

@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "../Slice.h"
+#include "Conversion/RuntimeCalls.h"
 
 static Value isNonZero(ImplicitLocOpBuilder &b, Value x) {
   Type type = x.getType();
@@ -41,6 +42,10 @@ static LogicalResult inferNonZero(ShapeContext &c) {
 static FailureOr<SmallVector<Value>> lowerNonZero(Operation *op, ValueRange operands, LinalgBuilder &b) {
   Value data = operands[0];
   int64_t rank = getRank(data);
+  if (isa<StringType>(getElementType(op->getOperand(0)))) // zero is what NumPy's is: the empty string
+    data = mapElements(b, data, b.getI64Type(), [&](ValueRange element) {
+      return callRuntime(b, "strata_rt_string_length", element[0], b.getI64Type());
+    });
   Value count = countNonZero(b, data), one = b.index(int64_t(1));
   Type i64 = b.getI64Type();
   if (rank == 0) // A scalar has no indices: 0 rows.

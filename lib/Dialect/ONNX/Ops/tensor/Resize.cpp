@@ -8,8 +8,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "../Slice.h"
-#include "Conversion/ScalarOps.h"
+#include "../Compute.h"
+#include "Conversion/RuntimeCalls.h"
 #include "Dialect/VersionSteps.h"
 
 //===----------------------------------------------------------------------===//
@@ -407,8 +407,8 @@ static FailureOr<SmallVector<Value>> lowerResize(Operation *op, ValueRange opera
   if (settings.mode != "nearest" && settings.mode != "linear" && settings.mode != "cubic")
     return op->emitOpError("has the unknown mode '") << settings.mode << "'";
   Type onnx = getElementType(op->getOperand(0));
-  if (settings.mode != "nearest" && (isa<ComplexType>(onnx) || onnx.isInteger(1)))
-    return op->emitOpError("cannot be compiled: it interpolates values of type ") << onnx;
+  if (settings.mode != "nearest" && isa<StringType>(onnx))
+    return op->emitOpError("cannot be compiled: it interpolates strings");
   Type f64 = b.getF64Type();
   SmallVector<int64_t> axes = llvm::to_vector(llvm::seq<int64_t>(0, rank));
   if (auto list = op->getAttrOfType<DenseI64ArrayAttr>("axes")) {
@@ -502,8 +502,9 @@ static FailureOr<SmallVector<Value>> lowerResize(Operation *op, ValueRange opera
       }));
     }
     Type element = type.getElementType();
-    if (crops && isa<ComplexType>(element))
-      return op->emitOpError("cannot be compiled: it extrapolates complex numbers");
+    Value text; // the extrapolation value as Cast writes it
+    if (crops && isa<StringType>(onnx))
+      text = callRuntime(b, "strata_rt_string_from_float", {f64Constant(b, outside), dtypeOf(b, b.getF32Type())}, b.getI64Type());
     return SmallVector<Value>{b.generate(result, element, [&](ImplicitLocOpBuilder &body, ValueRange at) -> Value {
       SmallVector<Value> source(at);
       Value inside;
@@ -520,12 +521,35 @@ static FailureOr<SmallVector<Value>> lowerResize(Operation *op, ValueRange opera
       Value value = body.create<tensor::ExtractOp>(data, source);
       if (!crops)
         return value;
-      Value other = scalar::convert(body, f64Constant(body, outside), body.getF64Type(), onnx);
+      Value other = text;
+      if (auto complexType = dyn_cast<ComplexType>(element)) {
+        Type part = complexType.getElementType();
+        other = body.create<complex::CreateOp>(complexType, constantFloat(body, part, outside), constantFloat(body, part, 0));
+      } else if (!other) {
+        other = scalar::convert(body, f64Constant(body, outside), body.getF64Type(), onnx);
+      }
       return body.create<arith::SelectOp>(inside, value, other);
     })};
   }
 
-  // Integers are interpolated in double precision and rounded towards zero.
+  // The parts of complex numbers one by one.
+  if (auto complexType = dyn_cast<ComplexType>(onnx)) {
+    Type part = complexType.getElementType();
+    SmallVector<Value> parts;
+    for (bool real : {true, false}) {
+      Value current = b.elementwise(data, part, [&](ImplicitLocOpBuilder &body, ValueRange args) -> Value {
+        return real ? body.create<complex::ReOp>(args[0]).getResult() : body.create<complex::ImOp>(args[0]).getResult();
+      });
+      for (const Axis &axis : list)
+        current = interpolate(b, settings, axis, current, b.scalar(part, real ? outside : 0));
+      parts.push_back(current);
+    }
+    return SmallVector<Value>{b.elementwise(parts, onnx, [&](ImplicitLocOpBuilder &body, ValueRange args) -> Value {
+      return body.create<complex::CreateOp>(complexType, args[0], args[1]);
+    })};
+  }
+
+  // Integers are interpolated in double precision and rounded towards zero; a bool is true where the result is not zero.
   Type compute = isa<FloatType>(onnx) && !onnx.isF64() ? b.getF32Type() : Type(f64);
   Value current = data;
   if (type.getElementType() != compute)

@@ -56,10 +56,10 @@ func.func @batch(%x: tensor<3x1x4x5xf32>, %grid: tensor<2x2x2x2xf32>) {
 
 // -----
 
-func.func @integers(%x: tensor<1x1x4x5xi32>, %grid: tensor<1x2x2x2xf32>) -> tensor<1x1x2x2xi32> {
-  // expected-error @+1 {{cannot be compiled: mode linear on elements that are no real numbers}}
-  %0 = onnx.GridSample_22(%x, %grid) : (tensor<1x1x4x5xi32>, tensor<1x2x2x2xf32>) -> tensor<1x1x2x2xi32>
-  return %0 : tensor<1x1x2x2xi32>
+func.func @strings(%x: tensor<1x1x4x5x!onnx.string>, %grid: tensor<1x2x2x2xf32>) -> tensor<1x1x2x2x!onnx.string> {
+  // expected-error @+1 {{cannot be compiled: mode linear on strings}}
+  %0 = onnx.GridSample_22(%x, %grid) : (tensor<1x1x4x5x!onnx.string>, tensor<1x2x2x2xf32>) -> tensor<1x1x2x2x!onnx.string>
+  return %0 : tensor<1x1x2x2x!onnx.string>
 }
 
 // -----
