@@ -133,7 +133,7 @@ void NestEmitter::tiles(Tile tile) {
   b.setInsertionPointToStart(choice.thenBlock());
   with(plan.rowTile, start);
   b.setInsertionPointToStart(choice.elseBlock());
-  if (size.isKnown())
+  if (size.isKnown() && !plan.transposes)
     return with(size.known % plan.rowTile, start);
   Value at = start;
   for (int64_t rows = plan.rowTile / 2; rows >= 1; rows = rows > 1 ? 1 : 0) {

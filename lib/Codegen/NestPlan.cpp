@@ -169,6 +169,31 @@ static bool chooseRow(LoopNest &nest, NestPlan &plan) {
   return bestReuse > 0;
 }
 
+/// Where an input does not lie along the lanes but along another loop, that one gives rows for squares of
+/// them.
+static bool chooseRowToTranspose(LoopNest &nest, NestPlan &plan) {
+  for (Access &access : nest.finish->inputs) {
+    Extent lanes = stride(access, plan.lane);
+    if (!access.base || lanes.is(0) || lanes.is(1) || plan.width < 4)
+      continue;
+    for (auto [loop, info] : llvm::enumerate(nest.loops)) {
+      if (static_cast<int>(loop) == plan.lane || !stride(access, loop).is(1) ||
+          (info.size.isKnown() && info.size.known < 4))
+        continue;
+      // Larger squares would be much code for little.
+      plan.width = std::min<int64_t>(plan.width, 32);
+      plan.row = loop;
+      plan.rowTile = std::min<int64_t>(plan.width, 16);
+      if (info.size.isKnown())
+        while (plan.rowTile > info.size.known)
+          plan.rowTile /= 2;
+      plan.transposes = true;
+      return true;
+    }
+  }
+  return false;
+}
+
 /// Whether the elements that a reduction's lanes read, which all rows share, may be too many for the cache.
 static bool hasLargeWeights(LoopNest &nest, const NestPlan &plan, int64_t bits) {
   int64_t elements = 1;
@@ -195,6 +220,8 @@ NestPlan strata::planNest(LoopNest &nest, const NestOptions &options) {
   auto atMost = [&](int64_t vectors) {
     return size.isKnown() ? std::min(vectors, std::max<int64_t>(1, size.known / plan.width)) : vectors;
   };
+  if (!nest.reduce && chooseRowToTranspose(nest, plan))
+    return plan;
   if (plan.laneIsReduction || !nest.reduce) {
     plan.vectorTile = atMost(4);
     return plan;

@@ -37,6 +37,7 @@ struct NestPlan {
   int64_t width = 1;                   ///< lanes of a full vector
   int64_t rowTile = 1, vectorTile = 1; ///< of a full tile
   bool laneOutermost = false;          ///< vectors of weights outside of the rows
+  bool transposes = false;             ///< an input lies along the rows: tiles are transposed in registers
 };
 
 NestPlan planNest(LoopNest &nest, const NestOptions &options);

@@ -78,6 +78,55 @@ Value TileEmitter::load(const Access &access, Value base, const Tile &tile, int6
   return finish(gathered);
 }
 
+/// A square of 2^k vectors of 2^k elements: at each step the blocks beside the diagonal are exchanged.
+static void transposeSquare(OpBuilder &b, Location loc, MutableArrayRef<Value> vectors) {
+  int64_t size = vectors.size();
+  for (int64_t block = size / 2; block; block /= 2) {
+    SmallVector<int64_t> upper, lower;
+    for (int64_t at = 0; at < size; ++at) {
+      bool left = (at & block) == 0;
+      upper.push_back(left ? at : size + at - block);
+      lower.push_back(left ? at + block : size + at);
+    }
+    for (int64_t i = 0; i < size; ++i)
+      if ((i & block) == 0) {
+        Value x = vectors[i], y = vectors[i + block];
+        vectors[i] = b.create<vector::ShuffleOp>(loc, x, y, upper);
+        vectors[i + block] = b.create<vector::ShuffleOp>(loc, x, y, lower);
+      }
+  }
+}
+
+bool TileEmitter::isTransposed(const Access &access, const Tile &tile) {
+  Extent lanes = stride(access, plan.lane);
+  return plan.transposes && access.base && !lanes.is(0) && !lanes.is(1) && stride(access, plan.row).is(1) &&
+         !access.element.isInteger(1) && tile.rows > 1 && llvm::isPowerOf2_64(tile.rows) && tile.rows <= tile.lanes;
+}
+
+/// Vector `j` of each row, of an input that lies along the rows: squares are transposed and put side by side.
+TileEmitter::Values TileEmitter::loadTransposed(const Access &access, Value base, const Tile &tile, int64_t j) {
+  Extent lanes = stride(access, plan.lane);
+  auto type = VectorType::get({tile.rows}, access.element);
+  SmallVector<Values> squares;
+  for (int64_t first = 0; first < tile.lanes; first += tile.rows) {
+    Values square;
+    for (int64_t l = first; l < first + tile.rows; ++l)
+      square.push_back(
+          b.create<vector::LoadOp>(loc, type, access.base, add(base, times(index(j * tile.lanes + l), lanes))));
+    transposeSquare(b, loc, square);
+    squares.push_back(square);
+  }
+  for (; squares.size() > 1; squares.resize(squares.size() / 2))
+    for (size_t s = 0; s < squares.size() / 2; ++s)
+      for (int64_t i = 0; i < tile.rows; ++i) {
+        Value left = squares[2 * s][i], right = squares[2 * s + 1][i];
+        int64_t joined = 2 * cast<VectorType>(left.getType()).getNumElements();
+        squares[s][i] =
+            b.create<vector::ShuffleOp>(loc, left, right, llvm::to_vector(llvm::seq<int64_t>(0, joined)));
+      }
+  return squares.front();
+}
+
 void TileEmitter::store(const Access &access, Value base, const Tile &tile, int64_t i, int64_t j, Value value) {
   Extent lanes = stride(access, plan.lane);
   Value at = elementAt(access, base, tile, i, j);
@@ -124,6 +173,9 @@ SmallVector<Value> TileEmitter::inputsOf(Stage &stage, ArrayRef<Value> bases, co
     }
     // What does not depend on the row or on the vector is loaded once.
     int64_t key = (stride(access, plan.row).is(0) ? 0 : i * 1000) + (stride(access, plan.lane).is(0) ? 0 : j);
+    if (isTransposed(access, tile) && !cache.contains({&access, key}))
+      for (auto [row, vector] : llvm::enumerate(loadTransposed(access, bases[k], tile, j)))
+        cache[{&access, row * 1000 + j}] = vector;
     Value &value = cache[{&access, key}];
     if (!value)
       value = load(access, bases[k], tile, i, j);

@@ -51,6 +51,8 @@ private:
   mlir::Value load(const Access &access, mlir::Value base, const Tile &tile, int64_t i, int64_t j);
   void prefetch(const Access &access, mlir::Value base, const Tile &tile);
   void store(const Access &access, mlir::Value base, const Tile &tile, int64_t i, int64_t j, mlir::Value value);
+  bool isTransposed(const Access &access, const Tile &tile);
+  Values loadTransposed(const Access &access, mlir::Value base, const Tile &tile, int64_t j);
   mlir::Value spread(mlir::Value value, int64_t lanes);
   Values basesOf(Stage &stage, const Tile &tile);
   Values inputsOf(Stage &stage, llvm::ArrayRef<mlir::Value> bases, const Tile &tile, int64_t i, int64_t j,

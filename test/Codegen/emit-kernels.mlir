@@ -162,3 +162,38 @@ func.func @small_weights(%x: memref<48x64xf32>, %w: memref<4x64x16xf32>, %y: mem
   }
   return
 }
+
+// -----
+
+// Lanes that lie apart in the source: 8 rows of it are loaded as they lie and transposed in registers, in three steps.
+#s = affine_map<(i, j) -> (j, i)>
+#d = affine_map<(i, j) -> (i, j)>
+// CHECK-LABEL: func.func @transpose
+// CHECK-COUNT-8:   vector.load {{.*}} vector<8xf32>
+// CHECK-COUNT-24:  vector.shuffle {{.*}} : vector<8xf32>, vector<8xf32>
+// CHECK-NOT:       vector.shuffle
+// CHECK-COUNT-8:   vector.store {{.*}} vector<8xf32>
+func.func @transpose(%x: memref<64x32xf32>, %y: memref<32x64xf32>) attributes {strata.kernel} {
+  linalg.generic {indexing_maps = [#s, #d], iterator_types = ["parallel", "parallel"]} ins(%x : memref<64x32xf32>) outs(%y : memref<32x64xf32>) {
+  ^bb0(%a: f32, %b: f32):
+    linalg.yield %a : f32
+  }
+  return
+}
+
+// -----
+
+// Four lanes and eight rows: rows are no more than lanes, which are what the result has.
+#s = affine_map<(i, j) -> (j, i)>
+#d = affine_map<(i, j) -> (i, j)>
+// CHECK-LABEL: func.func @narrow
+// CHECK-COUNT-4:   vector.load {{.*}} vector<4xf32>
+// CHECK-COUNT-8:   vector.shuffle {{.*}} : vector<4xf32>, vector<4xf32>
+// CHECK-COUNT-4:   vector.store {{.*}} vector<4xf32>
+func.func @narrow(%x: memref<4x32xf32>, %y: memref<32x4xf32>) attributes {strata.kernel} {
+  linalg.generic {indexing_maps = [#s, #d], iterator_types = ["parallel", "parallel"]} ins(%x : memref<4x32xf32>) outs(%y : memref<32x4xf32>) {
+  ^bb0(%a: f32, %b: f32):
+    linalg.yield %a : f32
+  }
+  return
+}
