@@ -53,7 +53,7 @@ static LogicalResult upgradeTile(Operation *op, PatternRewriter &rewriter) {
   auto type = dyn_cast<RankedTensorType>(op->getOperand(0).getType());
   if (!tiles || !axis || tiles->size() != 1 || axis->size() != 1 || !type)
     return op->emitOpError("cannot be upgraded to version 6: its tiles and axis are not constants");
-  if ((*axis)[0] < 0 || (*axis)[0] >= type.getRank())
+  if (!((*axis)[0] >= 0 && (*axis)[0] < type.getRank())) // NaN, too.
     return op->emitOpError("axis ") << (*axis)[0] << " is out of range for rank " << type.getRank();
   SmallVector<int64_t> repeats(type.getRank(), 1);
   repeats[static_cast<int64_t>((*axis)[0])] = static_cast<int64_t>((*tiles)[0]);

@@ -21,7 +21,7 @@ func.func @main(%q: tensor<2x4x8xf32>, %k: tensor<2x6x8xf32>, %v: tensor<2x6x8xf
 // CHECK: onnx.Attention_25
 // CHECK-SAME: -> (tensor<1x4x1x8xf32>, tensor<1x2x6x8xf32>, tensor<1x2x6x8xf32>)
 // LINALG-LABEL: func.func @main
-// LINALG: tensor.insert_slice
+// LINALG: tensor.concat dim(2)
 func.func @main(%q: tensor<1x4x1x8xf32>, %k: tensor<1x2x1x8xf32>, %p: tensor<1x2x5x8xf32>) -> (tensor<*xf32>, tensor<*xf32>, tensor<*xf32>) {
   %y, %pk, %pv = onnx.Attention_25(%q, %k, %k, none, %p, %p) : (tensor<1x4x1x8xf32>, tensor<1x2x1x8xf32>, tensor<1x2x1x8xf32>, none, tensor<1x2x5x8xf32>, tensor<1x2x5x8xf32>) -> (tensor<*xf32>, tensor<*xf32>, tensor<*xf32>)
   return %y, %pk, %pv : tensor<*xf32>, tensor<*xf32>, tensor<*xf32>

@@ -1,0 +1,37 @@
+// RUN: strata-opt %s --split-input-file --onnx-infer-shapes --onnx-upgrade-opset --onnx-infer-shapes | FileCheck %s
+// RUN: strata-opt %s --split-input-file --onnx-infer-shapes --onnx-upgrade-opset --onnx-infer-shapes --convert-onnx-to-linalg --canonicalize --cse | FileCheck %s --check-prefix=LOWER
+
+// Below 13 the operand is flattened at the axis, by default 1.
+// CHECK-LABEL: @flattened
+// CHECK: onnx.Flatten_25(%{{.*}}) {axis = 1 : i64}
+// CHECK: onnx.Softmax_13(%{{.*}}) {axis = -1 : i64}
+// CHECK: onnx.Reshape_25{{.*}} -> tensor<2x3x4xf32>
+func.func @flattened(%x: tensor<2x3x4xf32>) -> tensor<*xf32> {
+  %y = onnx.Softmax_11(%x) : (tensor<2x3x4xf32>) -> tensor<*xf32>
+  return %y : tensor<*xf32>
+}
+
+// -----
+
+// Along the last axis both are the same.
+// CHECK-LABEL: @last
+// CHECK-NOT: onnx.Flatten
+// CHECK: onnx.LogSoftmax_13(%{{.*}}) {axis = -1 : i64}
+func.func @last(%x: tensor<2x3xf32>) -> tensor<*xf32> {
+  %y = onnx.LogSoftmax_11(%x) : (tensor<2x3xf32>) -> tensor<*xf32>
+  return %y : tensor<*xf32>
+}
+
+// -----
+
+// Less the maximum, so that no exponential is infinite.
+// LOWER-LABEL: @rows
+// LOWER: arith.maximumf
+// LOWER: math.exp %{{.*}} : f32
+// LOWER: arith.addf
+// LOWER: arith.divf
+// LOWER: arith.truncf
+func.func @rows(%x: tensor<2x3xf16>) -> tensor<*xf16> {
+  %y = onnx.Softmax_13(%x) {axis = 0 : i64} : (tensor<2x3xf16>) -> tensor<*xf16>
+  return %y : tensor<*xf16>
+}

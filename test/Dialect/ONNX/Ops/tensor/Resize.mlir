@@ -1,0 +1,26 @@
+// RUN: strata-opt %s --split-input-file --onnx-infer-shapes --onnx-upgrade-opset --onnx-infer-shapes | FileCheck %s
+// RUN: strata-opt %s --split-input-file --onnx-infer-shapes --onnx-upgrade-opset --onnx-infer-shapes --convert-onnx-to-linalg --canonicalize --cse | FileCheck %s --check-prefix=LOWER
+
+// Upsample became Resize; its coordinates are asymmetric.
+// CHECK-LABEL: @upsample
+// CHECK: onnx.Resize_19{{.*}}coordinate_transformation_mode = "asymmetric"{{.*}} -> tensor<1x1x4x6xf32>
+// LOWER-LABEL: @upsample
+// LOWER: linalg.generic
+// LOWER: tensor.extract
+func.func @upsample(%x: tensor<1x1x2x3xf32>) -> tensor<*xf32> {
+  %a = onnx.Initializer dense<[1.0, 1.0, 2.0, 2.0]> : tensor<4xf32>
+  %y = onnx.Upsample_9(%x, %a) {mode = "nearest"} : (tensor<1x1x2x3xf32>, tensor<4xf32>) -> tensor<*xf32>
+  return %y : tensor<*xf32>
+}
+
+// -----
+
+// CHECK-LABEL: @linear
+// CHECK: -> tensor<1x1x8x2xf16>
+// LOWER-LABEL: @linear
+// LOWER: arith.mulf
+func.func @linear(%x: tensor<1x1x4x4xf16>) -> tensor<*xf16> {
+  %c = onnx.Initializer dense<[8, 2]> : tensor<2xi64>
+  %y = onnx.Resize_19(%x, none, none, %c) {mode = "linear", axes = array<i64: 2, 3>} : (tensor<1x1x4x4xf16>, none, none, tensor<2xi64>) -> tensor<*xf16>
+  return %y : tensor<*xf16>
+}
