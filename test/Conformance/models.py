@@ -81,7 +81,7 @@ def build(members, opset, dynamic=False, plain=False, attributes=None, inputs=No
         domain, op, _ = case.key
         node = helper.make_node(op, names, kept, name=f"c{number}", domain="" if domain == "ai.onnx" else domain)
         for name, value in (case.attributes if attributes is None else attributes).items():
-            node.attribute.append(helper.make_attribute(name, value))
+            node.attribute.append(helper.make_attribute(name, value(names) if callable(value) else value))
         nodes.append(node)
         for name, text in zip(filter(None, kept), output_types(case, expected)):
             if text:

@@ -26,7 +26,7 @@ A case runs twice: `static` (shapes known, `constants` are initializers) and `dy
 `constants` are run-time inputs, of known shape for their sizes may tell the ranks of others). `fixed` inputs are
 initializers in both. Where an operator cannot have a dynamic form, say `dynamic="why not"`. An absent optional input
 is None. `outputs` is their number, or flags for which optional outputs are asked. Subgraph attributes are
-onnx.GraphProto.
+onnx.GraphProto. An attribute that names values is a function of the list of the inputs' names.
 
 The oracle is chosen by oracles.py, in this order: `expected`, a NumPy function of the inputs written from the
 specification (returning one array, or a tuple for several outputs); onnx.reference where it implements that version's
