@@ -175,7 +175,7 @@ def main(arguments):
                 continue
             if key not in by_key:
                 found = enumerate_cases(key)[0]
-                kept = [c for i, c in enumerate(found) if i < 2 or zlib.crc32(c.id.encode()) % options.sample == 0]
+                kept = [c for i, c in enumerate(found) if i < 1 or zlib.crc32(c.id.encode()) % options.sample == 0]
                 by_key[key] = range(len(cases), len(cases) + len(kept))
                 cases += kept
             indices = by_key[key]
@@ -197,6 +197,8 @@ def main(arguments):
                 found = [(task[0][0], "failed", found[1], "")]
             for index, *result in found:
                 results[(*owner[task], cases[index].id)] = result
+                if result[0] == "failed":
+                    print(f"{owner[task][1]} {cases[index].id}: {result[1]}", flush=True)
         tasks = again
     whole = not options.filter and options.sample == 1 and options.direction == "both"
     lines, problems = steps_report.summary(steps, results, options.verbose, whole, options.update)

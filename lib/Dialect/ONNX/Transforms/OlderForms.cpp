@@ -27,17 +27,23 @@ public:
     Form form = llvm::StringSwitch<Form>(getUnversionedName(op))
                     .Cases("ArgMax", "ArgMin", &Forms::lastIndex)
                     .Case("BitShift", &Forms::bitShift)
+                    .Case("Clip", &Forms::clip)
                     .Case("Constant", &Forms::constant)
                     .Case("ConstantOfShape", &Forms::constantOfShape)
                     .Cases("CumProd", "CumSum", &Forms::cumulative)
                     .Case("Equal", &Forms::equal)
                     .Case("Expand", &Forms::expand)
+                    .Case("Gather", &Forms::gather)
+                    .Case("GatherElements", &Forms::gatherElements)
+                    .Cases("Max", "Min", &Forms::extremum)
                     .Case("Mod", &Forms::mod)
                     .Case("OneHot", &Forms::oneHot)
                     .Case("Range", &Forms::range)
+                    .Case("Resize", &Forms::resize)
                     .Case("Shape", &Forms::shape)
                     .Case("SpaceToDepth", &Forms::spaceToDepth)
                     .Case("Trilu", &Forms::trilu)
+                    .Case("Where", &Forms::choose)
                     .Default(nullptr);
     Value value = form ? (this->*form)() : Value();
     if (!value || !llvm::all_of(made, [](Operation *node) { return succeeded(node->getName().verifyInvariants(node)); }))
@@ -80,6 +86,13 @@ private:
       return x;
     return make("Cast", 28, {x}, cast<TensorType>(x.getType()).clone(element),
                 named("to", onnx::getDataType(*onnx::getElementKind(element))));
+  }
+  Value join(ArrayRef<Value> parts, int64_t axis = 0, Type type = {}) {
+    OperationState concat(op->getLoc(), "onnx.Concat_13");
+    concat.addOperands(parts);
+    concat.addAttribute("axis", b.getI64IntegerAttr(axis));
+    concat.addTypes(type ? type : RankedTensorType::get({ShapedType::kDynamic}, elementOf(parts[0])));
+    return made.emplace_back(b.create(concat))->getResult(0);
   }
   Value integers(ArrayRef<int64_t> values) { return makeIntegers(b, op->getLoc(), values); }
   Value scalar(Type element, double value) { return makeScalar(b, op->getLoc(), element, value); }
@@ -361,11 +374,164 @@ private:
       if (!isExclusive)
         sums[i] = total;
     }
-    OperationState concat(op->getLoc(), "onnx.Concat_13");
-    concat.addOperands(sums);
-    concat.addAttribute("axis", b.getI64IntegerAttr(position));
-    concat.addTypes(type);
-    return convert(b.create(concat)->getResult(0), element);
+    return convert(join(sums, position, type), element);
+  }
+
+  // Bounds that are inputs.
+  Value clip() {
+    Value x = op->getOperand(0), low = getFormalInput(op, 1), high = getFormalInput(op, 2);
+    if (opset < 8 || !isa<FloatType>(elementOf(x)) || cast<VersionedOpInterface>(op).getSinceVersion() < 11)
+      return {};
+    // Of one element, whose rank is not to count.
+    auto bound = [&](Value v) {
+      std::optional<Shape> shape = getShape(v.getType());
+      return shape && shape->empty() ? v : reshape(v, {1});
+    };
+    if (low)
+      x = make("Max", 13, {x, bound(low)}, x.getType());
+    return high ? make("Min", 13, {x, bound(high)}, x.getType()) : low ? x : Value();
+  }
+
+  // Integers, pair by pair.
+  Value extremum() {
+    Value result = op->getOperand(0);
+    if (opset < 9 || !isa<IntegerType>(elementOf(result)))
+      return {};
+    bool isMax = getUnversionedName(op) == "Max";
+    for (Value next : op->getOperands().drop_front())
+      result = where(isMax ? less(result, next) : greater(result, next), next, result);
+    return op->getNumOperands() > 1 ? result : make("Identity", 25, {result}, result.getType());
+  }
+
+  //===--------------------------------------------------------------------===//
+  // By the numbers of elements
+  //===--------------------------------------------------------------------===//
+
+  static SmallVector<int64_t> stridesOf(ArrayRef<int64_t> shape) {
+    SmallVector<int64_t> strides(shape.size(), 1);
+    for (int64_t i = static_cast<int64_t>(shape.size()) - 2; i >= 0; --i)
+      strides[i] = strides[i + 1] * shape[i + 1];
+    return strides;
+  }
+  // For each place of a tensor of the shape, the sum of its coordinates times `strides`.
+  Value places(ArrayRef<int64_t> shape, ArrayRef<int64_t> strides) {
+    SmallVector<int64_t> own = stridesOf(shape), numbers(ShapedType::getNumElements(shape), 0);
+    for (auto [place, number] : llvm::enumerate(numbers))
+      for (size_t d = 0; d < shape.size(); ++d)
+        number += static_cast<int64_t>(place) / own[d] % shape[d] * strides[d];
+    return initializer(DenseIntElementsAttr::get(RankedTensorType::get(shape, b.getI64Type()), numbers));
+  }
+  static constexpr int64_t kMostPlaces = 1 << 20;
+  // Elements of a list, which Gather-1 takes by indices that are not negative.
+  Value take(Value list, Value indices) {
+    return make("Gather", 1, {list, indices}, anyShape(elementOf(list)), named("axis", 0));
+  }
+
+  // Elements of both, one behind the other, by number.
+  Value choose() {
+    auto shape = staticShape(op->getResult(0));
+    if (opset >= 9 || !shape || ShapedType::getNumElements(*shape) > kMostPlaces)
+      return {};
+    int64_t count = ShapedType::getNumElements(*shape);
+    Type i64 = b.getI64Type();
+    auto flat = [&](Value value) {
+      if (staticShape(value) != *shape)
+        value = make("Expand", 13, {value, integers(*shape)}, RankedTensorType::get(*shape, elementOf(value)));
+      value = reshape(value, {count});
+      value.setType(RankedTensorType::get({count}, elementOf(value)));
+      return value;
+    };
+    SmallVector<Value, 2> both{flat(op->getOperand(1)), flat(op->getOperand(2))};
+    Value list = join(both);
+    Value behind = mul(convert(negate(op->getOperand(0)), i64), scalar(i64, count));
+    return take(list, add(places(*shape, stridesOf(*shape)), behind));
+  }
+
+  // The number of the element: of its own place but along the axis, where the index says it.
+  Value gatherElements() {
+    Value data = op->getOperand(0);
+    auto from = staticShape(data), shape = staticShape(op->getOperand(1));
+    if (opset >= 11 || !from || !shape || from->empty() || from->size() != shape->size() ||
+        ShapedType::getNumElements(*shape) > kMostPlaces)
+      return {};
+    int64_t axis = integer("axis", 0);
+    axis += axis < 0 ? from->size() : 0;
+    if (axis < 0 || axis >= static_cast<int64_t>(from->size()))
+      return {};
+    SmallVector<int64_t> strides = stridesOf(*from);
+    int64_t along = std::exchange(strides[axis], 0);
+    Value index = countFromFront(op->getOperand(1), scalar(b.getI64Type(), (*from)[axis]));
+    return take(reshape(data, {-1}), add(places(*shape, strides), mul(index, scalar(b.getI64Type(), along))));
+  }
+
+  // Indices of which negative ones count from `size`. A double has the sign of every integer.
+  Value countFromFront(Value indices, Value size) {
+    Type i64 = b.getI64Type(), f64 = b.getF64Type();
+    Value isNegative = less(convert(indices, f64), scalar(f64, 0));
+    return add(convert(indices, i64), mul(convert(isNegative, i64), size));
+  }
+
+  Value gather() {
+    std::optional<Shape> shape = getShape(op->getOperand(0).getType());
+    if (!shape || shape->empty() || cast<VersionedOpInterface>(op).getSinceVersion() != 11)
+      return {};
+    int64_t axis = integer("axis", 0), rank = shape->size();
+    axis += axis < 0 ? rank : 0;
+    if (axis < 0 || axis >= rank)
+      return {};
+    Value size;
+    if ((*shape)[axis].isStatic())
+      size = scalar(b.getI64Type(), (*shape)[axis].size);
+    else
+      size = take(make("Shape", 25, {op->getOperand(0)}, RankedTensorType::get({rank}, b.getI64Type())),
+                  makeIntegers(b, op->getLoc(), axis, /*scalar=*/true));
+    return make("Gather", 1, {op->getOperand(0), countFromFront(op->getOperand(1), size)}, op->getResult(0).getType(),
+                named("axis", axis));
+  }
+
+  // Without `axes`: sizes of the input, and scales of one, for the others.
+  Value resize() {
+    auto axes = op->getAttrOfType<DenseI64ArrayAttr>("axes");
+    auto policy = op->getAttrOfType<StringAttr>("keep_aspect_ratio_policy");
+    Value x = op->getOperand(0), roi = getFormalInput(op, 1), scales = getFormalInput(op, 2), sizes = getFormalInput(op, 3);
+    std::optional<Shape> shape = getShape(x.getType());
+    if (!axes || !shape || (policy && policy.getValue() != "stretch"))
+      return {};
+    int64_t rank = shape->size(), count = axes.size();
+    // Of each dimension, its number in `axes`.
+    SmallVector<std::optional<int64_t>> given(rank);
+    for (auto [i, axis] : llvm::enumerate(axes.asArrayRef())) {
+      if (axis < -rank || axis >= rank)
+        return {};
+      given[axis < 0 ? axis + rank : axis] = i;
+    }
+    auto numbers = [&](llvm::function_ref<int64_t(int64_t, std::optional<int64_t>)> number) {
+      SmallVector<int64_t> result;
+      for (int64_t d = 0; d < rank; ++d)
+        result.push_back(number(d, given[d]));
+      return result;
+    };
+    auto constants = [&](Type element, ArrayRef<double> values) {
+      SmallVector<Attribute> attrs;
+      for (double value : values)
+        attrs.push_back(b.getFloatAttr(element, value));
+      return initializer(DenseElementsAttr::get(RankedTensorType::get({static_cast<int64_t>(values.size())}, element), attrs));
+    };
+    if (scales)
+      scales = take(join({constants(elementOf(scales), {1.0}), scales}),
+                    integers(numbers([](int64_t, std::optional<int64_t> i) { return i ? *i + 1 : 0; })));
+    if (sizes) {
+      Value own = make("Shape", 25, {x}, RankedTensorType::get({rank}, b.getI64Type()));
+      sizes = take(join({own, sizes}),
+                   integers(numbers([&](int64_t d, std::optional<int64_t> i) { return i ? *i + rank : d; })));
+    }
+    if (roi) {
+      SmallVector<int64_t> starts = numbers([](int64_t, std::optional<int64_t> i) { return i ? *i + 2 : 0; });
+      llvm::append_range(starts, numbers([&](int64_t, std::optional<int64_t> i) { return i ? *i + 2 + count : 1; }));
+      roi = take(join({constants(elementOf(roi), {0.0, 1.0}), roi}), integers(starts));
+    }
+    return make("Resize", cast<VersionedOpInterface>(op).getSinceVersion(), {x, roi, scales, sizes},
+                op->getResult(0).getType(), attributesWithout(op, {"axes"}));
   }
 
   Operation *op;

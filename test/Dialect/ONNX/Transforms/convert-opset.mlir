@@ -6,6 +6,7 @@
 // RUN: strata-opt %t/body.mlir --onnx-convert-opset=opset=16 | FileCheck %t/body.mlir
 // RUN: strata-opt %t/older.mlir --onnx-convert-opset=opset=11 | FileCheck %t/older.mlir
 // RUN: strata-opt %t/oldest.mlir --onnx-convert-opset=opset=7 | FileCheck %t/oldest.mlir
+// RUN: strata-opt %t/resize.mlir --onnx-convert-opset=opset=17 | FileCheck %t/resize.mlir
 // RUN: strata-opt %t/wider.mlir --onnx-convert-opset=opset=13 | FileCheck %t/wider.mlir
 // RUN: strata-opt %t/known.mlir --onnx-convert-opset=opset=12 | FileCheck %t/known.mlir
 // RUN: strata-opt %t/subgraph.mlir --onnx-convert-opset=opset=12 | FileCheck %t/subgraph.mlir
@@ -154,7 +155,7 @@ func.func @main(%x: tensor<2x3xf32>, %d: tensor<?x3x?xf32>, %i: tensor<4xi16>, %
 //--- oldest.mlir
 // CHECK-LABEL: @main
 func.func @main(%x: tensor<3xf32>, %y: tensor<3xf32>, %s: tensor<2xi64>, %n: tensor<4xi64>)
-    -> (tensor<?x?xf32>, tensor<?x?xf32>, tensor<3xi1>, tensor<4xi64>) {
+    -> (tensor<?x?xf32>, tensor<?x?xf32>, tensor<3xi1>, tensor<4xi64>, tensor<3xf32>, tensor<4xf32>, tensor<4xf32>) {
   // CHECK: onnx.Tile_6(%{{.*}}, %arg2)
   %0 = onnx.ConstantOfShape_25(%s) {value = dense<2.0> : tensor<1xf32>} : (tensor<2xi64>) -> tensor<?x?xf32>
   // CHECK: onnx.Tile_6(%{{.*}}, %arg2)
@@ -166,7 +167,27 @@ func.func @main(%x: tensor<3xf32>, %y: tensor<3xf32>, %s: tensor<2xi64>, %n: ten
   %2 = onnx.Equal_19(%x, %y) : (tensor<3xf32>, tensor<3xf32>) -> tensor<3xi1>
   // CHECK: onnx.Div_7(%arg3, %arg3)
   %3 = onnx.Mod_28(%n, %n) : (tensor<4xi64>, tensor<4xi64>) -> tensor<4xi64>
-  return %0, %1, %2, %3 : tensor<?x?xf32>, tensor<?x?xf32>, tensor<3xi1>, tensor<4xi64>
+  // CHECK: %[[BOTH:.*]] = onnx.Concat_4
+  // CHECK: onnx.Gather_1(%[[BOTH]]
+  %4 = onnx.Where_16(%2, %x, %y) : (tensor<3xi1>, tensor<3xf32>, tensor<3xf32>) -> tensor<3xf32>
+  // CHECK: %[[FLAT:.*]] = onnx.Reshape_5(%arg0
+  // CHECK: onnx.Gather_1(%[[FLAT]]
+  %5 = onnx.GatherElements_13(%x, %n) : (tensor<3xf32>, tensor<4xi64>) -> tensor<4xf32>
+  // CHECK: onnx.Less_7
+  // CHECK: onnx.Gather_1(%arg1
+  %6 = onnx.Gather_13(%y, %n) : (tensor<3xf32>, tensor<4xi64>) -> tensor<4xf32>
+  return %0, %1, %2, %3, %4, %5, %6
+      : tensor<?x?xf32>, tensor<?x?xf32>, tensor<3xi1>, tensor<4xi64>, tensor<3xf32>, tensor<4xf32>, tensor<4xf32>
+}
+
+//--- resize.mlir
+// Scales of some axes, of which only the run knows.
+// CHECK-LABEL: @main
+// CHECK: %[[ALL:.*]] = onnx.Gather_13
+// CHECK: onnx.Resize_13(%arg0, none, %[[ALL]])
+func.func @main(%x: tensor<1x1x4x4xf32>, %s: tensor<2xf32>) -> tensor<1x1x?x?xf32> {
+  %0 = onnx.Resize_19(%x, none, %s, none) {axes = array<i64: 2, 3>} : (tensor<1x1x4x4xf32>, none, tensor<2xf32>, none) -> tensor<1x1x?x?xf32>
+  return %0 : tensor<1x1x?x?xf32>
 }
 
 //--- wider.mlir
