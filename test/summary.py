@@ -43,6 +43,7 @@ READERS = {
     "lit.json": lit_results,
     "pytest.xml": pytest_results,
     "conformance.json": conformance_results,
+    "steps.json": conformance_results,
     "suite.json": suite_results,
 }
 

@@ -8,6 +8,7 @@ docs/version-steps.md lists; downwards a refusal must name the node and the reas
 """
 
 import argparse
+import json
 import os
 import re
 import sys
@@ -156,6 +157,7 @@ def parse(arguments):
     parser.add_argument("--sample", type=int, default=1, metavar="N", help="about every N-th case, always the same ones")
     parser.add_argument("--direction", choices=("up", "down", "both"), default="both")
     parser.add_argument("--update", action="store_true", help="write docs/version-steps.md")
+    parser.add_argument("--results", metavar="FILE", help="write every case's outcome as JSON")
     parser.add_argument("--jobs", type=int, default=os.cpu_count(), help="worker processes (default: all cores)")
     parser.add_argument("--verbose", action="store_true", help="print every step")
     return parser.parse_args(arguments)
@@ -204,6 +206,14 @@ def main(arguments):
     lines, problems = steps_report.summary(steps, results, options.verbose, whole, options.update)
     print(*lines, sep="\n")
     print(f"{time.monotonic() - start:.0f} s, {problems} problems")
+    if options.results:
+        kinds = {"proven": "passed", "refused": "passed"}
+        records = [
+            {"name": f"{steps_report.label(step)} {direction} {name}", "kind": kinds.get(outcome, outcome),
+             "details": details, "problem": details if outcome == "failed" else None}
+            for (step, direction, name), (outcome, details, _) in results.items()
+        ]  # fmt: skip
+        Path(options.results).write_text(json.dumps({"cases": records}, indent=1))
     return 1 if problems or not results else 0
 
 

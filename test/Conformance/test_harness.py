@@ -1,8 +1,9 @@
 """The conformance harness itself: what its oracles may say, what it calls a failure, and what it counts."""
 
 import numpy as np
+import onnx
 import pytest
-from Conformance import casting, compare, models, oracles, report, run, schemas, table
+from Conformance import casting, compare, models, oracles, report, run, schemas, steps, table
 from Conformance.table import Case
 
 run.load_tables()
@@ -112,3 +113,27 @@ def test_open_cells_are_kept_in_order(tmp_path, monkeypatch):
     labels = {"Add-7 T float", "Add-7 T double", "ai.onnx.ml.ZipMap-1 T map(int64,float)"}
     report.write_open(labels)
     assert report.read_open() == labels
+
+
+def test_steps_are_all_there():
+    assert len(steps.all_steps()) == 432
+
+
+def test_a_step_that_changes_the_meaning_is_a_failure(monkeypatch):
+    case = made("Softmax", 11, FLOAT, [np.arange(12, dtype=np.float32).reshape(2, 2, 3)], {"axis": 1})
+    expected = oracles.expected_outputs(case)[0]
+    assert steps.prove([(case, expected)], 13)[0][:2] == ("proven", "runtime")
+
+    def restamped(model, domain, opset):
+        proto = onnx.ModelProto.FromString(model)
+        proto.opset_import[0].version = opset
+        return proto.SerializeToString(), proto
+
+    monkeypatch.setattr(steps, "convert", restamped)
+    assert steps.prove([(case, expected)], 13)[0][0] == "failed"
+
+
+def test_a_step_may_be_refused_by_name_alone():
+    case = made("GatherElements", 13, FLOAT | {"Tind": "int64"}, [X, np.array([[0], [1]])], {"axis": 1})
+    outcome, why, _ = steps.prove([(case, oracles.expected_outputs(case)[0])], 6)[0]
+    assert outcome == "refused" and "'onnx." in why
