@@ -14,6 +14,7 @@
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/Math/Transforms/Passes.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
+#include "mlir/IR/ImplicitLocOpBuilder.h"
 #include "mlir/Transforms/GreedyPatternRewriteDriver.h"
 
 namespace strata {
@@ -96,6 +97,32 @@ struct ExtendThroughF32 : OpRewritePattern<arith::ExtFOp> {
   }
 };
 
+/// The polynomial of log takes what is below the least normal f32 for that
+/// number: such a number is scaled by 2^24 first.
+void scaleSubnormal(math::LogOp op) {
+  Type type = op.getType();
+  if (!getElementTypeOrSelf(type).isF32())
+    return;
+  ImplicitLocOpBuilder b(op.getLoc(), op);
+  auto constant = [&](float value) -> Value {
+    FloatAttr attr = b.getF32FloatAttr(value);
+    if (auto vector = dyn_cast<VectorType>(type))
+      return b.create<arith::ConstantOp>(DenseElementsAttr::get(vector, attr));
+    return b.create<arith::ConstantOp>(attr);
+  };
+  Value x = op.getOperand();
+  Value small = b.create<arith::CmpFOp>(arith::CmpFPredicate::OLT, x,
+                                        constant(0x1p-126f));
+  Value scaled = b.create<arith::MulFOp>(x, constant(0x1p24f));
+  op.setOperand(b.create<arith::SelectOp>(small, scaled, x));
+  b.setInsertionPointAfter(op);
+  Value shift = b.create<arith::SelectOp>(
+      small, constant(static_cast<float>(24 * 0.69314718055994530942)),
+      constant(0));
+  auto result = b.create<arith::SubFOp>(op.getResult(), shift);
+  op.getResult().replaceAllUsesExcept(result, result);
+}
+
 struct ApproximateMathPass
     : strata::impl::ApproximateMathBase<ApproximateMathPass> {
   void runOnOperation() override {
@@ -103,6 +130,7 @@ struct ApproximateMathPass
     auto apply = [&](RewritePatternSet &&patterns) {
       return applyPatternsAndFoldGreedily(getOperation(), std::move(patterns));
     };
+    getOperation()->walk(scaleSubnormal);
     RewritePatternSet polynomials(context);
     populateMathPolynomialApproximationPatterns(polynomials);
     keepOnly<math::ExpOp, math::ExpM1Op, math::TanhOp, math::ErfOp, math::LogOp,

@@ -38,3 +38,19 @@ func.func @narrow(%x: f64) -> bf16 {
   %0 = arith.truncf %x : f64 to bf16
   return %0 : bf16
 }
+
+// -----
+
+// The polynomial of log has no subnormal numbers: they are scaled.
+// CHECK-LABEL: func.func @log
+// CHECK:         %[[SMALL:.*]] = arith.cmpf olt, %arg0
+// CHECK:         %[[SCALED:.*]] = arith.mulf %arg0
+// CHECK:         arith.select %[[SMALL]], %[[SCALED]], %arg0
+// CHECK-NOT:     math.log
+// CHECK:         %[[SHIFT:.*]] = arith.select %[[SMALL]]
+// CHECK-NEXT:    %[[LOG:.*]] = arith.subf %{{.*}}, %[[SHIFT]]
+// CHECK:         return %[[LOG]]
+func.func @log(%x: f32) -> f32 {
+  %0 = math.log %x : f32
+  return %0 : f32
+}
