@@ -125,6 +125,11 @@ Value LinalgBuilder::scalar(Type type, double value) {
 Value LinalgBuilder::scalarInt(Type type, int64_t value) {
   if (isa<FloatType>(type))
     return scalar(type, static_cast<double>(value));
+  if (auto complexType = dyn_cast<ComplexType>(type)) {
+    Type part = complexType.getElementType();
+    auto parts = getArrayAttr({getFloatAttr(part, static_cast<double>(value)), getFloatAttr(part, 0.0)});
+    return create<complex::ConstantOp>(complexType, parts);
+  }
   return create<arith::ConstantOp>(getIntegerAttr(type, value));
 }
 

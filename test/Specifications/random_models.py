@@ -79,6 +79,11 @@ def same(actual, expected):
     np.testing.assert_array_equal(bits(actual), bits(expected))
 
 
+def negatives(head, cases, tail):
+    """Modules with a diagnostic each; `cases`: what comes before the line, the line, a part of the message."""
+    return [f"{head}{before}// expected-error @+1 {{{{{text}}}}}\n{line}{tail}" for before, line, text in cases]
+
+
 def opt(text, *flags, folder):
     """strata-opt on a text of several modules (`// -----` between them); its output."""
     path = folder / "ops.mlir"

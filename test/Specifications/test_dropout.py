@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 import strata
 from Specifications import philox
-from Specifications.random_models import NAMES, Graph, numpy_type, opt, same
+from Specifications.random_models import NAMES, Graph, negatives, numpy_type, opt, same
 
 FLOATS = ["float16", "float", "double"]
 FLOAT8 = ["float8e4m3fn", "float8e4m3fnuz", "float8e5m2", "float8e5m2fnuz"]
@@ -230,12 +230,10 @@ def test_verifier(version, tmp_path, record_property):
         if version > 6:
             wrong.append(("", op("is_test = 1 : i64"), "is_test"))
         parts.append(head + good + tail)
-        parts += [f"{head}{before}// expected-error @+1 {{{{{text}}}}}\n{line}{tail}" for before, line, text in wrong]
+        parts += negatives(head, wrong, tail)
     for other in ["i32", "i1", *({NAMES[t] for t in TYPES[22]} - {NAMES[t] for t in TYPES[version]})]:
-        parts.append(
-            f"func.func @f(%x: tensor<2x{other}>) {{\n// expected-error @+1 {{{{operand #0}}}}\n"
-            f"%0 = onnx.Dropout_{version}(%x) : (tensor<2x{other}>) -> tensor<2x{other}>\nreturn\n}}"
-        )
+        line = f"%0 = onnx.Dropout_{version}(%x) : (tensor<2x{other}>) -> tensor<2x{other}>"
+        parts += negatives(f"func.func @f(%x: tensor<2x{other}>) {{\n", [("", line, "operand #0")], "\nreturn\n}")
     opt("\n// -----\n".join(parts), "--verify-diagnostics", folder=tmp_path)
     cells(record_property, version, TYPES[version], "verify")
 

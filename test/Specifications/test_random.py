@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 import strata
 from Specifications import philox
-from Specifications.random_models import NAMES, Graph, code, numpy_type, opt, same
+from Specifications.random_models import NAMES, Graph, code, negatives, numpy_type, opt, same
 
 FLOATS = {1: ["float16", "float", "double"], 22: ["float16", "float", "double", "bfloat16"]}
 OTHERS = [
@@ -142,13 +142,10 @@ def test_verifier(version, tmp_path, record_property):
             wrong.append((op(""), f"dtype is absent, and the input's type {dtype} is no type of its result"))
         head = f"func.func @f(%x: tensor<2x{mlir}>) {{\n"
         parts.append(head + op(attribute + "low = 0.5 : f32, high = 0.5 : f32, seed = 1.0 : f32") + "\nreturn\n}")
-        parts += [f"{head}// expected-error @+1 {{{{{text}}}}}\n{line}\nreturn\n}}" for line, text in wrong]
+        parts += negatives(head, [("", *case) for case in wrong], "\nreturn\n}")
     for mlir in ["i4", "f8E4M3FN", *(["bf16"] if version < 22 else [])]:
-        parts.append(
-            f"func.func @f(%x: tensor<2x{mlir}>) {{\n// expected-error @+1 {{{{operand #0}}}}\n"
-            f"%0 = onnx.RandomUniformLike_{version}(%x) {{dtype = 1 : i64}} : (tensor<2x{mlir}>) -> tensor<2xf32>\n"
-            "return\n}"
-        )
+        line = f"%0 = onnx.RandomUniformLike_{version}(%x) {{dtype = 1 : i64}} : (tensor<2x{mlir}>) -> tensor<2xf32>"
+        parts += negatives(f"func.func @f(%x: tensor<2x{mlir}>) {{\n", [("", line, "operand #0")], "\nreturn\n}")
     opt("\n// -----\n".join(parts), "--verify-diagnostics", folder=tmp_path)
     cells(record_property, version, TYPES[version], "verify")
 

@@ -61,61 +61,58 @@ static void prepare(struct jpeg_decompress_struct *c, error_manager *e, struct j
   *progress = (struct jpeg_progress_mgr){.progress_monitor = on_progress};
 }
 
-static void open(struct jpeg_decompress_struct *c, struct jpeg_progress_mgr *progress, const image_source *s) {
-  jpeg_create_decompress(c);
-  c->progress = progress;
-  jpeg_mem_src(c, s->bytes, (unsigned long)s->size);
-  jpeg_read_header(c, TRUE);
-}
-
-static int measure(image_source *s) {
+/* Calls `use` behind the header; `rgb` is its own. False if something was wrong. */
+static int with_header(image_source *s, void (*use)(struct jpeg_decompress_struct *, image_source *, uint8_t *),
+                       uint8_t *rgb) {
   struct jpeg_decompress_struct c = {0};
   error_manager e;
   struct jpeg_progress_mgr progress;
   prepare(&c, &e, &progress, s);
   if (setjmp(e.out) == 0) {
-    open(&c, &progress, s);
-    s->height = c.image_height;
-    s->width = c.image_width;
-    /* A block takes a bit at least. */
-    uint64_t blocks = 0;
-    for (int i = 0; i < c.num_components; ++i)
-      blocks += (uint64_t)c.comp_info[i].width_in_blocks * c.comp_info[i].height_in_blocks;
-    if (!c.arith_code && blocks / 8 > s->size)
-      strata_image_error(s, STRATA_IMAGE_TRUNCATED);
+    jpeg_create_decompress(&c);
+    c.progress = &progress;
+    jpeg_mem_src(&c, s->bytes, (unsigned long)s->size);
+    jpeg_read_header(&c, TRUE);
+    use(&c, s, rgb);
   }
   jpeg_destroy_decompress(&c);
   return !s->error[0];
 }
 
-static int decode(image_source *s, uint8_t *rgb) {
-  struct jpeg_decompress_struct c = {0};
-  error_manager e;
-  struct jpeg_progress_mgr progress;
-  prepare(&c, &e, &progress, s);
-  if (setjmp(e.out) == 0) {
-    open(&c, &progress, s);
-    int inks = c.jpeg_color_space == JCS_CMYK || c.jpeg_color_space == JCS_YCCK;
-    c.out_color_space = inks ? JCS_CMYK : JCS_RGB;
-    jpeg_start_decompress(&c);
-    JSAMPARRAY line = NULL;
-    if (inks)
-      line = c.mem->alloc_sarray((j_common_ptr)&c, JPOOL_IMAGE, c.output_width * 4, 1);
-    while (c.output_scanline < c.output_height) {
-      JSAMPROW row = rgb + (size_t)c.output_scanline * (size_t)s->width * 3;
-      jpeg_read_scanlines(&c, inks ? line : &row, 1);
-      for (JDIMENSION x = 0; inks && x < c.output_width; ++x) {
-        uint8_t cmyk[4];
-        for (int i = 0; i < 4; ++i) /* Adobe's are inverted. */
-          cmyk[i] = c.saw_Adobe_marker ? 255 - line[0][4 * x + i] : line[0][4 * x + i];
-        strata_image_cmyk(row + 3 * x, cmyk);
-      }
+static void measure_header(struct jpeg_decompress_struct *c, image_source *s, uint8_t *rgb) {
+  (void)rgb;
+  s->height = c->image_height;
+  s->width = c->image_width;
+  /* A block takes a bit at least. */
+  uint64_t blocks = 0;
+  for (int i = 0; i < c->num_components; ++i)
+    blocks += (uint64_t)c->comp_info[i].width_in_blocks * c->comp_info[i].height_in_blocks;
+  if (!c->arith_code && blocks / 8 > s->size)
+    strata_image_error(s, STRATA_IMAGE_TRUNCATED);
+}
+
+static void decode_rows(struct jpeg_decompress_struct *c, image_source *s, uint8_t *rgb) {
+  int inks = c->jpeg_color_space == JCS_CMYK || c->jpeg_color_space == JCS_YCCK;
+  c->out_color_space = inks ? JCS_CMYK : JCS_RGB;
+  jpeg_start_decompress(c);
+  JSAMPARRAY line = NULL;
+  if (inks)
+    line = c->mem->alloc_sarray((j_common_ptr)c, JPOOL_IMAGE, c->output_width * 4, 1);
+  while (c->output_scanline < c->output_height) {
+    JSAMPROW row = rgb + (size_t)c->output_scanline * (size_t)s->width * 3;
+    jpeg_read_scanlines(c, inks ? line : &row, 1);
+    for (JDIMENSION x = 0; inks && x < c->output_width; ++x) {
+      uint8_t cmyk[4];
+      for (int i = 0; i < 4; ++i) /* Adobe's are inverted. */
+        cmyk[i] = c->saw_Adobe_marker ? 255 - line[0][4 * x + i] : line[0][4 * x + i];
+      strata_image_cmyk(row + 3 * x, cmyk);
     }
-    jpeg_finish_decompress(&c);
   }
-  jpeg_destroy_decompress(&c);
-  return !s->error[0];
+  jpeg_finish_decompress(c);
 }
+
+static int measure(image_source *s) { return with_header(s, measure_header, NULL); }
+static int decode(image_source *s, uint8_t *rgb) { return with_header(s, decode_rows, rgb); }
 
 static int matches(const image_source *s) { return strata_image_starts_with(s, 0, "\xff\xd8\xff", 3); }
 

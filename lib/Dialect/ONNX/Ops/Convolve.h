@@ -26,6 +26,16 @@ inline std::optional<SmallVector<int64_t>> getKernel(Operation *op, std::optiona
   return kernel;
 }
 
+/// The kernel of a lowering, whose sizes must be known, with a check that W has it.
+inline FailureOr<SmallVector<int64_t>> requireKernel(Operation *op, LinalgBuilder &b) {
+  std::optional<SmallVector<int64_t>> kernel = getKernel(op, getShape(b.onnxOperand(1).getType()));
+  if (!kernel)
+    return op->emitOpError("cannot be compiled: the kernel's size is not known at compile time");
+  for (auto [i, size] : llvm::enumerate(*kernel))
+    b.checkEqual(b.dim(b.operand(1), 2 + i), b.getIndexAttr(size), "the kernel does not have the declared size");
+  return *kernel;
+}
+
 /// X and W have batches or filters, channels and the same spatial dimensions; there is a group.
 inline LogicalResult checkConvolution(ShapeContext &c) {
   std::optional<Shape> x = c.shape(0), w = c.shape(1);

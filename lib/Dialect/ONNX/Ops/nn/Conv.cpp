@@ -46,17 +46,15 @@ static LogicalResult inferConv(ShapeContext &c) {
 
 static FailureOr<SmallVector<Value>> lowerConv(Operation *op, ValueRange operands, LinalgBuilder &b) {
   auto conv = cast<ConvOp>(op);
-  Value x = operands[0], w = operands[1], bias = operands.size() > 2 ? operands[2] : Value();
-  std::optional<SmallVector<int64_t>> kernel = getKernel(op, getShape(conv.getW().getType()));
-  if (!kernel)
-    return op->emitOpError("cannot be compiled: the kernel's size is not known at compile time");
+  Value x = operands[0], w = operands[1], bias = b.operand(2);
+  FailureOr<SmallVector<int64_t>> kernel = requireKernel(op, b);
+  if (failed(kernel))
+    return failure();
   FailureOr<Windows> windows = Windows::get(op, *kernel);
   if (failed(windows))
     return failure();
   int64_t group = conv.getGroup(), rank = windows->rank();
   Type element = getElementType(conv.getY());
-  for (int64_t i = 0; i < rank; ++i)
-    b.checkEqual(b.dim(w, 2 + i), b.getIndexAttr((*kernel)[i]), "the kernel does not have the declared size");
   b.checkEqual(b.dim(x, 1), b.mul(b.dim(w, 1), b.getIndexAttr(group)), "the filters do not fit the number of channels");
 
   Sizes sizes{b.dim(x, 0), b.dim(w, 0)}, low(2, b.getIndexAttr(0)), high(2, b.getIndexAttr(0));

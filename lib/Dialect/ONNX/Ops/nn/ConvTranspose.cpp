@@ -103,10 +103,10 @@ static LogicalResult inferConvTranspose(ShapeContext &c) {
 
 static FailureOr<SmallVector<Value>> lowerConvTranspose(Operation *op, ValueRange operands, LinalgBuilder &b) {
   auto conv = cast<ConvTransposeOp>(op);
-  Value x = operands[0], w = operands[1], bias = operands.size() > 2 ? operands[2] : Value();
-  std::optional<SmallVector<int64_t>> kernel = getKernel(op, getShape(conv.getW().getType()));
-  if (!kernel)
-    return op->emitOpError("cannot be compiled: the kernel's size is not known at compile time");
+  Value x = operands[0], w = operands[1], bias = b.operand(2);
+  FailureOr<SmallVector<int64_t>> kernel = requireKernel(op, b);
+  if (failed(kernel))
+    return failure();
   FailureOr<Geometry> geometry = Geometry::get(op, *kernel);
   if (failed(geometry))
     return failure();
@@ -114,8 +114,6 @@ static FailureOr<SmallVector<Value>> lowerConvTranspose(Operation *op, ValueRang
   int64_t group = conv.getGroup(), rank = windows.rank();
   Type element = getElementType(conv.getY()), seam = getSeamElementType(element);
   auto number = [&](int64_t value) -> OpFoldResult { return b.getIndexAttr(value); };
-  for (int64_t i = 0; i < rank; ++i)
-    b.checkEqual(b.dim(w, 2 + i), number((*kernel)[i]), "the kernel does not have the declared size");
   b.checkEqual(b.dim(x, 1), b.dim(w, 0), "the filters do not fit the number of channels");
 
   // Zeros, and x in it at every stride-th position, behind as many zeros as the kernel may reach before the first.

@@ -58,13 +58,7 @@ static FailureOr<SmallVector<Value>> lowerCenterCropPad(Operation *op, ValueRang
     offsets.push_back(b.createOrFold<arith::DivSIOp>(difference, b.index(int64_t(2))));
     lengths.push_back(length);
   }
-  Value zero;
-  if (auto complexType = dyn_cast<ComplexType>(element)) {
-    auto part = b.getFloatAttr(complexType.getElementType(), 0.0);
-    zero = b.create<complex::ConstantOp>(complexType, b.getArrayAttr({part, part}));
-  } else {
-    zero = b.scalarInt(element, 0);
-  }
+  Value zero = b.scalarInt(element, 0);
   // A dimension of the input without elements has nothing to read, not even what is not taken.
   Value count = b.index(b.product(input));
   Value isEmpty = b.create<arith::CmpIOp>(arith::CmpIPredicate::eq, count, b.index(int64_t(0)));

@@ -95,14 +95,7 @@ static FailureOr<SmallVector<Value>> lowerCol2Im(Operation *op, ValueRange opera
   int64_t outer = 2 + rank, loops = outer + rank;
   Sizes sizes{b.dim(input, 0), channels};
   sizes.append(image.begin(), image.end());
-  Value start;
-  if (auto complexType = dyn_cast<ComplexType>(compute)) {
-    auto part = b.getFloatAttr(complexType.getElementType(), 0.0);
-    start = b.create<complex::ConstantOp>(complexType, b.getArrayAttr({part, part}));
-  } else {
-    start = b.scalarInt(compute, 0);
-  }
-  Value init = b.fill(sizes, start), shape = b.empty(block, b.getI1Type()); // Only tells the block's sizes.
+  Value init = b.fill(sizes, b.scalarInt(compute, 0)), shape = b.empty(block, b.getI1Type()); // Only tells the block's sizes.
   SmallVector<utils::IteratorType> iterators(loops, utils::IteratorType::parallel);
   SmallVector<int64_t> reduced = llvm::to_vector(llvm::seq<int64_t>(outer, loops));
   for (int64_t i : reduced)

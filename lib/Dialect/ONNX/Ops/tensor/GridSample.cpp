@@ -176,14 +176,7 @@ static FailureOr<SmallVector<Value>> lowerGridSample(Operation *op, ValueRange o
   }
   Sizes result{sizes[0], sizes[1]};
   result.append(gridSizes.begin() + 1, gridSizes.end() - 1);
-  Value zero;
-  if (complexType) {
-    auto part = b.getFloatAttr(complexType.getElementType(), 0.0);
-    zero = b.create<complex::ConstantOp>(complexType, b.getArrayAttr({part, part}));
-  } else {
-    zero = b.scalarInt(seam, 0);
-  }
-
+  Value zero = b.scalarInt(seam, 0);
   return SmallVector<Value>{b.generate(result, seam, [&](ImplicitLocOpBuilder &n, ValueRange at) -> Value {
     GridSampler sampler{n, sample, scalar::getComputeType(gridElement), sample.getAlignCorners() != 0,
                         sample.getPaddingMode()};

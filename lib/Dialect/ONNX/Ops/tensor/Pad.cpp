@@ -203,14 +203,7 @@ static FailureOr<SmallVector<Value>> lowerPad(Operation *op, ValueRange operands
 
   Type element = type.getElementType();
   if (mode == "constant") {
-    Value value;
-    if (Value given = b.operand(2))
-      value = b.extractScalar(given);
-    else if (auto complexType = dyn_cast<ComplexType>(element)) {
-      auto part = b.getFloatAttr(complexType.getElementType(), 0.0);
-      value = b.create<complex::ConstantOp>(complexType, b.getArrayAttr({part, part}));
-    } else
-      value = b.scalarInt(element, 0);
+    Value given = b.operand(2), value = given ? b.extractScalar(given) : b.scalarInt(element, 0);
     return SmallVector<Value>{b.pad(data, low, high, value)};
   }
   for (int64_t i = 0; i < rank; ++i)

@@ -21,13 +21,7 @@ static FailureOr<SmallVector<Value>> lowerTrilu(Operation *op, ValueRange operan
   if (operands.size() > 1)
     k = b.createOrFold<arith::IndexCastOp>(b.getIndexType(), b.extractScalar(operands[1]));
   Type element = type.getElementType();
-  Value zero;
-  if (auto complexType = dyn_cast<ComplexType>(element)) {
-    auto part = b.getFloatAttr(complexType.getElementType(), 0.0);
-    zero = b.create<complex::ConstantOp>(complexType, b.getArrayAttr({part, part}));
-  } else {
-    zero = b.scalarInt(element, 0);
-  }
+  Value zero = b.scalarInt(element, 0);
   return SmallVector<Value>{
       b.elementwise(operands[0], element, [&](ImplicitLocOpBuilder &body, ValueRange args) -> Value {
         Value row = body.create<linalg::IndexOp>(rank - 2), column = body.create<linalg::IndexOp>(rank - 1);
