@@ -26,7 +26,7 @@ from Suite.pool import run_all
 
 MODES = ("static", "dynamic")
 BATCH = 24
-SECONDS = 120
+SECONDS = 300
 
 
 def load_tables():
