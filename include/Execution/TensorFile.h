@@ -26,10 +26,6 @@ struct NamedTensor {
 llvm::Expected<std::vector<NamedTensor>>
 readTensors(llvm::StringRef path, strata_dtype expected = STRATA_UNDEFINED);
 
-/// Reads a file that holds one tensor.
-llvm::Expected<Tensor> readTensor(llvm::StringRef path,
-                                  strata_dtype expected = STRATA_UNDEFINED);
-
 /// Writes row-major tensors; the file appears complete or not at all.
 llvm::Error writeNpy(llvm::StringRef path, const Tensor &tensor);
 llvm::Error writeNpz(llvm::StringRef path, llvm::ArrayRef<NamedTensor> tensors);

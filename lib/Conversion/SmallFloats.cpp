@@ -64,8 +64,6 @@ static std::optional<Format> getFormat(Type type) {
   return std::nullopt;
 }
 
-bool isSmallFloat(Type onnxElement) { return isa<onnx::F8E8M0Type>(onnxElement) || getFormat(onnxElement); }
-
 // float8e8m0: 2^(bits - 127), 255 is NaN. The exponent of an f32, but for 2^-127, which is denormal there.
 static Value decodeE8M0(Bits n, Value bits) {
   Value value = n.select(n.equal(bits, 0), n.integer(0x00400000), n.left(bits, 23));

@@ -7,9 +7,6 @@
 
 namespace strata::scalar {
 
-/// The four float8 types, float6*, float4e2m1 and float8e8m0.
-bool isSmallFloat(mlir::Type onnxElement);
-
 /// Bits (an i8) to the f32 of the same value.
 mlir::Value decodeSmallFloat(mlir::ImplicitLocOpBuilder &b, mlir::Value bits, mlir::Type onnxElement);
 

@@ -49,16 +49,6 @@ Expected<std::vector<NamedTensor>> readTensors(StringRef path,
                            path.str().c_str());
 }
 
-Expected<Tensor> readTensor(StringRef path, strata_dtype expected) {
-  auto tensors = readTensors(path, expected);
-  if (!tensors)
-    return tensors.takeError();
-  if (tensors->size() != 1)
-    return createStringError("'%s' holds %zu tensors; one is expected",
-                             path.str().c_str(), tensors->size());
-  return std::move(tensors->front().tensor);
-}
-
 static Error write(StringRef path, function_ref<Error(raw_ostream &)> print) {
   Error error = writeToOutput(path, [&](raw_ostream &os) { return print(os); });
   if (!error)
