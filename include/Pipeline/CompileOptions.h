@@ -36,7 +36,6 @@ struct TargetFacts {
   unsigned vectorBits = 128; ///< widest vector register worth using
   unsigned registers = 16;   ///< number of vector registers
   bool fma = false;          ///< fused multiply-add of f32 and f64 vectors
-  bool halfConversions = false; ///< f16 <-> f32 in hardware (x86 F16C, AArch64)
 };
 
 /// Derives the facts from triple, CPU and features (or from the host's).

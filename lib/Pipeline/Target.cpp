@@ -51,7 +51,6 @@ TargetFacts strata::describeTarget(const CompileOptions &given) {
   auto has = [&](const char *feature) { return info->checkFeatures(feature); };
   if (triple.isX86()) {
     facts.fma = has("+fma");
-    facts.halfConversions = has("+f16c");
     if (has("+avx512f") && has("+avx512vl")) {
       facts.vectorBits = 512;
       facts.registers = 32;
@@ -60,7 +59,6 @@ TargetFacts strata::describeTarget(const CompileOptions &given) {
     }
   } else if (triple.isAArch64()) {
     facts.fma = true;
-    facts.halfConversions = true;
     facts.registers = 32;
   }
   return facts;

@@ -110,10 +110,10 @@ struct Lowering {
   Operation *op;
   LinalgBuilder &b;
   Heads q{}, k{}, v{};
-  OpFoldResult batch, queries, total;
+  OpFoldResult batch{}, queries{}, total{};
   int64_t keyHeads = 0, group = 1;
-  Type element, compute;
-  Sizes scoreSizes; // batch, key heads, group, queries, total
+  Type element{}, compute{};
+  Sizes scoreSizes{}; // batch, key heads, group, queries, total
 
   AffineExpr d(unsigned i) { return b.getAffineDimExpr(i); }
   AffineMap map(unsigned dims, ArrayRef<AffineExpr> exprs) { return AffineMap::get(dims, 0, exprs, b.getContext()); }

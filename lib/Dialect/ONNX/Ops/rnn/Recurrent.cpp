@@ -207,12 +207,12 @@ struct Recurrent {
   Operation *op;
   LinalgBuilder &b;
   Type compute{}, element{};
-  OpFoldResult seq, batch, hidden;
+  OpFoldResult seq{}, batch{}, hidden{};
   int64_t gates = 1;
-  std::optional<double> clip;
+  std::optional<double> clip{};
   // Of the current direction.
-  SmallVector<Function> functions;
-  Value recurrence, recurrenceBias, peepholes;
+  SmallVector<Function> functions{};
+  Value recurrence{}, recurrenceBias{}, peepholes{};
 
   OpFoldResult number(int64_t value) { return b.getIndexAttr(value); }
   AffineMap map(unsigned dims, ArrayRef<AffineExpr> exprs) { return AffineMap::get(dims, 0, exprs, b.getContext()); }
