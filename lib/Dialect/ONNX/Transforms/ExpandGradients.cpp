@@ -6,12 +6,9 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "Dialect/ONNX/IR/ElementKinds.h"
-#include "Dialect/ONNX/IR/ONNXBase.h"
+#include "Differentiator.h"
 #include "Dialect/ONNX/IR/ValueNames.h"
 #include "Dialect/ONNX/Transforms/Passes.h"
-#include "Dialect/OpBehavior.h"
-#include "Dialect/OperatorSets.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/IRMapping.h"
 #include "llvm/ADT/SetVector.h"
@@ -22,90 +19,6 @@ using namespace mlir;
 namespace strata {
 #define GEN_PASS_DEF_EXPANDGRADIENTSPASS
 #include "Dialect/ONNX/Transforms/Passes.h.inc"
-
-namespace {
-/// Derivatives of one value with respect to others, as ops in front of `place`.
-class Differentiator {
-public:
-  Differentiator(Operation *place) : builder(place), loc(place->getLoc()) {}
-
-  /// `active` are the values that depend on what is differentiated by. Fails with a diagnostic at the op that has no
-  /// rule.
-  LogicalResult run(Value y, ArrayRef<Operation *> slice, const llvm::DenseSet<Value> &active);
-  /// Zero where `y` does not depend on `x`.
-  Value gradientOf(Value x) {
-    Value found = gradients.lookup(x);
-    return found ? found : like(x, 0);
-  }
-
-private:
-  LogicalResult differentiate(Operation *op);
-  LogicalResult product(Operation *op);
-  LogicalResult gemm(Operation *op);
-  LogicalResult reduction(Operation *op);
-  LogicalResult softmax(Operation *op);
-
-  //===--- Building -------------------------------------------------------===//
-  Value create(StringRef name, ArrayRef<Value> inputs, ArrayRef<NamedAttribute> attributes = {}, Type element = {}) {
-    OperationState state(loc, *lookupOperator(builder.getContext(), "ai.onnx", name, getNewestOpset("ai.onnx")).name);
-    state.addOperands(inputs);
-    state.addAttributes(attributes);
-    if (!element)
-      element = elementType(inputs.front());
-    state.addTypes(UnrankedTensorType::get(element));
-    Operation *op = builder.create(state);
-    ShapeContext context(op, values);
-    if (succeeded(cast<TypeInferenceInterface>(op).inferResultTypes(context)))
-      op->getResult(0).setType(context.getResultTypes().front());
-    return op->getResult(0);
-  }
-  NamedAttribute integer(StringRef name, int64_t value) {
-    return builder.getNamedAttr(name, builder.getI64IntegerAttr(value));
-  }
-  static Type elementType(Value value) { return cast<TensorType>(value.getType()).getElementType(); }
-  /// A scalar of the element type of `like`.
-  Value number(Value like, double value) {
-    auto element = cast<FloatType>(elementType(like));
-    auto type = RankedTensorType::get({}, element);
-    return builder.create<onnx::InitializerOp>(
-        loc, DenseElementsAttr::get(type, builder.getFloatAttr(element, value).getValue()));
-  }
-  Value list(ArrayRef<int64_t> numbers) {
-    auto type = RankedTensorType::get(static_cast<int64_t>(numbers.size()), builder.getI64Type());
-    return builder.create<onnx::InitializerOp>(loc, DenseIntElementsAttr::get(type, numbers));
-  }
-  Value shapeOf(Value value) { return create("Shape", value, {}, builder.getI64Type()); }
-  /// A tensor of the shape of `value`, full of `element`.
-  Value like(Value value, double element) { return create("Expand", {number(value, element), shapeOf(value)}); }
-  Value add(Value a, Value b) { return create("Add", {a, b}); }
-  Value sub(Value a, Value b) { return create("Sub", {a, b}); }
-  Value mul(Value a, Value b) { return create("Mul", {a, b}); }
-  Value div(Value a, Value b) { return create("Div", {a, b}); }
-  Value neg(Value a) { return create("Neg", a); }
-  Value where(Value condition, Value a, Value b) { return create("Where", {condition, a, b}, {}, elementType(a)); }
-  Value transposed(Value value) {
-    SmallVector<int64_t> permutation = llvm::to_vector(llvm::seq<int64_t>(0, cast<ShapedType>(value.getType()).getRank()));
-    std::swap(permutation[permutation.size() - 1], permutation[permutation.size() - 2]);
-    return create("Transpose", value, builder.getNamedAttr("perm", builder.getDenseI64ArrayAttr(permutation)));
-  }
-
-  //===--- Gradients ------------------------------------------------------===//
-  bool needs(Value value) const { return active.contains(value); }
-  void accumulate(Value value, Value gradient) {
-    Value &sum = gradients[value];
-    sum = sum ? add(sum, gradient) : gradient;
-  }
-  /// Adds to the gradient of `operand` what `gradient` is summed over the dimensions that broadcasting gave it.
-  LogicalResult accumulateBroadcast(Operation *op, Value operand, Value gradient);
-  static InFlightDiagnostic refuse(Operation *op) { return op->emitOpError("cannot be differentiated: "); }
-
-  OpBuilder builder;
-  Location loc;
-  ValueAnalysis values;
-  llvm::DenseSet<Value> active;
-  DenseMap<Value, Value> gradients;
-};
-} // namespace
 
 LogicalResult Differentiator::accumulateBroadcast(Operation *op, Value operand, Value gradient) {
   std::optional<Shape> small = getShape(operand.getType()), large = getShape(gradient.getType());
@@ -216,6 +129,8 @@ LogicalResult Differentiator::differentiate(Operation *op) {
     return success();
   }
   StringRef name = isa<VersionedOpInterface>(op) ? getUnversionedName(op) : StringRef();
+  if (std::optional<LogicalResult> done = rule(op, name))
+    return *done;
   for (OpResult result : op->getResults().drop_front())
     if (gradients.contains(result))
       return refuse(op) << "there is no rule for its output " << result.getResultNumber();
@@ -232,6 +147,29 @@ LogicalResult Differentiator::differentiate(Operation *op) {
 
   // One input, the same shape.
   auto unary = llvm::StringSwitch<Value (*)(Differentiator &, Value, Value, Value)>(name)
+                   .Case("Acos", [](auto &d, Value x, Value y, Value g) {
+                     return d.neg(d.div(g, d.create("Sqrt", d.sub(d.number(x, 1), d.mul(x, x)))));
+                   })
+                   .Case("Acosh", [](auto &d, Value x, Value y, Value g) {
+                     return d.div(g, d.create("Sqrt", d.sub(d.mul(x, x), d.number(x, 1))));
+                   })
+                   .Case("Asin", [](auto &d, Value x, Value y, Value g) {
+                     return d.div(g, d.create("Sqrt", d.sub(d.number(x, 1), d.mul(x, x))));
+                   })
+                   .Case("Asinh", [](auto &d, Value x, Value y, Value g) {
+                     return d.div(g, d.create("Sqrt", d.add(d.mul(x, x), d.number(x, 1))));
+                   })
+                   .Case("Atan", [](auto &d, Value x, Value y, Value g) {
+                     return d.div(g, d.add(d.mul(x, x), d.number(x, 1)));
+                   })
+                   .Case("Atanh", [](auto &d, Value x, Value y, Value g) {
+                     return d.div(g, d.sub(d.number(x, 1), d.mul(x, x)));
+                   })
+                   .Case("Cosh", [](auto &d, Value x, Value y, Value g) { return d.mul(g, d.create("Sinh", x)); })
+                   .Case("Sinh", [](auto &d, Value x, Value y, Value g) { return d.mul(g, d.create("Cosh", x)); })
+                   .Case("Tan", [](auto &d, Value x, Value y, Value g) {
+                     return d.mul(g, d.add(d.mul(y, y), d.number(y, 1)));
+                   })
                    .Case("Abs", [](auto &d, Value x, Value y, Value g) { return d.mul(g, d.create("Sign", x)); })
                    .Case("Cos", [](auto &d, Value x, Value y, Value g) { return d.neg(d.mul(g, d.create("Sin", x))); })
                    .Case("Erf", [](auto &d, Value x, Value y, Value g) {
@@ -283,7 +221,7 @@ LogicalResult Differentiator::differentiate(Operation *op) {
     accumulate(x, create("Transpose", g, attributes));
     return success();
   }
-  if (name == "Cast") {
+  if (name == "Cast" || name == "CastLike") {
     Type element = elementType(x);
     accumulate(x, create("Cast", g, integer("to", onnx::getDataType(*onnx::getElementKind(element))), element));
     return success();
@@ -326,6 +264,8 @@ LogicalResult Differentiator::differentiate(Operation *op) {
       return failure();
     return success(!needs(z) || succeeded(accumulateBroadcast(op, z, second())));
   }
+  if (auto versioned = dyn_cast<VersionedOpInterface>(op); versioned && versioned.hasFunctionBody())
+    return body(op);
   return refuse(op) << "there is no rule for this operator";
 }
 
@@ -334,11 +274,7 @@ LogicalResult Differentiator::run(Value y, ArrayRef<Operation *> slice, const ll
   if (!needs(y))
     return success();
   gradients[y] = like(y, 1);
-  for (Operation *op : llvm::reverse(slice))
-    if (llvm::any_of(op->getResults(), [&](Value result) { return gradients.contains(result); }) &&
-        llvm::any_of(op->getOperands(), [&](Value operand) { return needs(operand); }) && failed(differentiate(op)))
-      return failure();
-  return success();
+  return sweep(slice);
 }
 
 namespace {
