@@ -45,6 +45,16 @@ struct CompileFlags {
   llvm::cl::opt<std::string> name{
       "name", llvm::cl::desc("Prefix of the exported symbols (a C identifier)"),
       llvm::cl::init("model"), llvm::cl::cat(flagCategory())};
+  llvm::cl::opt<std::string> target{
+      "target", llvm::cl::value_desc("cpu|cuda[:sm_NN]"),
+      llvm::cl::desc("What kernels run on: the CPU, or an NVIDIA GPU (any from "
+                     "sm_80 on, or this one)"),
+      llvm::cl::init("cpu"), llvm::cl::cat(flagCategory())};
+  llvm::cl::opt<std::string> gpuFormat{
+      "gpu-format", llvm::cl::value_desc("auto|ptx|cubin|bitcode"),
+      llvm::cl::desc("What of the GPU's kernels the artifact holds; auto: machine "
+                     "code if --target names a GPU and ptxas is found, else PTX"),
+      llvm::cl::init("auto"), llvm::cl::cat(flagCategory())};
   llvm::cl::opt<bool> verbose{"verbose",
                               llvm::cl::desc("Show the phases and their times"),
                               llvm::cl::cat(flagCategory())};
@@ -64,6 +74,19 @@ struct CompileFlags {
     if (mcpu != "native")
       result.targetCPU = mcpu;
     result.targetFeatures = features;
+    std::optional<GpuFormat> format = parseGpuFormat(gpuFormat);
+    if (!parseTarget(target, result) || !format) {
+      llvm::errs() << "error: "
+                   << (format ? "--target is cpu, cuda or cuda:sm_80, sm_86, "
+                                "sm_87, sm_89, sm_90, sm_90a, not '" +
+                                    target + "'"
+                              : "--gpu-format is auto, ptx, cubin or bitcode, "
+                                "not '" + gpuFormat + "'")
+                   << "\n";
+      std::exit(1);
+    }
+    if (gpuFormat != "auto")
+      result.gpuFormat = *format;
     return result;
   }
 

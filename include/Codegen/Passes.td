@@ -282,4 +282,97 @@ def ConvertToLLVM : Pass<"strata-convert-to-llvm", "mlir::ModuleOp"> {
   let dependentDialects = ["mlir::LLVM::LLVMDialect"];
 }
 
+//===----------------------------------------------------------------------===//
+// The GPU
+//===----------------------------------------------------------------------===//
+
+def PlaceBuffers : Pass<"strata-place-buffers", "mlir::ModuleOp"> {
+  let summary = "Buffers that kernels use move to device memory";
+  let description = [{
+    Buffers that may be the same memory are placed together. Calls of kernels that
+    the GPU runs get the attribute `strata.launch`; inputs, results and constants
+    are copied; operations of the host that look into a device buffer get the
+    runtime's copy of it. What stays on the host says why in `strata.on_host`.
+    Computations of a few integers that sizes or conditions depend on stay there
+    too.
+
+    ```mlir
+    call @kernel_0(%arg0, %alloc) : (memref<4xf32>, memref<4xf32>) -> ()
+    return %alloc
+    ```
+    becomes
+    ```mlir
+    %in = memref.alloc() : memref<4xf32, #gpu.address_space<global>>
+    memref.copy %arg0, %in
+    call @kernel_0(%in, %alloc) {strata.launch}
+    %out = memref.alloc() : memref<4xf32>
+    memref.copy %alloc, %out
+    return %out
+    ```
+  }];
+  let dependentDialects = ["mlir::gpu::GPUDialect", "mlir::memref::MemRefDialect", "mlir::func::FuncDialect",
+                           "mlir::linalg::LinalgDialect"];
+}
+
+def MapKernels : Pass<"strata-map-kernels", "mlir::ModuleOp"> {
+  let summary = "Kernels become functions of the GPU, their calls launches";
+  let description = [{
+    Each point of a kernel's parallel loops is a thread's; a reduction with few
+    points, or one whose elements lie side by side, is shared by several threads
+    that combine their parts in shared memory.
+
+    ```mlir
+    call @kernel_0(%in, %out) {strata.launch}
+    ```
+    becomes
+    ```mlir
+    gpu.launch_func @kernels::@kernel_0 blocks in (%blocks, 1, 1) threads in (256, 1, 1) args(%in, %out)
+    ```
+  }];
+  let dependentDialects = ["mlir::gpu::GPUDialect", "mlir::memref::MemRefDialect", "mlir::arith::ArithDialect",
+                           "mlir::scf::SCFDialect", "mlir::affine::AffineDialect"];
+}
+
+def PlanArena : Pass<"strata-plan-arena", "mlir::ModuleOp"> {
+  let summary = "Device buffers of known size share one allocation";
+  let description = [{
+    Buffers of `@main` that live for a part of its outermost block get places in
+    one buffer, which overlap where their lifetimes do not.
+  }];
+  let dependentDialects = ["mlir::gpu::GPUDialect", "mlir::memref::MemRefDialect", "mlir::arith::ArithDialect"];
+}
+
+def LowerDeviceMath : Pass<"strata-lower-device-math", "mlir::gpu::GPUModuleOp"> {
+  let summary = "Mathematical functions in operations that the GPU has";
+  let description = [{
+    The same polynomials as the CPU's, and calls of functions of the device
+    library for the others; nothing of a vendor's library.
+  }];
+  let dependentDialects = ["mlir::arith::ArithDialect", "mlir::math::MathDialect", "mlir::LLVM::LLVMDialect",
+                           "mlir::vector::VectorDialect", "mlir::func::FuncDialect"];
+}
+
+def ConvertToNVVM : Pass<"strata-convert-to-nvvm", "mlir::gpu::GPUModuleOp"> {
+  let summary = "Functions of the GPU to the LLVM and NVVM dialects";
+  let description = [{
+    Buffers in device memory are pointers of address space 1, shared ones of 3.
+    Mathematical functions with an instruction are LLVM's intrinsics.
+  }];
+  let dependentDialects = ["mlir::LLVM::LLVMDialect", "mlir::NVVM::NVVMDialect"];
+}
+
+def SerializeKernels : Pass<"strata-serialize-kernels", "mlir::ModuleOp"> {
+  let summary = "gpu.module in NVVM becomes gpu.binary";
+  let description = [{
+    LLVM IR for NVPTX, optimised, then PTX, then, where asked for and ptxas is
+    found, machine code. A call of a function that nobody defines is an error.
+  }];
+  let options = [
+    Option<"chip", "chip", "std::string", "\"sm_80\"", "the GPU">,
+    Option<"format", "format", "std::string", "\"auto\"", "auto, ptx, cubin or bitcode">,
+    Option<"optLevel", "opt-level", "unsigned", "3", "0 to 3">
+  ];
+  let dependentDialects = ["mlir::gpu::GPUDialect", "mlir::NVVM::NVVMDialect"];
+}
+
 #endif // STRATA_CODEGEN_PASSES

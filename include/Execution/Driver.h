@@ -26,6 +26,7 @@ enum class Phase {
   Fused,
   Tiled,
   Buffers,
+  GPU, ///< only if the target is one
   Vector,
   LLVM,
   Object

@@ -7,10 +7,23 @@
 #ifndef STRATA_PIPELINE_COMPILEOPTIONS_H
 #define STRATA_PIPELINE_COMPILEOPTIONS_H
 
+#include "llvm/ADT/StringRef.h"
 #include <cstdint>
+#include <optional>
 #include <string>
 
 namespace strata {
+
+enum class GpuFormat {
+  Auto,    ///< Machine code if ptxas is found, else PTX.
+  PTX,     ///< Text that the driver compiles when it loads the model.
+  Cubin,   ///< Machine code for exactly this GPU; needs ptxas.
+  Bitcode, ///< LLVM's, before code generation: for the emulator.
+};
+
+/// "auto", "ptx", "cubin", "bitcode".
+llvm::StringRef nameOf(GpuFormat format);
+std::optional<GpuFormat> parseGpuFormat(llvm::StringRef name);
 
 struct CompileOptions {
   /// Prefix of the exported symbols (NAME_main, NAME_init, NAME_constants); a C
@@ -29,7 +42,17 @@ struct CompileOptions {
   std::string targetCPU;
   /// Comma separated, "+avx2,-fma"; added to what the CPU has.
   std::string targetFeatures;
+
+  /// The GPU that kernels are compiled for, as NVIDIA spells it ("sm_80",
+  /// "sm_90a"). Empty: everything runs on the CPU.
+  std::string gpu;
+  /// What of the kernels goes into the artifact.
+  GpuFormat gpuFormat = GpuFormat::Auto;
 };
+
+/// "cpu", "cuda" (any NVIDIA GPU from sm_80 on) or "cuda:sm_NN" into
+/// options.gpu. False: no such target.
+bool parseTarget(llvm::StringRef target, CompileOptions &options);
 
 /// What code generation wants to know of the target.
 struct TargetFacts {

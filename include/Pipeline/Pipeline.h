@@ -32,6 +32,8 @@ void buildFusedPhase(mlir::OpPassManager &pm, const CompileOptions &options);
 void buildTiledPhase(mlir::OpPassManager &pm, const CompileOptions &options);
 /// Tensors to buffers; buffers freed after their last use.
 void buildBuffersPhase(mlir::OpPassManager &pm, const CompileOptions &options);
+/// With options.gpu: buffers to device memory, kernels to functions of the GPU.
+void buildGPUPhase(mlir::OpPassManager &pm, const CompileOptions &options);
 /// linalg on buffers to register-tiled vector loops, outer loops to tasks of the
 /// thread pool.
 void buildVectorPhase(mlir::OpPassManager &pm, const CompileOptions &options);

@@ -55,6 +55,39 @@ STRATA_API uint64_t strata_rt_random_seed(uint64_t node);
  * first one of the session has a key of its own, made of the seed, the run and the evaluation. */
 STRATA_API uint64_t strata_rt_random_advance(uint64_t node, uint64_t seed);
 
+/* --- Kernels of a GPU (models compiled with --target=cuda). The driver is loaded when the first of these functions is
+ * called in a session; without one, or if it refuses something, the run ends with an error that says what.
+ *
+ * One stream, one context of the process: everything is done in the order in which it is asked for. */
+
+/* What the compiler made of the kernels: PTX, or machine code. */
+typedef struct strata_gpu_image {
+  const void *data;
+  uint64_t bytes;
+} strata_gpu_image;
+typedef struct strata_gpu_kernel {
+  const strata_gpu_image *image;
+  const char *name;
+} strata_gpu_kernel;
+
+/* Starts a kernel: `shape` is the grid's sizes x, y, z, the block's, and the bytes of dynamic shared memory; `arguments`
+ * points to the kernel's parameters. `node` names the ONNX nodes that it computes. A grid without blocks is no error. */
+STRATA_API void strata_rt_gpu_launch(const strata_gpu_kernel *kernel, const char *node, const int64_t *shape,
+                                     void **arguments);
+/* A buffer in device memory, for this run. */
+STRATA_API void *strata_rt_gpu_alloc(uint64_t bytes, uint64_t alignment);
+STRATA_API void strata_rt_gpu_free(void *buffer);
+/* The device's copy of a constant; made once in a session. */
+STRATA_API void *strata_rt_gpu_constant(const void *constant, uint64_t bytes);
+STRATA_API void strata_rt_gpu_upload(void *device, const void *host, uint64_t bytes);
+/* The data are there when it returns. */
+STRATA_API void strata_rt_gpu_download(void *host, const void *device, uint64_t bytes);
+STRATA_API void strata_rt_gpu_copy(void *to, const void *from, uint64_t bytes);
+/* The host's copy of the buffer that `device` points into, up to date, at the same place in it; valid until the next of
+ * these calls. `host_wrote` says that the copy was changed. */
+STRATA_API void *strata_rt_gpu_to_host(const void *device);
+STRATA_API void strata_rt_gpu_host_wrote(const void *device);
+
 /* --- Strings, sequences, optionals, maps (docs/architecture.md, "Values that are no numbers").
  *
  * A handle is an int64_t that holds the address of an immutable object: of a strata_string (null: the empty string), or

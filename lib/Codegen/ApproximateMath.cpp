@@ -4,6 +4,7 @@
 // narrow float types are computed in f32, f64 by libm.
 //
 //===----------------------------------------------------------------------===//
+#include "ApproximateMath.h"
 #include "Codegen/Passes.h"
 
 #include "mlir/Conversion/MathToLibm/MathToLibm.h"
@@ -123,6 +124,25 @@ void scaleSubnormal(math::LogOp op) {
   op.getResult().replaceAllUsesExcept(result, result);
 }
 
+} // namespace
+
+void strata::prepareApproximateMath(Operation *root) { root->walk(scaleSubnormal); }
+
+void strata::populateApproximateMathPatterns(RewritePatternSet &patterns) {
+  RewritePatternSet polynomials(patterns.getContext());
+  populateMathPolynomialApproximationPatterns(polynomials);
+  keepOnly<math::ExpOp, math::ExpM1Op, math::TanhOp, math::ErfOp, math::LogOp,
+           math::Log1pOp>(polynomials);
+  llvm::move(polynomials.getNativePatterns(), std::back_inserter(patterns.getNativePatterns()));
+}
+
+void strata::populateNarrowFloatPatterns(RewritePatternSet &patterns) {
+  patterns.add<TruncateThroughF32, ExtendThroughF32>(patterns.getContext());
+  arith::populateExpandBFloat16Patterns(patterns);
+  arith::populateCeilFloorDivExpandOpsPatterns(patterns);
+}
+
+namespace {
 struct ApproximateMathPass
     : strata::impl::ApproximateMathBase<ApproximateMathPass> {
   void runOnOperation() override {
@@ -130,11 +150,9 @@ struct ApproximateMathPass
     auto apply = [&](RewritePatternSet &&patterns) {
       return applyPatternsAndFoldGreedily(getOperation(), std::move(patterns));
     };
-    getOperation()->walk(scaleSubnormal);
+    strata::prepareApproximateMath(getOperation());
     RewritePatternSet polynomials(context);
-    populateMathPolynomialApproximationPatterns(polynomials);
-    keepOnly<math::ExpOp, math::ExpM1Op, math::TanhOp, math::ErfOp, math::LogOp,
-             math::Log1pOp>(polynomials);
+    strata::populateApproximateMathPatterns(polynomials);
     if (failed(apply(std::move(polynomials))))
       return signalPassFailure();
     // What the LLVM dialect has no intrinsic for.
@@ -147,9 +165,7 @@ struct ApproximateMathPass
     if (failed(apply(std::move(calls))))
       return signalPassFailure();
     RewritePatternSet narrow(context);
-    narrow.add<TruncateThroughF32, ExtendThroughF32>(context);
-    arith::populateExpandBFloat16Patterns(narrow);
-    arith::populateCeilFloorDivExpandOpsPatterns(narrow);
+    strata::populateNarrowFloatPatterns(narrow);
     if (failed(apply(std::move(narrow))))
       return signalPassFailure();
   }

@@ -1,5 +1,7 @@
 //===- ConvertToLLVM.cpp - to the LLVM dialect, with the entry ABI --------===//
 #include "Codegen/Passes.h"
+#include "GPU/DeviceMemory.h"
+#include "GPU/DeviceRuntime.h"
 
 #include "mlir/Conversion/ArithToLLVM/ArithToLLVM.h"
 #include "mlir/Conversion/ComplexToLLVM/ComplexToLLVM.h"
@@ -64,7 +66,9 @@ struct LowerAlloc : ConvertOpToLLVMPattern<memref::AllocOp> {
         rewriter.getIntegerAttr(index, std::max<int64_t>(
                                            64, op.getAlignment().value_or(64))));
     LLVM::LLVMFuncOp alloc = runtimeFunction(
-        rewriter, op, "strata_rt_alloc", getVoidPtrType(), {index, index});
+        rewriter, op,
+        strata::isDeviceMemory(type) ? "strata_rt_gpu_alloc" : "strata_rt_alloc",
+        getVoidPtrType(), {index, index});
     Value pointer =
         rewriter.create<LLVM::CallOp>(loc, alloc, ValueRange{bytes, alignment})
             .getResult();
@@ -103,7 +107,9 @@ struct LowerDealloc : ConvertOpToLLVMPattern<memref::DeallocOp> {
   matchAndRewrite(memref::DeallocOp op, OpAdaptor adaptor,
                   ConversionPatternRewriter &rewriter) const override {
     LLVM::LLVMFuncOp free = runtimeFunction(
-        rewriter, op, "strata_rt_free",
+        rewriter, op,
+        strata::isDeviceMemory(op.getMemref().getType()) ? "strata_rt_gpu_free"
+                                                         : "strata_rt_free",
         LLVM::LLVMVoidType::get(op.getContext()), {getVoidPtrType()});
     Value pointer = MemRefDescriptor(adaptor.getMemref())
                         .allocatedPtr(rewriter, op.getLoc());
@@ -241,6 +247,7 @@ struct ConvertToLLVMPass : strata::impl::ConvertToLLVMBase<ConvertToLLVMPass> {
     patterns.add<LowerAlloc, LowerDealloc>(converter, /*benefit=*/10);
     patterns.add<LowerSlotAddress>(converter, table, slots);
     patterns.add<EraseSlot>(converter);
+    strata::populateDeviceRuntimePatterns(converter, patterns);
     LLVMConversionTarget target(*context);
     target.addLegalOp<ModuleOp, UnrealizedConversionCastOp>();
     if (failed(applyFullConversion(module, target, std::move(patterns))))

@@ -1,5 +1,6 @@
 //===- FreeEarly.cpp - give memory back right behind its last use ---------===//
 #include "Codegen/Passes.h"
+#include "GPU/DeviceMemory.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Bufferization/Transforms/BufferViewFlowAnalysis.h"
@@ -12,6 +13,7 @@ namespace strata {
 } // namespace strata
 
 using namespace mlir;
+using namespace strata;
 
 /// The last op of `block` that uses `buffer` or a view of it, `except` aside.
 static Operation *lastUse(Value buffer, Block *block, BufferViewFlowAnalysis &views, Operation *except = nullptr) {
@@ -30,7 +32,7 @@ static Operation *lastUse(Value buffer, Block *block, BufferViewFlowAnalysis &vi
   return last;
 }
 
-static void freeBuffers(func::FuncOp function) {
+void strata::freeBuffersEarly(func::FuncOp function) {
   SmallVector<memref::DeallocOp> deallocs;
   function.walk([&](memref::DeallocOp op) { deallocs.push_back(op); });
   BufferViewFlowAnalysis views(function);
@@ -142,7 +144,7 @@ struct FreeEarlyPass : strata::impl::FreeEarlyBase<FreeEarlyPass> {
     ModuleOp module = getOperation();
     for (auto function : module.getOps<func::FuncOp>())
       if (!function.isExternal())
-        freeBuffers(function);
+        freeBuffersEarly(function);
     auto init = module.lookupSymbol<func::FuncOp>("init");
     auto constants = module->getAttrOfType<ArrayAttr>("strata.constants");
     if (init && constants && !init.isExternal())

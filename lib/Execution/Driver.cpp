@@ -25,7 +25,7 @@ static constexpr llvm::StringLiteral kPhase = "strata.phase";
 
 static constexpr const char *kPhaseNames[] = {
     "import", "upgrade", "shapes", "linalg", "fused",
-    "tiled",  "buffers", "vector", "llvm",   "object"};
+    "tiled",  "buffers", "gpu",    "vector", "llvm",   "object"};
 
 llvm::StringRef nameOf(Phase phase) {
   return kPhaseNames[static_cast<int>(phase)];
@@ -146,6 +146,9 @@ static LogicalResult runPhase(ModuleOp module, Phase phase,
   case Phase::Buffers:
     buildBuffersPhase(pm, options);
     break;
+  case Phase::GPU:
+    buildGPUPhase(pm, options);
+    break;
   case Phase::Vector:
     buildVectorPhase(pm, options);
     break;
@@ -165,8 +168,12 @@ LogicalResult lowerTo(ModuleOp module, Phase phase,
     return module.emitError() << "the module is at phase '" << nameOf(current)
                               << "' already, which is after '" << nameOf(phase)
                               << "'";
+  if (phase == Phase::GPU && options.gpu.empty())
+    return module.emitError("phase 'gpu' needs a GPU as the target: --target=cuda");
   while (current < phase && current < Phase::LLVM) {
     current = static_cast<Phase>(static_cast<int>(current) + 1);
+    if (current == Phase::GPU && phase != Phase::GPU && options.gpu.empty())
+      continue;
     // From here on @main's attributes may go.
     if (current == Phase::Fused && failed(attachInterface(module)))
       return failure();

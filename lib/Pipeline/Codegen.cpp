@@ -8,6 +8,7 @@
 #include "mlir/Dialect/Bufferization/Transforms/OneShotAnalysis.h"
 #include "mlir/Dialect/Bufferization/Transforms/Passes.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Dialect/GPU/IR/GPUDialect.h"
 #include "mlir/Dialect/Linalg/Passes.h"
 #include "mlir/Dialect/Math/Transforms/Passes.h"
 #include "mlir/Dialect/MemRef/Transforms/Passes.h"
@@ -33,9 +34,12 @@ void strata::buildFusedPhase(OpPassManager &pm, const CompileOptions &options) {
 void strata::buildTiledPhase(OpPassManager &pm, const CompileOptions &options) {
   if (options.optLevel == 0)
     return;
-  PackWeightsOptions pack;
-  pack.vectorBits = describeTarget(options).vectorBits;
-  pm.addNestedPass<func::FuncOp>(createPackWeights(pack));
+  // The GPU's kernels read weights as they are.
+  if (options.gpu.empty()) {
+    PackWeightsOptions pack;
+    pack.vectorBits = describeTarget(options).vectorBits;
+    pm.addNestedPass<func::FuncOp>(createPackWeights(pack));
+  }
   pm.addPass(createCSEPass());
   pm.addPass(createHoistConstants());
   pm.addPass(createCanonicalizerPass());
@@ -68,6 +72,17 @@ void strata::buildBuffersPhase(OpPassManager &pm,
   pm.addPass(createFreeEarly());
 }
 
+void strata::buildGPUPhase(OpPassManager &pm, const CompileOptions &options) {
+  if (options.gpu.empty())
+    return;
+  // So that all that kernels compute is seen.
+  pm.addPass(createConvertComplexToStandardPass());
+  pm.addPass(createPlaceBuffers());
+  pm.addPass(createPlanArena());
+  pm.addPass(createMapKernels());
+  pm.addPass(createCanonicalizerPass());
+}
+
 void strata::buildVectorPhase(OpPassManager &pm, const CompileOptions &options) {
   TargetFacts facts = describeTarget(options);
   // While elements are scalars: of vectors, it would also narrow those of f64.
@@ -88,6 +103,26 @@ void strata::buildVectorPhase(OpPassManager &pm, const CompileOptions &options) 
   pm.addPass(createOutlineTasks());
 }
 
+/// The kernels of the GPU down to what the artifact holds.
+static void addKernelPasses(OpPassManager &pm, const CompileOptions &options) {
+  OpPassManager &kernels = pm.nest<gpu::GPUModuleOp>();
+  kernels.addPass(createLowerDeviceMath());
+  kernels.addPass(createConvertSCFToCFPass());
+  kernels.addPass(memref::createExpandStridedMetadataPass());
+  kernels.addPass(createLowerAffinePass());
+  kernels.addPass(createCanonicalizerPass());
+  kernels.addPass(createCSEPass());
+  kernels.addPass(createConvertToNVVM());
+  kernels.addPass(createReconcileUnrealizedCastsPass());
+  kernels.addPass(createCanonicalizerPass());
+  kernels.addPass(createCSEPass());
+  SerializeKernelsOptions serialize;
+  serialize.chip = options.gpu;
+  serialize.optLevel = options.optLevel;
+  serialize.format = std::string(nameOf(options.gpuFormat));
+  pm.addPass(createSerializeKernels(serialize));
+}
+
 void strata::buildLLVMPhase(OpPassManager &pm, const CompileOptions &options) {
   TargetFacts facts = describeTarget(options);
   pm.addPass(createLowerAsserts());
@@ -98,6 +133,8 @@ void strata::buildLLVMPhase(OpPassManager &pm, const CompileOptions &options) {
   narrow.sourceTypeStrs = kinds;
   narrow.targetTypeStr = "f32";
   pm.addPass(arith::createArithEmulateUnsupportedFloats(narrow));
+  if (!options.gpu.empty())
+    addKernelPasses(pm, options);
   pm.addPass(createApproximateMath());
   pm.addPass(createConvertSCFToCFPass());
   pm.addPass(memref::createExpandOpsPass());
@@ -119,6 +156,7 @@ void strata::buildCodegenPipeline(OpPassManager &pm,
   buildFusedPhase(pm, options);
   buildTiledPhase(pm, options);
   buildBuffersPhase(pm, options);
+  buildGPUPhase(pm, options);
   buildVectorPhase(pm, options);
   buildLLVMPhase(pm, options);
 }
@@ -136,6 +174,9 @@ struct PipelineOptions : PassPipelineOptions<PipelineOptions> {
   Option<std::string> cpu{*this, "cpu", llvm::cl::desc("target CPU")};
   Option<std::string> features{*this, "features",
                                llvm::cl::desc("target features")};
+  Option<std::string> gpu{*this, "gpu", llvm::cl::desc("sm_NN: run kernels on it")};
+  Option<std::string> gpuFormat{*this, "gpu-format", llvm::cl::desc("auto, ptx, cubin, bitcode"),
+                                llvm::cl::init("auto")};
 
   CompileOptions get() const {
     CompileOptions options;
@@ -145,6 +186,8 @@ struct PipelineOptions : PassPipelineOptions<PipelineOptions> {
     options.targetTriple = triple;
     options.targetCPU = cpu;
     options.targetFeatures = features;
+    options.gpu = gpu;
+    options.gpuFormat = parseGpuFormat(gpuFormat).value_or(GpuFormat::Auto);
     return options;
   }
 };
@@ -170,6 +213,7 @@ void strata::registerPipelines() {
       buildFusedPhase);
   add("strata-tiled-phase", "weights packed in tiles, constants to the init function", buildTiledPhase);
   add("strata-buffers-phase", "tensors to buffers", buildBuffersPhase);
+  add("strata-gpu-phase", "kernels to functions of the GPU", buildGPUPhase);
   add("strata-vector-phase", "linalg on buffers to vector loops",
       buildVectorPhase);
   add("strata-llvm-phase", "to the LLVM dialect with the entry ABI",

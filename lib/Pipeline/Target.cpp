@@ -1,6 +1,7 @@
 //===- Target.cpp - what code generation wants to know of the target ------===//
 #include "Pipeline/CompileOptions.h"
 
+#include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringMap.h"
 #include "llvm/MC/MCSubtargetInfo.h"
 #include "llvm/MC/TargetRegistry.h"
@@ -26,6 +27,35 @@ CompileOptions strata::resolveTarget(CompileOptions options) {
   if (!asked.empty())
     options.targetFeatures += "," + asked;
   return options;
+}
+
+static constexpr llvm::StringLiteral formatNames[] = {"auto", "ptx", "cubin", "bitcode"};
+
+llvm::StringRef strata::nameOf(GpuFormat format) { return formatNames[static_cast<int>(format)]; }
+
+std::optional<GpuFormat> strata::parseGpuFormat(llvm::StringRef name) {
+  for (auto [i, known] : llvm::enumerate(formatNames))
+    if (name == known)
+      return static_cast<GpuFormat>(i);
+  return std::nullopt;
+}
+
+bool strata::parseTarget(llvm::StringRef target, CompileOptions &options) {
+  auto [name, chip] = target.split(':');
+  if (name == "cpu") {
+    options.gpu.clear();
+    return chip.empty();
+  }
+  if (name != "cuda")
+    return false;
+  // What LLVM 19 knows; sm_80 is the first with all instructions that kernels use.
+  static constexpr llvm::StringLiteral chips[] = {"sm_80", "sm_86", "sm_87", "sm_89", "sm_90", "sm_90a"};
+  if (chip.empty() && target == name) {
+    chip = chips[0];
+    options.gpuFormat = GpuFormat::PTX; // any GPU: the driver compiles it for the one that is there
+  }
+  options.gpu = chip.str();
+  return llvm::is_contained(chips, chip);
 }
 
 TargetFacts strata::describeTarget(const CompileOptions &given) {

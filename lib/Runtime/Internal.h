@@ -50,11 +50,13 @@ int strata_available_cores(void);
 /* --- Run.c */
 #define STRATA_MESSAGE 1024
 struct strata_profiler;
+struct strata_gpu;
 typedef struct strata_run {
   strata_heap *heap;
   strata_block_list blocks;
   strata_pool *pool;
   struct strata_profiler *profiler; /* null: off */
+  struct strata_gpu *gpu;           /* null: no kernel yet */
   uint64_t seed, number;
   bool advance_seeds;
   uint32_t *draws; /* evaluations of each random node in this run */
@@ -80,6 +82,11 @@ extern _Thread_local bool strata_in_parallel __attribute__((tls_model("initial-e
 bool strata_run_call(strata_run *run, void (*function)(void **), void **args);
 /* Leaves the current body or run; an error has been recorded. */
 __attribute__((noreturn)) void strata_escape(void);
+
+/* --- Gpu.c */
+typedef struct strata_gpu strata_gpu;
+void strata_gpu_end_run(strata_gpu *gpu); /* may be null, as may the other's */
+void strata_gpu_free(strata_gpu *gpu);
 
 /* --- Random.c: counts of the random nodes' evaluations */
 void strata_random_begin_run(strata_run *run);

@@ -103,6 +103,7 @@ void strata_session_free(strata_session *session) {
   if (!session)
     return;
   strata_pool_destroy(session->run.pool);
+  strata_gpu_free(session->run.gpu);
   if (session->run.heap)
     strata_heap_release(session->run.heap);
   strata_profiler_destroy(session->profiler);
@@ -378,6 +379,7 @@ int strata_session_run(strata_session *session, const strata_tensor *inputs, siz
                                  d->num_outputs == 1 ? "" : "s", num_outputs);
   pthread_mutex_lock(&session->mutex);
   int failed = run_locked(session, inputs, outputs);
+  strata_gpu_end_run(session->run.gpu);
   strata_heap_end_run(session->run.heap, &session->run.blocks);
   pthread_mutex_unlock(&session->mutex);
   return failed;

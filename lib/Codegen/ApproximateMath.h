@@ -1,0 +1,19 @@
+//===- ApproximateMath.h - transcendental functions -----------------------===//
+#ifndef STRATA_CODEGEN_APPROXIMATEMATH_H
+#define STRATA_CODEGEN_APPROXIMATEMATH_H
+
+#include "mlir/IR/PatternMatch.h"
+
+namespace strata {
+
+/// What is to be done below `root` before the patterns are applied.
+void prepareApproximateMath(mlir::Operation *root);
+/// Functions of f32 whose polynomials are accurate everywhere.
+void populateApproximateMathPatterns(mlir::RewritePatternSet &patterns);
+/// Conversions from and to bf16 and f16, and rounding divisions, in operations
+/// that every target has.
+void populateNarrowFloatPatterns(mlir::RewritePatternSet &patterns);
+
+} // namespace strata
+
+#endif // STRATA_CODEGEN_APPROXIMATEMATH_H

@@ -1,0 +1,81 @@
+//===- ConvertToNVVM.cpp - kernels to the LLVM and NVVM dialects ----------===//
+//
+// Upstream's pass allows no LLVM intrinsic that its own library has a function
+// for, though the GPU has instructions for most.
+//
+//===----------------------------------------------------------------------===//
+#include "Codegen/Passes.h"
+
+#include "mlir/Conversion/ArithToLLVM/ArithToLLVM.h"
+#include "mlir/Conversion/ComplexToLLVM/ComplexToLLVM.h"
+#include "mlir/Conversion/ControlFlowToLLVM/ControlFlowToLLVM.h"
+#include "mlir/Conversion/FuncToLLVM/ConvertFuncToLLVM.h"
+#include "mlir/Conversion/GPUCommon/GPUCommonPass.h"
+#include "mlir/Conversion/GPUToNVVM/GPUToNVVMPass.h"
+#include "mlir/Conversion/LLVMCommon/ConversionTarget.h"
+#include "mlir/Conversion/LLVMCommon/TypeConverter.h"
+#include "mlir/Conversion/MathToLLVM/MathToLLVM.h"
+#include "mlir/Conversion/MemRefToLLVM/MemRefToLLVM.h"
+#include "mlir/Dialect/GPU/IR/GPUDialect.h"
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+#include "mlir/Dialect/LLVMIR/NVVMDialect.h"
+#include "mlir/Dialect/Math/IR/Math.h"
+#include "mlir/Transforms/DialectConversion.h"
+
+namespace strata {
+#define GEN_PASS_DEF_CONVERTTONVVM
+#include "Codegen/Passes.h.inc"
+} // namespace strata
+
+using namespace mlir;
+
+static unsigned addressSpace(gpu::AddressSpace space) {
+  switch (space) {
+  case gpu::AddressSpace::Global:
+    return NVVM::NVVMMemorySpace::kGlobalMemorySpace;
+  case gpu::AddressSpace::Workgroup:
+    return NVVM::NVVMMemorySpace::kSharedMemorySpace;
+  case gpu::AddressSpace::Private:
+    return 0;
+  }
+  llvm_unreachable("unknown address space");
+}
+
+namespace {
+struct ConvertToNVVMPass : strata::impl::ConvertToNVVMBase<ConvertToNVVMPass> {
+  void runOnOperation() override {
+    gpu::GPUModuleOp kernels = getOperation();
+    MLIRContext *context = &getContext();
+    LLVMTypeConverter converter(context);
+    populateGpuMemorySpaceAttributeConversions(converter, addressSpace);
+    {
+      // First, so that none is left for a function of the vendor's library.
+      RewritePatternSet patterns(context);
+      populateMathToLLVMConversionPatterns(converter, patterns);
+      ConversionTarget target(*context);
+      target.addLegalDialect<LLVM::LLVMDialect>();
+      target.addIllegalDialect<math::MathDialect>();
+      target.markUnknownOpDynamicallyLegal([](Operation *op) { return !isa<math::MathDialect>(op->getDialect()); });
+      if (failed(applyPartialConversion(kernels, target, std::move(patterns))))
+        return signalPassFailure();
+    }
+    RewritePatternSet patterns(context);
+    arith::populateArithToLLVMConversionPatterns(converter, patterns);
+    populateComplexToLLVMConversionPatterns(converter, patterns);
+    cf::populateControlFlowToLLVMConversionPatterns(converter, patterns);
+    populateFuncToLLVMConversionPatterns(converter, patterns);
+    populateFinalizeMemRefToLLVMConversionPatterns(converter, patterns);
+    populateGpuToNVVMConversionPatterns(converter, patterns);
+    LLVMConversionTarget target(*context);
+    target.addLegalDialect<NVVM::NVVMDialect>();
+    target.addLegalOp<gpu::GPUModuleOp, gpu::ModuleEndOp, UnrealizedConversionCastOp>();
+    if (failed(applyFullConversion(kernels, target, std::move(patterns))))
+      return signalPassFailure();
+    // LLVM 19 has no fast-math flags on these; arith's attribute stays behind.
+    kernels.walk([](Operation *op) {
+      if (isa<LLVM::FPExtOp, LLVM::FPTruncOp>(op))
+        op->removeDiscardableAttr("fastmath");
+    });
+  }
+};
+} // namespace

@@ -1,0 +1,40 @@
+//===- DeviceKernels.cpp - what the GPU can run ---------------------------===//
+#include "DeviceMemory.h"
+#include "DeviceMath.h"
+
+#include "mlir/Dialect/Affine/IR/AffineOps.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Complex/IR/Complex.h"
+#include "mlir/Dialect/Linalg/IR/Linalg.h"
+#include "mlir/Dialect/Math/IR/Math.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+
+using namespace mlir;
+using namespace strata;
+
+/// Operations that both sides compute alike.
+static bool isPlain(Operation *op) {
+  if (isa<arith::ArithDialect>(op->getDialect()))
+    return true;
+  return isa<linalg::GenericOp, linalg::YieldOp, linalg::IndexOp, affine::AffineApplyOp, memref::LoadOp, memref::DimOp,
+             scf::IfOp, scf::ForOp, scf::WhileOp, scf::YieldOp, scf::ConditionOp, complex::CreateOp, complex::ReOp,
+             complex::ImOp, complex::ConstantOp, func::ReturnOp>(op);
+}
+
+std::optional<std::string> strata::whyNotOnDevice(func::FuncOp kernel) {
+  std::optional<std::string> reason;
+  // The kernel's own buffer, between the operations that become one.
+  auto isBetween = [](Operation *op) {
+    return isa<memref::AllocOp, memref::DeallocOp>(op) && isa<func::FuncOp>(op->getParentOp());
+  };
+  kernel.walk([&](Operation *op) {
+    if (op == kernel || isPlain(op) || isBetween(op) || isDeviceMath(op))
+      return WalkResult::advance();
+    reason = "the GPU has no " + op->getName().getStringRef().str();
+    if (op->getNumResults())
+      llvm::raw_string_ostream(*reason) << " of " << op->getResult(0).getType();
+    return WalkResult::interrupt();
+  });
+  return reason;
+}

@@ -1,0 +1,45 @@
+//===- DeviceMemory.h - buffers of the GPU --------------------------------===//
+//
+// A buffer in device memory has the memory space #gpu.address_space<global>.
+//
+//===----------------------------------------------------------------------===//
+#ifndef STRATA_CODEGEN_GPU_DEVICEMEMORY_H
+#define STRATA_CODEGEN_GPU_DEVICEMEMORY_H
+
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Dialect/GPU/IR/GPUDialect.h"
+#include "mlir/IR/BuiltinTypes.h"
+
+namespace strata {
+
+inline bool isDeviceMemory(mlir::Type type) {
+  auto memref = mlir::dyn_cast<mlir::MemRefType>(type);
+  auto space = memref ? mlir::dyn_cast_or_null<mlir::gpu::AddressSpaceAttr>(memref.getMemorySpace())
+                      : mlir::gpu::AddressSpaceAttr();
+  return space && space.getValue() == mlir::gpu::AddressSpace::Global;
+}
+
+inline mlir::MemRefType inDeviceMemory(mlir::MemRefType type) {
+  return mlir::MemRefType::Builder(type).setMemorySpace(
+      mlir::gpu::AddressSpaceAttr::get(type.getContext(), mlir::gpu::AddressSpace::Global));
+}
+
+inline mlir::MemRefType inHostMemory(mlir::MemRefType type) {
+  return mlir::MemRefType::Builder(type).setMemorySpace(mlir::Attribute());
+}
+
+/// The attribute of functions that the runtime provides for buffers on both
+/// sides: "to_host" (the host's copy of a device buffer, up to date),
+/// "host_wrote" (that copy was changed), "constant" (a constant's copy on the
+/// device).
+inline constexpr llvm::StringLiteral kDeviceCall = "strata.gpu";
+
+/// Why the GPU cannot run a kernel, in words; nothing if it can.
+std::optional<std::string> whyNotOnDevice(mlir::func::FuncOp kernel);
+
+/// Moves each memref.dealloc right behind the last use of its buffer.
+void freeBuffersEarly(mlir::func::FuncOp function);
+
+} // namespace strata
+
+#endif // STRATA_CODEGEN_GPU_DEVICEMEMORY_H

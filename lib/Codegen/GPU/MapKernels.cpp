@@ -1,0 +1,149 @@
+//===- MapKernels.cpp - kernels become functions of the GPU ---------------===//
+#include "Codegen/Passes.h"
+#include "ThreadNest.h"
+
+#include "mlir/Dialect/Affine/IR/AffineOps.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Dialect/Linalg/IR/Linalg.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/IR/IRMapping.h"
+
+namespace strata {
+#define GEN_PASS_DEF_MAPKERNELS
+#include "Codegen/Passes.h.inc"
+} // namespace strata
+
+using namespace mlir;
+using namespace strata;
+
+static linalg::GenericOp mainOf(ArrayRef<linalg::GenericOp> ops) {
+  for (linalg::GenericOp op : ops)
+    if (op.getNumReductionLoops() > 0)
+      return op;
+  return ops.back();
+}
+
+namespace {
+struct MapKernelsPass : strata::impl::MapKernelsBase<MapKernelsPass> {
+  void runOnOperation() override {
+    ModuleOp module = getOperation();
+    llvm::MapVector<func::FuncOp, SmallVector<func::CallOp>> launches;
+    module.walk([&](func::CallOp call) {
+      if (call->hasAttr("strata.launch"))
+        launches[module.lookupSymbol<func::FuncOp>(call.getCallee())].push_back(call);
+    });
+    if (launches.empty())
+      return;
+    OpBuilder top = OpBuilder::atBlockEnd(module.getBody());
+    auto kernels = top.create<gpu::GPUModuleOp>(module.getLoc(), "kernels");
+    module->setAttr(gpu::GPUDialect::getContainerModuleAttrName(), top.getUnitAttr());
+    for (auto &[kernel, calls] : launches) {
+      ThreadMapping mapping;
+      gpu::GPUFuncOp function = makeFunction(kernels, kernel, mapping);
+      for (func::CallOp call : calls)
+        launch(call, kernel, function, mapping);
+      if (SymbolTable::symbolKnownUseEmpty(kernel, module))
+        kernel.erase();
+    }
+  }
+
+private:
+  gpu::GPUFuncOp makeFunction(gpu::GPUModuleOp kernels, func::FuncOp kernel, ThreadMapping &mapping) {
+    OpBuilder b(&getContext());
+    b.setInsertionPoint(kernels.getBody()->getTerminator());
+    Location loc = kernel.getLoc();
+    StringRef name = kernel.getName();
+    name.consume_front("gpu_");
+    auto function = b.create<gpu::GPUFuncOp>(loc, name, kernel.getFunctionType());
+    function->setAttr(gpu::GPUDialect::getKernelFuncAttrName(), b.getUnitAttr());
+    Block *body = &function.getBody().front();
+    IRMapping values;
+    values.map(kernel.getArguments(), body->getArguments());
+    b.setInsertionPointToEnd(body);
+    SmallVector<linalg::GenericOp> ops;
+    SmallVector<Operation *> buffers;
+    for (Operation &op : kernel.getBody().front().without_terminator()) {
+      Operation *copy = b.clone(op, values);
+      if (auto generic = dyn_cast<linalg::GenericOp>(copy))
+        ops.push_back(generic);
+      if (isa<memref::AllocOp, memref::DeallocOp>(copy))
+        buffers.push_back(copy);
+    }
+    b.create<gpu::ReturnOp>(loc);
+    b.setInsertionPoint(body->getTerminator());
+    LoopNest nest = buildDeviceNest(b, ops);
+    mapping = chooseMapping(nest);
+    emitThreads(b, function, nest, mapping);
+    function->setAttr("known_block_size",
+                      b.getDenseI32ArrayAttr({static_cast<int32_t>(mapping.threads()), 1, 1}));
+    for (linalg::GenericOp op : llvm::reverse(ops))
+      op.erase();
+    for (Operation *op : llvm::reverse(buffers)) {
+      // Sizes that were asked of it.
+      if (auto alloc = dyn_cast<memref::AllocOp>(op))
+        for (Operation *user : llvm::make_early_inc_range(alloc->getUsers()))
+          replaceSize(alloc, user);
+      op->erase();
+    }
+    return function;
+  }
+
+  static void replaceSize(memref::AllocOp alloc, Operation *user) {
+    if (auto dim = dyn_cast<memref::DimOp>(user)) {
+      int64_t number = *dim.getConstantIndex();
+      OpBuilder b(dim);
+      MemRefType type = alloc.getType();
+      Value size = type.isDynamicDim(number) ? alloc.getDynamicSizes()[type.getDynamicDimIndex(number)]
+                                             : b.create<arith::ConstantIndexOp>(dim.getLoc(), type.getDimSize(number));
+      dim.replaceAllUsesWith(size);
+    }
+    for (Operation *inner : llvm::make_early_inc_range(user->getUsers()))
+      if (inner->use_empty())
+        inner->erase();
+    user->erase();
+  }
+
+  /// The size of loop `loop`, computed where the kernel is launched.
+  static Value loopSize(OpBuilder &b, Location loc, linalg::GenericOp op, unsigned loop, func::CallOp call) {
+    auto constant = [&](int64_t value) { return b.create<arith::ConstantIndexOp>(loc, value); };
+    for (OpOperand &operand : op->getOpOperands()) {
+      auto type = dyn_cast<MemRefType>(operand.get().getType());
+      if (!type)
+        continue;
+      AffineMap map = op.getMatchingIndexingMap(&operand);
+      for (unsigned i = 0; i < map.getNumResults(); ++i) {
+        auto dim = dyn_cast<AffineDimExpr>(map.getResult(i));
+        if (!dim || dim.getPosition() != loop)
+          continue;
+        if (!type.isDynamicDim(i))
+          return constant(type.getDimSize(i));
+        auto outside = [&](Value value) { return call.getOperand(cast<BlockArgument>(value).getArgNumber()); };
+        if (auto alloc = operand.get().getDefiningOp<memref::AllocOp>())
+          return outside(alloc.getDynamicSizes()[type.getDynamicDimIndex(i)]);
+        return b.create<memref::DimOp>(loc, outside(operand.get()), i);
+      }
+    }
+    llvm_unreachable("every loop of a structured operation walks a dimension of an operand");
+  }
+
+  void launch(func::CallOp call, func::FuncOp kernel, gpu::GPUFuncOp function, const ThreadMapping &mapping) {
+    OpBuilder b(call);
+    Location loc = call.getLoc();
+    auto constant = [&](int64_t value) -> Value { return b.create<arith::ConstantIndexOp>(loc, value); };
+    auto ops = llvm::to_vector(kernel.getOps<linalg::GenericOp>());
+    linalg::GenericOp main = mainOf(ops);
+    Value points = constant(1);
+    for (auto [i, iterator] : llvm::enumerate(main.getIteratorTypesArray()))
+      if (iterator == utils::IteratorType::parallel)
+        points = b.create<arith::MulIOp>(loc, points, loopSize(b, loc, main, i, call));
+    Value blocks = b.create<arith::CeilDivUIOp>(loc, points, constant(mapping.points));
+    Value one = constant(1);
+    b.create<gpu::LaunchFuncOp>(loc, function, gpu::KernelDim3{blocks, one, one},
+                                gpu::KernelDim3{constant(mapping.threads()), one, one},
+                                /*dynamicSharedMemorySize=*/Value(), call.getOperands());
+    call.erase();
+  }
+};
+} // namespace

@@ -1,0 +1,208 @@
+//===- Driver.cpp - CUDA's driver, of the emulated device -----------------===//
+#include "Emulator.h"
+
+#include <algorithm>
+#include <cstdio>
+#include <cstring>
+#include <map>
+#include <mutex>
+#include <sys/mman.h>
+
+using namespace strata::emulator;
+
+namespace {
+
+enum Result {
+  Success = 0,
+  InvalidValue = 1,
+  OutOfMemory = 2,
+  InvalidImage = 200,
+  NotFound = 500,
+  IllegalAddress = 700,
+  LaunchFailed = 719
+};
+
+struct {
+  Result result;
+  const char *name, *text;
+} const results[] = {
+    {Success, "CUDA_SUCCESS", "no error"},
+    {InvalidValue, "CUDA_ERROR_INVALID_VALUE", "invalid argument"},
+    {OutOfMemory, "CUDA_ERROR_OUT_OF_MEMORY", "out of memory"},
+    {InvalidImage, "CUDA_ERROR_INVALID_IMAGE",
+     "the emulator takes kernels as LLVM's bitcode only (--gpu-format=bitcode)"},
+    {NotFound, "CUDA_ERROR_NOT_FOUND", "named symbol not found"},
+    {IllegalAddress, "CUDA_ERROR_ILLEGAL_ADDRESS", "an illegal memory access was encountered"},
+    {LaunchFailed, "CUDA_ERROR_LAUNCH_FAILED", "unspecified launch failure"},
+};
+
+std::mutex mutex;
+
+//===----------------------------------------------------------------------===//
+// Device memory: pages that only kernels and copies may touch, each allocation
+// at the end of its pages, before one that nobody may.
+//===----------------------------------------------------------------------===//
+
+constexpr size_t page = 4096;
+
+struct Allocation {
+  char *pages;
+  size_t mapped; ///< without the guard
+};
+std::map<uint64_t, Allocation> memory; // by address
+
+Result allocate(uint64_t &address, size_t bytes) {
+  if (bytes == 0)
+    return InvalidValue;
+  if (bytes > (size_t(16) << 30))
+    return OutOfMemory;
+  size_t mapped = (bytes + 255 + page) / page * page;
+  void *pages = mmap(nullptr, mapped + page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  if (pages == MAP_FAILED)
+    return OutOfMemory;
+  char *base = static_cast<char *>(pages);
+  address = reinterpret_cast<uint64_t>(base + mapped - bytes) & ~uint64_t(255);
+  std::memset(base, 0xff, mapped); // not a number
+  mprotect(base, mapped + page, PROT_NONE);
+  memory[address] = {base, mapped};
+  return Success;
+}
+
+/// Opens device memory as long as it lives.
+struct Access {
+  Access() { protect(PROT_READ | PROT_WRITE); }
+  ~Access() { protect(PROT_NONE); }
+  static void protect(int protection) {
+    for (auto &[address, allocation] : memory)
+      mprotect(allocation.pages, allocation.mapped, protection);
+  }
+};
+
+/// Whether [address, address + bytes) is one allocation's.
+bool isAllocated(uint64_t address, size_t bytes) {
+  auto next = memory.upper_bound(address);
+  if (next == memory.begin())
+    return false;
+  const Allocation &allocation = std::prev(next)->second;
+  return address + bytes <= reinterpret_cast<uint64_t>(allocation.pages) + allocation.mapped;
+}
+
+int report(llvm::Error error, Result result) {
+  std::fprintf(stderr, "emulator: %s\n", llvm::toString(std::move(error)).c_str());
+  return result;
+}
+
+} // namespace
+
+#define EXPORT extern "C" __attribute__((visibility("default"))) int
+
+EXPORT cuInit(unsigned) { return Success; }
+EXPORT cuDeviceGetCount(int *count) { return *count = 1, Success; }
+EXPORT cuDeviceGet(int *device, int ordinal) { return *device = 0, ordinal ? InvalidValue : Success; }
+EXPORT cuDeviceGetAttribute(int *value, int attribute, int) {
+  *value = attribute == 75 ? 9 : 0; // compute capability 9.0
+  return Success;
+}
+EXPORT cuDeviceGetName(char *name, int length, int) {
+  std::snprintf(name, length, "Strata's emulator");
+  return Success;
+}
+EXPORT cuDevicePrimaryCtxRetain(void **context, int) { return *context = &memory, Success; }
+EXPORT cuDevicePrimaryCtxRelease_v2(int) { return Success; }
+EXPORT cuCtxSetCurrent(void *) { return Success; }
+EXPORT cuStreamCreate(void **stream, unsigned) { return *stream = &memory, Success; }
+EXPORT cuStreamDestroy_v2(void *) { return Success; }
+EXPORT cuStreamSynchronize(void *) { return Success; }
+EXPORT cuFuncSetAttribute(void *, int, int) { return Success; }
+
+EXPORT cuGetErrorName(int result, const char **name) {
+  for (const auto &known : results)
+    if (known.result == result)
+      return *name = known.name, Success;
+  return InvalidValue;
+}
+EXPORT cuGetErrorString(int result, const char **text) {
+  for (const auto &known : results)
+    if (known.result == result)
+      return *text = known.text, Success;
+  return InvalidValue;
+}
+
+EXPORT cuMemAlloc_v2(uint64_t *address, size_t bytes) {
+  std::lock_guard<std::mutex> lock(mutex);
+  return allocate(*address, bytes);
+}
+EXPORT cuMemFree_v2(uint64_t address) {
+  std::lock_guard<std::mutex> lock(mutex);
+  auto found = memory.find(address);
+  if (found == memory.end())
+    return InvalidValue;
+  munmap(found->second.pages, found->second.mapped + page);
+  memory.erase(found);
+  return Success;
+}
+EXPORT cuMemcpyHtoDAsync_v2(uint64_t to, const void *from, size_t bytes, void *) {
+  std::lock_guard<std::mutex> lock(mutex);
+  if (!isAllocated(to, bytes))
+    return InvalidValue;
+  Access access;
+  std::memcpy(reinterpret_cast<void *>(to), from, bytes);
+  return Success;
+}
+EXPORT cuMemcpyDtoHAsync_v2(void *to, uint64_t from, size_t bytes, void *) {
+  std::lock_guard<std::mutex> lock(mutex);
+  if (!isAllocated(from, bytes))
+    return InvalidValue;
+  Access access;
+  std::memcpy(to, reinterpret_cast<void *>(from), bytes);
+  return Success;
+}
+EXPORT cuMemcpyDtoDAsync_v2(uint64_t to, uint64_t from, size_t bytes, void *) {
+  std::lock_guard<std::mutex> lock(mutex);
+  if (!isAllocated(to, bytes) || !isAllocated(from, bytes))
+    return InvalidValue;
+  Access access;
+  std::memmove(reinterpret_cast<void *>(to), reinterpret_cast<void *>(from), bytes);
+  return Success;
+}
+
+// The size of an image is not passed: bitcode says itself how long it is.
+EXPORT cuModuleLoadDataEx(void **module, const void *image, unsigned, int *, void **) {
+  std::lock_guard<std::mutex> lock(mutex);
+  const auto *bytes = static_cast<const unsigned char *>(image);
+  if (bytes[0] != 0xDE || bytes[1] != 0xC0 || bytes[2] != 0x17 || bytes[3] != 0x0B)
+    return InvalidImage;
+  uint32_t offset, size;
+  std::memcpy(&offset, bytes + 8, 4);
+  std::memcpy(&size, bytes + 12, 4);
+  auto loaded = KernelModule::load(llvm::StringRef(static_cast<const char *>(image) + offset, size));
+  if (!loaded)
+    return report(loaded.takeError(), InvalidImage);
+  *module = loaded->release();
+  return Success;
+}
+EXPORT cuModuleUnload(void *module) {
+  std::lock_guard<std::mutex> lock(mutex);
+  delete static_cast<KernelModule *>(module);
+  return Success;
+}
+EXPORT cuModuleGetFunction(void **function, void *module, const char *name) {
+  std::lock_guard<std::mutex> lock(mutex);
+  *function = const_cast<Kernel *>(static_cast<KernelModule *>(module)->find(name));
+  return *function ? Success : NotFound;
+}
+
+EXPORT cuLaunchKernel(void *function, unsigned gx, unsigned gy, unsigned gz, unsigned bx, unsigned by, unsigned bz,
+                      unsigned shared, void *, void **arguments, void **) {
+  std::lock_guard<std::mutex> lock(mutex);
+  if (gx == 0 || gy == 0 || gz == 0 || gy > 65535 || gz > 65535 || bx * by * bz > 1024 || shared > 232448)
+    return InvalidValue;
+  Access access;
+  llvm::Error error =
+      run(*static_cast<Kernel *>(function), Grid{{gx, gy, gz}, {bx, by, bz}}, arguments);
+  if (!error)
+    return Success;
+  std::string text = llvm::toString(std::move(error));
+  std::fprintf(stderr, "emulator: %s\n", text.c_str());
+  return llvm::StringRef(text).starts_with("illegal address") ? IllegalAddress : LaunchFailed;
+}

@@ -1,0 +1,71 @@
+//===- Emulator.h - a GPU in software, for tests --------------------------===//
+//
+// A library with the functions of CUDA's driver that the runtime calls. Its
+// device runs LLVM IR for NVPTX (--gpu-format=bitcode) on the CPU: the very code
+// that PTX would be made of, with the special registers, barriers and exchanges
+// between threads as functions of the emulator. Blocks run one after the other,
+// threads of a block as fibers if they meet anywhere, else one after the other.
+//
+// What it checks beyond results: device memory is out of reach of the host, and
+// of kernels where nothing is allocated; shared memory starts with garbage;
+// barriers that not all threads reach are errors. STRATA_EMULATOR_ORDER=N runs
+// ready threads in a random order (seed N), which shows missing barriers.
+//
+// What it cannot see: speed, and races between threads that run at the same
+// time.
+//
+//===----------------------------------------------------------------------===//
+#ifndef STRATA_EMULATOR_EMULATOR_H
+#define STRATA_EMULATOR_EMULATOR_H
+
+#include "llvm/ADT/ArrayRef.h"
+#include "llvm/Support/Error.h"
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace strata::emulator {
+
+/// A range of memory that belongs to a block.
+struct SharedMemory {
+  char *data;
+  size_t bytes;
+};
+
+struct Kernel {
+  void (*run)(void **arguments); ///< one thread
+  bool meets;                    ///< its threads wait for each other
+  std::vector<SharedMemory> shared;
+};
+
+/// Compiled kernels. Errors are texts for whoever reads a test's log.
+class KernelModule {
+public:
+  static llvm::Expected<std::unique_ptr<KernelModule>> load(llvm::StringRef bitcode);
+  ~KernelModule();
+  const Kernel *find(const std::string &name) const;
+
+private:
+  struct State;
+  KernelModule();
+  std::unique_ptr<State> state;
+};
+
+struct Grid {
+  unsigned blocks[3], threads[3];
+};
+
+/// Runs the kernel; an error is "illegal address" or says which threads wait in
+/// vain.
+llvm::Error run(const Kernel &kernel, const Grid &grid, void **arguments);
+
+/// A function that kernels call, by its name in their IR.
+struct DeviceFunction {
+  const char *name;
+  void *address;
+};
+llvm::ArrayRef<DeviceFunction> deviceFunctions();
+
+} // namespace strata::emulator
+
+#endif // STRATA_EMULATOR_EMULATOR_H

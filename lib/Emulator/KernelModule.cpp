@@ -1,0 +1,221 @@
+//===- KernelModule.cpp - NVPTX's IR as code for this machine -------------===//
+#include "Emulator.h"
+
+#include "llvm/ADT/StringMap.h"
+#include "llvm/ADT/StringSwitch.h"
+#include "llvm/Bitcode/BitcodeReader.h"
+#include "llvm/ExecutionEngine/Orc/LLJIT.h"
+#include "llvm/IR/IRBuilder.h"
+#include "llvm/IR/Module.h"
+#include "llvm/IR/Verifier.h"
+#include "llvm/Passes/PassBuilder.h"
+#include "llvm/Support/MemoryBuffer.h"
+#include "llvm/Support/TargetSelect.h"
+
+using namespace llvm;
+
+namespace strata::emulator {
+
+struct KernelModule::State {
+  std::unique_ptr<orc::LLJIT> jit;
+  StringMap<Kernel> kernels;
+};
+
+KernelModule::KernelModule() : state(std::make_unique<State>()) {}
+KernelModule::~KernelModule() = default;
+
+const Kernel *KernelModule::find(const std::string &name) const {
+  auto found = state->kernels.find(name);
+  return found == state->kernels.end() ? nullptr : &found->second;
+}
+
+/// The functions that are marked as kernels.
+static std::vector<Function *> kernelsOf(Module &module) {
+  std::vector<Function *> kernels;
+  if (NamedMDNode *annotations = module.getNamedMetadata("nvvm.annotations"))
+    for (MDNode *node : annotations->operands())
+      for (unsigned i = 1; i + 1 < node->getNumOperands(); i += 2)
+        if (auto *kind = dyn_cast<MDString>(node->getOperand(i)); kind && kind->getString() == "kernel")
+          if (auto *function = mdconst::dyn_extract_or_null<Function>(node->getOperand(0)))
+            kernels.push_back(function);
+  return kernels;
+}
+
+/// Whether threads that call `function` may have to wait for others.
+static bool meets(Function &function, SmallPtrSetImpl<Function *> &seen) {
+  if (!seen.insert(&function).second)
+    return false;
+  StringRef name = function.getName();
+  if (name.starts_with("llvm.nvvm."))
+    return !name.starts_with("llvm.nvvm.read.ptx.sreg.");
+  for (BasicBlock &block : function)
+    for (Instruction &instruction : block)
+      if (auto *call = dyn_cast<CallBase>(&instruction))
+        if (Function *callee = call->getCalledFunction(); callee && meets(*callee, seen))
+          return true;
+  return false;
+}
+
+/// Calls of an NVVM intrinsic become calls of the emulator's function of that
+/// name. Floats travel as their bits, and a pair { value, inside } is made here.
+static Error replaceIntrinsic(Function &intrinsic) {
+  Module &module = *intrinsic.getParent();
+  LLVMContext &context = module.getContext();
+  Type *i32 = Type::getInt32Ty(context);
+  std::string name = "emulator_" + intrinsic.getName().drop_front(strlen("llvm.nvvm.")).str();
+  std::replace(name.begin(), name.end(), '.', '_');
+  bool pair = StringRef(name).starts_with("emulator_shfl_sync_") && intrinsic.getReturnType()->isStructTy();
+  if (StringRef(name).starts_with("emulator_shfl_sync_"))
+    name = name.substr(0, name.rfind('_')); // without the type
+  if (none_of(deviceFunctions(), [&](const DeviceFunction &function) { return name == function.name; }))
+    return createStringError("the emulator has no %s", intrinsic.getName().str().c_str());
+  for (User *user : make_early_inc_range(intrinsic.users())) {
+    auto *call = cast<CallInst>(user);
+    IRBuilder<> b(call);
+    SmallVector<Value *> arguments;
+    for (Value *argument : call->args())
+      arguments.push_back(argument->getType()->isFloatTy() ? b.CreateBitCast(argument, i32) : argument);
+    SmallVector<Type *> types;
+    for (Value *argument : arguments)
+      types.push_back(argument->getType());
+    Type *type = call->getType();
+    Type *value = pair ? cast<StructType>(type)->getElementType(0) : type;
+    Type *raw = value->isFloatTy() ? i32 : value;
+    FunctionCallee callee = module.getOrInsertFunction(name, FunctionType::get(raw, types, false));
+    Value *result = b.CreateCall(callee, arguments);
+    if (raw != value)
+      result = b.CreateBitCast(result, value);
+    if (pair)
+      result = b.CreateInsertValue(b.CreateInsertValue(UndefValue::get(type), result, 0), b.getTrue(), 1);
+    if (!type->isVoidTy())
+      call->replaceAllUsesWith(result);
+    call->eraseFromParent();
+  }
+  return Error::success();
+}
+
+/// void NAME(void **arguments): loads the parameters and calls the kernel.
+static void makeEntry(Function &kernel, const std::string &name) {
+  Module &module = *kernel.getParent();
+  IRBuilder<> b(module.getContext());
+  auto *pointer = b.getPtrTy();
+  auto *entry = Function::Create(FunctionType::get(b.getVoidTy(), {pointer}, false), GlobalValue::ExternalLinkage, name,
+                                 module);
+  b.SetInsertPoint(BasicBlock::Create(module.getContext(), "", entry));
+  SmallVector<Value *> arguments;
+  for (Argument &parameter : kernel.args()) {
+    Value *slot = b.CreateConstGEP1_64(pointer, entry->getArg(0), parameter.getArgNo());
+    Value *address = b.CreateLoad(pointer, slot);
+    arguments.push_back(parameter.hasByValAttr() ? address : b.CreateLoad(parameter.getType(), address));
+  }
+  b.CreateCall(&kernel, arguments);
+  b.CreateRetVoid();
+}
+
+Expected<std::unique_ptr<KernelModule>> KernelModule::load(StringRef bitcode) {
+  static const bool initialized = [] {
+    InitializeNativeTarget();
+    InitializeNativeTargetAsmPrinter();
+    return true;
+  }();
+  (void)initialized;
+  auto context = std::make_unique<LLVMContext>();
+  auto module = parseBitcodeFile(MemoryBufferRef(bitcode, "kernels"), *context);
+  if (!module)
+    return module.takeError();
+  auto builder = orc::JITTargetMachineBuilder::detectHost();
+  if (!builder)
+    return builder.takeError();
+  auto machine = builder->createTargetMachine();
+  if (!machine)
+    return machine.takeError();
+  Module &ir = **module;
+  std::vector<Function *> kernels = kernelsOf(ir);
+  std::unique_ptr<KernelModule> result(new KernelModule());
+  State &state = *result->state;
+  for (Function *kernel : kernels) {
+    SmallPtrSet<Function *, 16> seen;
+    state.kernels[kernel->getName()].meets = meets(*kernel, seen);
+  }
+
+  ir.setTargetTriple((*machine)->getTargetTriple().str());
+  ir.setDataLayout((*machine)->createDataLayout());
+  if (NamedMDNode *annotations = ir.getNamedMetadata("nvvm.annotations"))
+    annotations->eraseFromParent();
+  for (Function &function : make_early_inc_range(ir)) {
+    for (const char *attribute : {"target-cpu", "target-features"})
+      function.removeFnAttr(attribute);
+    function.setCallingConv(CallingConv::C);
+    if (!function.getName().starts_with("llvm.nvvm."))
+      continue;
+    if (Error error = replaceIntrinsic(function))
+      return std::move(error);
+    function.eraseFromParent();
+  }
+  StringMap<std::pair<std::string, uint64_t>> shared; // name: symbol, bytes
+  std::vector<std::pair<std::string, uint64_t>> sharedMemory;
+  for (GlobalVariable &global : ir.globals()) {
+    if (global.getAddressSpace() != 3)
+      continue;
+    global.setLinkage(GlobalValue::ExternalLinkage);
+    global.setInitializer(Constant::getNullValue(global.getValueType()));
+    sharedMemory.emplace_back(global.getName().str(), ir.getDataLayout().getTypeAllocSize(global.getValueType()));
+  }
+  std::vector<std::string> names;
+  for (Function *kernel : kernels) {
+    names.push_back(kernel->getName().str());
+    makeEntry(*kernel, "run_" + names.back());
+  }
+  std::string message;
+  raw_string_ostream os(message);
+  if (verifyModule(ir, &os))
+    return createStringError("the kernels are not valid on this machine: %s", message.c_str());
+  {
+    LoopAnalysisManager loops;
+    FunctionAnalysisManager functions;
+    CGSCCAnalysisManager sccs;
+    ModuleAnalysisManager modules;
+    PassBuilder passes(machine->get());
+    passes.registerModuleAnalyses(modules);
+    passes.registerCGSCCAnalyses(sccs);
+    passes.registerFunctionAnalyses(functions);
+    passes.registerLoopAnalyses(loops);
+    passes.crossRegisterProxies(loops, functions, sccs, modules);
+    passes.buildPerModuleDefaultPipeline(OptimizationLevel::O1).run(ir, modules);
+  }
+
+  auto jit = orc::LLJITBuilder().setJITTargetMachineBuilder(std::move(*builder)).create();
+  if (!jit)
+    return jit.takeError();
+  state.jit = std::move(*jit);
+  orc::SymbolMap symbols;
+  for (const DeviceFunction &function : deviceFunctions())
+    symbols[state.jit->mangleAndIntern(function.name)] = {orc::ExecutorAddr::fromPtr(function.address),
+                                                          JITSymbolFlags::Exported};
+  if (Error error = state.jit->getMainJITDylib().define(orc::absoluteSymbols(symbols)))
+    return std::move(error);
+  auto process =
+      orc::DynamicLibrarySearchGenerator::GetForCurrentProcess(state.jit->getDataLayout().getGlobalPrefix());
+  if (!process)
+    return process.takeError();
+  state.jit->getMainJITDylib().addGenerator(std::move(*process));
+  if (Error error = state.jit->addIRModule(orc::ThreadSafeModule(std::move(*module), std::move(context))))
+    return std::move(error);
+  std::vector<SharedMemory> memory;
+  for (auto &[name, bytes] : sharedMemory) {
+    auto address = state.jit->lookup(name);
+    if (!address)
+      return address.takeError();
+    memory.push_back({address->toPtr<char *>(), static_cast<size_t>(bytes)});
+  }
+  for (const std::string &name : names) {
+    auto address = state.jit->lookup("run_" + name);
+    if (!address)
+      return address.takeError();
+    state.kernels[name].run = address->toPtr<void (*)(void **)>();
+    state.kernels[name].shared = memory;
+  }
+  return std::move(result);
+}
+
+} // namespace strata::emulator
