@@ -55,8 +55,18 @@ private:
   std::unique_ptr<strata::Model> model;
 };
 
-CompileOptions compileOptions(const Options &options) {
+FailureOr<CompileOptions> compileOptions(const Options &options,
+                                         std::string &failure) {
   CompileOptions result;
+  std::optional<GpuFormat> format = parseGpuFormat(options.gpuFormat);
+  if (!parseTarget(options.target, result) || !format) {
+    failure = format ? "error: no such GPU: '" + options.target + "'"
+                     : "error: no such form of kernels: '" +
+                           options.gpuFormat + "'";
+    return mlir::failure();
+  }
+  if (options.gpuFormat != "auto")
+    result.gpuFormat = *format;
   if (!options.name.empty())
     result.modelName = options.name;
   result.optLevel = options.optLevel;
@@ -114,11 +124,15 @@ compile(const Options &options, std::string &failure,
   // The context lives as long as the model, the text here does not.
   Diagnostics diagnostics(*context, failure);
 
-  CompileOptions compileWith = compileOptions(options);
+  FailureOr<CompileOptions> compileWith = compileOptions(options, failure);
+  if (failed(compileWith)) {
+    context->getDiagEngine().eraseHandler(handler);
+    return nullptr;
+  }
   FailureOr<std::unique_ptr<strata::Model>> model = mlir::failure();
   if (OwningOpRef<ModuleOp> module = read(*context))
-    if (succeeded(lowerTo(*module, Phase::LLVM, compileWith)))
-      model = strata::Model::jit(*module, compileWith, sessionOptions(options),
+    if (succeeded(lowerTo(*module, Phase::LLVM, *compileWith)))
+      model = strata::Model::jit(*module, *compileWith, sessionOptions(options),
                                  context);
   if (succeeded(model)) {
     failure.clear(); // Warnings.

@@ -86,6 +86,8 @@ def compile(
     *,
     threads: int | None = None,
     target: str | None = None,
+    gpu: str | None = None,
+    gpu_format: str | None = None,
     seed: int | None = None,
     name: str | None = None,
     opt_level: int | None = None,
@@ -98,6 +100,8 @@ def compile(
     model         a path, the bytes of a model, or an onnx.ModelProto
     threads       threads of a run (default: all cores this process may use)
     target        the CPU to make code for, then features: "x86-64-v3", "znver3,-avx512f" (default: this CPU)
+    gpu           run kernels on an NVIDIA GPU: "cuda", or "cuda:sm_90" for this one only (default: on the CPU)
+    gpu_format    how the model holds the kernels: "auto", "ptx", "cubin", or, for the emulator, "bitcode"
     seed          start of the random operators without a seed of their own (default: a new one for every Model)
     name          prefix of the compiled code's symbols, a C identifier (default "model")
     opt_level     0 to 3 (default 3)
@@ -109,6 +113,8 @@ def compile(
     """
     options = _options(threads, seed, profile, memory_limit, advance_seeds)
     options.cpu, _, options.features = (target or "").partition(",")
+    options.target = gpu or "cpu"
+    options.gpu_format = gpu_format or "auto"
     if name is not None:
         options.name = name
     if opt_level is not None:

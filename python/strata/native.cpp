@@ -151,6 +151,8 @@ NB_MODULE(_native, m) {
       .def_rw("name", &Options::name)
       .def_rw("cpu", &Options::cpu)
       .def_rw("features", &Options::features)
+      .def_rw("target", &Options::target)
+      .def_rw("gpu_format", &Options::gpuFormat)
       .def_rw("opt_level", &Options::optLevel)
       .def_rw("threads", &Options::threads)
       .def_rw("seed", &Options::seed, nb::arg().none())

@@ -9,15 +9,22 @@ class Unsupported(Exception):
     """The model was refused; the text is the diagnostic."""
 
 
-def strata(model):
+def strata(model, **options):
     import strata
 
     try:
         # Advancing seeds: of what is drawn at random, every run is to be another sample.
-        compiled = strata.compile(model, threads=1, advance_seeds=True)
+        compiled = strata.compile(model, threads=1, advance_seeds=True, **options)
     except strata.CompileError as error:
         raise Unsupported(str(error)) from None
     return compiled.run
+
+
+def cuda(model):
+    """Kernels on an NVIDIA GPU, or, where STRATA_CUDA_DRIVER does not say otherwise, on the emulated one."""
+    from support.emulator import use_emulator
+
+    return strata(model, gpu="cuda", gpu_format=use_emulator())
 
 
 def onnxruntime(model):
@@ -32,4 +39,4 @@ def onnxruntime(model):
     return lambda inputs: session.run(None, dict(zip(names, inputs)))
 
 
-BACKENDS = {"strata": strata, "onnxruntime": onnxruntime}
+BACKENDS = {"strata": strata, "cuda": cuda, "onnxruntime": onnxruntime}

@@ -147,15 +147,16 @@ def parse(arguments):
     parser.add_argument("--grow", action="store_true", help="with --update: let cases enter the list")
     parser.add_argument("--results", metavar="FILE", help="write every case's outcome as JSON")
     parser.add_argument("--jobs", type=int, default=os.cpu_count(), help="worker processes (default: all cores)")
-    parser.add_argument("--backend", choices=BACKENDS, default="strata", help="onnxruntime checks the harness itself")
+    parser.add_argument("--backend", choices=BACKENDS, default="strata", help="cuda: kernels on a GPU, or on the emulated one; onnxruntime checks the harness itself")
     parser.add_argument("--verbose", action="store_true", help="print every case")
     return parser.parse_args(arguments)
 
 
 def main(arguments):
     options = parse(arguments)
-    if not importlib.util.find_spec(options.backend):
-        sys.exit(f"this Python has no package {options.backend}: run the suite by ./dev suite")
+    package = "strata" if options.backend == "cuda" else options.backend
+    if not importlib.util.find_spec(package):
+        sys.exit(f"this Python has no package {package}: run the suite by ./dev suite")
     start = time.monotonic()
     cases = [case for case in load_cases() if not options.filter or re.search(options.filter, case.name)]
     backend = BACKENDS[options.backend]
