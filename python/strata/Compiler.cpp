@@ -125,10 +125,8 @@ compile(const Options &options, std::string &failure,
   Diagnostics diagnostics(*context, failure);
 
   FailureOr<CompileOptions> compileWith = compileOptions(options, failure);
-  if (failed(compileWith)) {
-    context->getDiagEngine().eraseHandler(handler);
+  if (failed(compileWith))
     return nullptr;
-  }
   FailureOr<std::unique_ptr<strata::Model>> model = mlir::failure();
   if (OwningOpRef<ModuleOp> module = read(*context))
     if (succeeded(lowerTo(*module, Phase::LLVM, *compileWith)))

@@ -1,6 +1,7 @@
 //===- MapKernels.cpp - kernels become functions of the GPU ---------------===//
 #include "Codegen/Passes.h"
 #include "ThreadNest.h"
+#include "TiledContraction.h"
 
 #include "mlir/Dialect/Affine/IR/AffineOps.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -26,6 +27,14 @@ static linalg::GenericOp mainOf(ArrayRef<linalg::GenericOp> ops) {
 }
 
 namespace {
+/// How many blocks of how many threads a kernel needs.
+struct Shape {
+  std::optional<ContractionTile> tile; ///< else `mapping`
+  ThreadMapping mapping;
+
+  int64_t threads() const { return tile ? tile->threads() : mapping.threads(); }
+};
+
 struct MapKernelsPass : strata::impl::MapKernelsBase<MapKernelsPass> {
   void runOnOperation() override {
     ModuleOp module = getOperation();
@@ -40,17 +49,17 @@ struct MapKernelsPass : strata::impl::MapKernelsBase<MapKernelsPass> {
     auto kernels = top.create<gpu::GPUModuleOp>(module.getLoc(), "kernels");
     module->setAttr(gpu::GPUDialect::getContainerModuleAttrName(), top.getUnitAttr());
     for (auto &[kernel, calls] : launches) {
-      ThreadMapping mapping;
-      gpu::GPUFuncOp function = makeFunction(kernels, kernel, mapping);
+      Shape shape;
+      gpu::GPUFuncOp function = makeFunction(kernels, kernel, shape);
       for (func::CallOp call : calls)
-        launch(call, kernel, function, mapping);
+        launch(call, kernel, function, shape);
       if (SymbolTable::symbolKnownUseEmpty(kernel, module))
         kernel.erase();
     }
   }
 
 private:
-  gpu::GPUFuncOp makeFunction(gpu::GPUModuleOp kernels, func::FuncOp kernel, ThreadMapping &mapping) {
+  gpu::GPUFuncOp makeFunction(gpu::GPUModuleOp kernels, func::FuncOp kernel, Shape &shape) {
     OpBuilder b(&getContext());
     b.setInsertionPoint(kernels.getBody()->getTerminator());
     Location loc = kernel.getLoc();
@@ -74,10 +83,14 @@ private:
     b.create<gpu::ReturnOp>(loc);
     b.setInsertionPoint(body->getTerminator());
     LoopNest nest = buildDeviceNest(b, ops);
-    mapping = chooseMapping(nest);
-    emitThreads(b, function, nest, mapping);
-    function->setAttr("known_block_size",
-                      b.getDenseI32ArrayAttr({static_cast<int32_t>(mapping.threads()), 1, 1}));
+    shape.tile = chooseTile(nest);
+    if (shape.tile) {
+      emitContraction(b, function, nest, *shape.tile);
+    } else {
+      shape.mapping = chooseMapping(nest);
+      emitThreads(b, function, nest, shape.mapping);
+    }
+    function->setAttr("known_block_size", b.getDenseI32ArrayAttr({static_cast<int32_t>(shape.threads()), 1, 1}));
     for (linalg::GenericOp op : llvm::reverse(ops))
       op.erase();
     for (Operation *op : llvm::reverse(buffers)) {
@@ -128,20 +141,37 @@ private:
     llvm_unreachable("every loop of a structured operation walks a dimension of an operand");
   }
 
-  void launch(func::CallOp call, func::FuncOp kernel, gpu::GPUFuncOp function, const ThreadMapping &mapping) {
+  void launch(func::CallOp call, func::FuncOp kernel, gpu::GPUFuncOp function, const Shape &shape) {
     OpBuilder b(call);
     Location loc = call.getLoc();
     auto constant = [&](int64_t value) -> Value { return b.create<arith::ConstantIndexOp>(loc, value); };
     auto ops = llvm::to_vector(kernel.getOps<linalg::GenericOp>());
     linalg::GenericOp main = mainOf(ops);
-    Value points = constant(1);
-    for (auto [i, iterator] : llvm::enumerate(main.getIteratorTypesArray()))
-      if (iterator == utils::IteratorType::parallel)
-        points = b.create<arith::MulIOp>(loc, points, loopSize(b, loc, main, i, call));
-    Value blocks = b.create<arith::CeilDivUIOp>(loc, points, constant(mapping.points));
+    // The parallel loops by what they walk, as ContractionLoops has them.
+    Value rows = constant(1), columns = constant(1), others = constant(1);
+    for (auto [i, iterator] : llvm::enumerate(main.getIteratorTypesArray())) {
+      if (iterator != utils::IteratorType::parallel)
+        continue;
+      auto walks = [&, loop = i](unsigned input) {
+        return main.getMatchingIndexingMap(main.getDpsInputOperand(input)).isFunctionOfDim(loop);
+      };
+      bool inLeft = shape.tile && walks(0), inRight = shape.tile && walks(1);
+      Value &product = inLeft == inRight ? others : inLeft ? rows : columns;
+      product = b.create<arith::MulIOp>(loc, product, loopSize(b, loc, main, i, call));
+    }
+    auto divide = [&](Value value, int64_t by) -> Value {
+      return b.create<arith::CeilDivUIOp>(loc, value, constant(by));
+    };
+    Value blocks;
+    if (shape.tile) {
+      blocks = b.create<arith::MulIOp>(loc, divide(rows, shape.tile->rows), divide(columns, shape.tile->columns));
+      blocks = b.create<arith::MulIOp>(loc, blocks, others);
+    } else {
+      blocks = divide(others, shape.mapping.points);
+    }
     Value one = constant(1);
     b.create<gpu::LaunchFuncOp>(loc, function, gpu::KernelDim3{blocks, one, one},
-                                gpu::KernelDim3{constant(mapping.threads()), one, one},
+                                gpu::KernelDim3{constant(shape.threads()), one, one},
                                 /*dynamicSharedMemorySize=*/Value(), call.getOperands());
     call.erase();
   }

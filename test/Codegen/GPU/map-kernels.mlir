@@ -1,0 +1,88 @@
+// RUN: strata-opt %s --split-input-file --strata-map-kernels --canonicalize | FileCheck %s
+
+!device = memref<1000x30xf32, #gpu.address_space<global>>
+
+// Contiguous loops are one; 256 threads in a block, the last block is not full.
+// CHECK-LABEL: func.func @main(
+// CHECK-DAG:     %[[BLOCKS:.*]] = arith.constant 118 : index
+// CHECK-DAG:     %[[THREADS:.*]] = arith.constant 256 : index
+// CHECK:         gpu.launch_func @kernels::@k blocks in (%[[BLOCKS]], %{{.*}}, %{{.*}}) threads in (%[[THREADS]],
+// CHECK:       gpu.func @k(
+// CHECK-SAME:      kernel attributes {known_block_size = array<i32: 256, 1, 1>}
+// CHECK-DAG:     %[[ALL:.*]] = arith.constant 30000 : index
+// CHECK:         %[[INSIDE:.*]] = arith.cmpi ult, %[[POINT:.*]], %[[ALL]] : index
+// CHECK:         scf.if %[[INSIDE]] {
+// CHECK:           memref.load %{{.*}}[%[[POINT]]]
+// CHECK:           math.exp
+// CHECK:           memref.store %{{.*}}, %{{.*}}[%[[POINT]]]
+func.func @main(%x: !device, %y: !device) {
+  call @gpu_k(%x, %y) {strata.launch} : (!device, !device) -> ()
+  return
+}
+func.func private @gpu_k(%x: !device, %y: !device) attributes {strata.kernel} {
+  linalg.generic {indexing_maps = [affine_map<(i, j) -> (i, j)>, affine_map<(i, j) -> (i, j)>], iterator_types = ["parallel", "parallel"]} ins(%x : !device) outs(%y : !device) {
+  ^bb0(%a: f32, %o: f32):
+    %e = math.exp %a : f32
+    linalg.yield %e : f32
+  }
+  return
+}
+
+// -----
+
+!device = memref<8x4096xf32, #gpu.address_space<global>>
+!row = memref<8xf32, #gpu.address_space<global>>
+
+// A row is shared by 256 threads; barriers separate the levels of the tree.
+// CHECK-LABEL: func.func @main(
+// CHECK-DAG:     %[[BLOCKS:.*]] = arith.constant 8 : index
+// CHECK:         gpu.launch_func @kernels::@k blocks in (%[[BLOCKS]],
+// CHECK:       gpu.func @k(
+// CHECK-SAME:      workgroup(%{{.*}} : memref<256x1xf32, #gpu.address_space<workgroup>>)
+// CHECK:         scf.for
+// CHECK-COUNT-8: gpu.barrier
+// CHECK-NOT:     gpu.barrier
+// CHECK:         gpu.return
+func.func @main(%x: !device, %y: !row) {
+  call @gpu_k(%x, %y) {strata.launch} : (!device, !row) -> ()
+  return
+}
+func.func private @gpu_k(%x: !device, %y: !row) attributes {strata.kernel} {
+  linalg.generic {indexing_maps = [affine_map<(i, j) -> (i, j)>, affine_map<(i, j) -> (i)>], iterator_types = ["parallel", "reduction"]} ins(%x : !device) outs(%y : !row) {
+  ^bb0(%a: f32, %o: f32):
+    %s = arith.addf %o, %a : f32
+    linalg.yield %s : f32
+  }
+  return
+}
+
+// -----
+
+!left = memref<100x40xf32, #gpu.address_space<global>>
+!right = memref<40x200xf32, #gpu.address_space<global>>
+!out = memref<100x200xf32, #gpu.address_space<global>>
+
+// 2 x 4 tiles of 64 x 64.
+// CHECK-LABEL: func.func @main(
+// CHECK-DAG:     %[[BLOCKS:.*]] = arith.constant 8 : index
+// CHECK:         gpu.launch_func @kernels::@k blocks in (%[[BLOCKS]],
+// CHECK:       gpu.func @k(
+// CHECK-SAME:      workgroup(%{{.*}} : memref<16x65xf32, #gpu.address_space<workgroup>>, %{{.*}} : memref<16x65xf32, #gpu.address_space<workgroup>>)
+// CHECK:         scf.for
+// CHECK:           gpu.barrier
+// CHECK:           scf.for
+// CHECK-COUNT-16:    arith.mulf %{{.*}}, %{{.*}} fastmath<contract> : f32
+// CHECK:           gpu.barrier
+func.func @main(%x: !left, %y: !right, %z: !out) {
+  call @gpu_k(%x, %y, %z) {strata.launch} : (!left, !right, !out) -> ()
+  return
+}
+func.func private @gpu_k(%x: !left, %y: !right, %z: !out) attributes {strata.kernel} {
+  linalg.generic {indexing_maps = [affine_map<(i, j, k) -> (i, k)>, affine_map<(i, j, k) -> (k, j)>, affine_map<(i, j, k) -> (i, j)>], iterator_types = ["parallel", "parallel", "reduction"]} ins(%x, %y : !left, !right) outs(%z : !out) {
+  ^bb0(%a: f32, %b: f32, %o: f32):
+    %p = arith.mulf %a, %b : f32
+    %s = arith.addf %o, %p : f32
+    linalg.yield %s : f32
+  }
+  return
+}

@@ -1,0 +1,77 @@
+"""Kernels of every family and element type, executed by the emulated GPU, against NumPy."""
+
+import os
+
+import numpy as np
+import pytest
+import strata
+from support.emulator import use_emulator
+
+from GPU.families import FAMILIES, TOLERANCE, model, tensor
+
+CASES = [pytest.param(family, dtype, id=f"{family.__name__}-{dtype}")
+         for family, dtypes in FAMILIES.items() for dtype in dtypes]  # fmt: skip
+
+
+def compile_for_gpu(proto):
+    return strata.compile(proto, gpu="cuda", gpu_format=use_emulator(), threads=1)
+
+
+def check(got, want, dtype):
+    if dtype not in TOLERANCE:
+        np.testing.assert_array_equal(got, want.astype(got.dtype))
+        return
+    scale = max(1.0, np.abs(want).max())
+    error = np.abs(got.astype(np.float64) - want).max() / scale
+    assert error <= TOLERANCE[dtype] * max(1, np.sqrt(want.size) / 50), f"largest error {error:.2e}"
+
+
+@pytest.mark.parametrize("family, dtype", CASES)
+def test_family(family, dtype):
+    proto, inputs, want = family(dtype)
+    [got] = compile_for_gpu(proto).run(inputs)
+    check(got, want, dtype)
+
+
+@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("family", ["sum_of_rows", "softmax", "matmul"])
+def test_order_of_threads(family, seed, monkeypatch):
+    """Threads that are ready run in another order: a missing barrier shows."""
+    if "STRATA_CUDA_DRIVER" in os.environ and use_emulator() != "bitcode":
+        pytest.skip("only the emulator can choose the order")
+    monkeypatch.setenv("STRATA_EMULATOR_ORDER", str(seed))
+    proto, inputs, want = next(f for f in FAMILIES if f.__name__ == family)("float")
+    [got] = compile_for_gpu(proto).run(inputs)
+    check(got, want, "float")
+
+
+def test_runs_and_sessions_are_independent():
+    proto, inputs, _ = next(f for f in FAMILIES if f.__name__ == "dynamic")("float")
+    first, second = compile_for_gpu(proto), compile_for_gpu(proto)
+    for rows in (7, 1, 64):
+        x, y = tensor("float", (rows, 19), rows), tensor("float", (rows, 1), rows + 1)
+        for compiled in (first, second, first):
+            np.testing.assert_array_equal(compiled.run([x, y])[0], x - y)
+
+
+def test_empty_tensors():
+    proto, _, _ = next(f for f in FAMILIES if f.__name__ == "dynamic")("float")
+    assert compile_for_gpu(proto).run([np.zeros((0, 19), "f"), np.zeros((0, 1), "f")])[0].shape == (0, 19)
+
+
+def test_host_and_device_work_together():
+    """Sizes come from the host, sorting stays there: buffers go back and forth."""
+    proto = model([("Mul", ["x", "x"], ["s"], {}), ("TopK", ["s", "k"], ["v", "i"], {}), ("Sqrt", ["v"], ["r"], {})],
+                  {"x": ["n"]}, {"r": [4]}, "float", [("k", np.array([4]))])  # fmt: skip
+    x = tensor("float", (50,))
+    [got] = compile_for_gpu(proto).run([x])
+    np.testing.assert_allclose(got, np.sort(np.abs(x))[::-1][:4], rtol=1e-6)
+
+
+def test_random_numbers_are_the_cpu_ones():
+    nodes = [("RandomUniformLike", ["x"], ["u"], {"seed": 3.0}), ("RandomNormalLike", ["x"], ["n"], {"seed": 4.0}),
+             ("Add", ["u", "n"], ["r"], {})]  # fmt: skip
+    proto = model(nodes, {"x": [40, 50]}, {"u": [40, 50], "r": [40, 50]}, "float")
+    x = np.zeros((40, 50), "f")
+    for on_gpu, on_cpu in zip(compile_for_gpu(proto).run([x]), strata.compile(proto).run([x])):
+        np.testing.assert_array_equal(on_gpu, on_cpu)
