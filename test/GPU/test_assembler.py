@@ -34,7 +34,7 @@ def test_no_spills(chip, tmp_path):
     for family in FAMILIES:
         path = tmp_path / "model.onnx"
         path.write_bytes(family("float")[0].SerializeToString())
-        command = [BIN / "strata-compile", path, f"--target=cuda:{chip}", "--gpu-format=ptx", "--compile-to=llvm", "-o-"]
+        command = [BIN / "strata-compile", path, f"--target=cuda:{chip}", "--gpu-format=ptx", "--compile-to=llvm", "-o", "-"]
         text = subprocess.run(command, capture_output=True, text=True, check=True).stdout
         (tmp_path / "kernels.ptx").write_bytes(ptx_of(text))
         done = subprocess.run([PTXAS, f"-arch={chip}", "-v", tmp_path / "kernels.ptx", "-o", tmp_path / "k.cubin"],
