@@ -101,9 +101,9 @@ def layer_norm(dtype):
 def matmul(dtype):
     """With a fused bias and activation, no size a multiple of a tile."""
     x, w, b = tensor(dtype, (70, 45)), tensor(dtype, (45, 83), 1), tensor(dtype, (83,), 2)
-    proto = model([("MatMul", ["x", "w"], ["p"], {}), ("Add", ["p", "b"], ["q"], {}), ("Relu", ["q"], ["r"], {})],
+    proto = model([("MatMul", ["x", "w"], ["p"], {}), ("Add", ["p", "b"], ["q"], {}), ("Max", ["q", "b"], ["r"], {})],
                   {"x": ["m", 45]}, {"r": ["m", 83]}, dtype, [("w", w), ("b", b)])  # fmt: skip
-    return proto, [x], np.maximum(wide(x) @ wide(w) + wide(b), 0)
+    return proto, [x], np.maximum(wide(x) @ wide(w) + wide(b), wide(b))
 
 
 def batched_matmul(dtype):
