@@ -1,5 +1,6 @@
 """Element types that few operators compute with: strings, complex numbers, integers where floats are usual."""
 
+import ml_dtypes
 import numpy as np
 import pytest
 import strata
@@ -115,3 +116,15 @@ def test_center_crop_pad(dtype, index):
         y = run("CenterCropPad", [x, np.array(target[:1], index)], axes=[-3])
         assert y.shape == (target[0], 4, 5)
     assert (run("CenterCropPad", [x[:0], np.array([2, 2, 2], index)]) == ("" if dtype is object else 0)).all()
+
+
+def test_losses_of_bfloat16():
+    rng = np.random.default_rng(3)
+    x = rng.normal(size=(4, 5)).astype(ml_dtypes.bfloat16)
+    labels = np.array([0, 4, 2, 1])
+    exact = x.astype(np.float64)
+    logs = exact - np.log(np.exp(exact).sum(1, keepdims=True))
+    expected = -logs[np.arange(4), labels].mean()
+    loss = run("SoftmaxCrossEntropyLoss", [x, labels])
+    assert loss.dtype == x.dtype
+    np.testing.assert_allclose(loss.astype(np.float64), expected, 2**-8)

@@ -1,9 +1,11 @@
 //===- ExpandFunctions.cpp - onnx-expand-functions ------------------------===//
 
+#include "Dialect/ONNX/IR/ElementKinds.h"
 #include "Dialect/ONNX/IR/ONNXBase.h"
 #include "Dialect/ONNX/Transforms/ExpandFunctions.h"
 #include "Dialect/ONNX/Transforms/Passes.h"
 #include "Dialect/OpBehavior.h"
+#include "Dialect/OperatorSets.h"
 #include "Import/FunctionBodies.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/IRMapping.h"
@@ -15,8 +17,37 @@ namespace strata {
 #define GEN_PASS_DEF_EXPANDFUNCTIONSPASS
 #include "Dialect/ONNX/Transforms/Passes.h.inc"
 
+// The op on floats, between casts.
+static void computeInFloat(Operation *op) {
+  OpBuilder builder(op);
+  Type bfloat = builder.getBF16Type(), f32 = builder.getF32Type();
+  OperationName cast = *lookupOperator(op->getContext(), "ai.onnx", "Cast", getNewestOpset("ai.onnx")).name;
+  auto withElement = [](Type type, Type element) { return mlir::cast<ShapedType>(type).clone(element); };
+  auto convert = [&](Value value, Type element) {
+    OperationState state(op->getLoc(), cast);
+    state.addOperands(value);
+    state.addTypes(withElement(value.getType(), element));
+    state.addAttribute("to", builder.getI64IntegerAttr(onnx::getDataType(*onnx::getElementKind(element))));
+    return builder.create(state)->getResult(0);
+  };
+  for (OpOperand &operand : op->getOpOperands())
+    if (getElementTypeOrSelf(operand.get().getType()) == bfloat)
+      operand.set(convert(operand.get(), f32));
+  builder.setInsertionPointAfter(op);
+  for (Value result : op->getResults())
+    if (getElementTypeOrSelf(result.getType()) == bfloat) {
+      result.setType(withElement(result.getType(), f32));
+      Value narrow = convert(result, bfloat);
+      result.replaceAllUsesExcept(narrow, narrow.getDefiningOp());
+    }
+}
+
 // Results whose types the body leaves open keep the op's.
 LogicalResult expandFunctionBody(Operation *op) {
+  // Its body is made of version 13, where NegativeLogLikelihoodLoss does not take bfloat16.
+  if (getUnversionedName(op) == "SoftmaxCrossEntropyLoss" &&
+      getElementTypeOrSelf(op->getOperand(0).getType()).isBF16())
+    computeInFloat(op);
   FailureOr<OwningOpRef<ModuleOp>> body = importFunctionBody(op);
   if (failed(body))
     return failure();
