@@ -108,11 +108,11 @@ private:
       });
       if (work.empty())
         return success(refused.empty());
-      hasExpanded = false;
+      hasNewTypes = false;
       for (Operation *op : work)
         if (failed(step(cast<VersionedOpInterface>(op))))
           refused.insert(op);
-      if (hasExpanded && infer) {
+      if (hasNewTypes && infer) {
         // What was refused may be a constant now.
         if (failed(inferShapes()))
           return failure();
@@ -189,13 +189,13 @@ private:
         return success();
       Errors others(op.getContext());
       return others.collect([&] {
-        if (succeeded(attempt(op, [&] { return replaceByOlderForm(op, opset, rewriter); })))
+        if (succeeded(replace(op, opset)))
           return success();
         return attempt(op, [&] { return computeWider(op, opset, down, rewriter); });
       });
     }
     Errors others(op.getContext());
-    if (succeeded(others.collect([&] { return attempt(op, [&] { return replaceByOlderForm(op, opset, rewriter); }); })))
+    if (succeeded(others.collect([&] { return replace(op, opset); })))
       return success();
     if (op.hasFunctionBody())
       return expand(op);
@@ -223,7 +223,14 @@ private:
   LogicalResult expand(Operation *op) {
     if (failed(expandFunctionBody(op)))
       return failure();
-    hasExpanded = true;
+    hasNewTypes = true;
+    return success();
+  }
+
+  LogicalResult replace(Operation *op, int64_t opset) {
+    if (failed(attempt(op, [&] { return replaceByOlderForm(op, opset, rewriter); })))
+      return failure();
+    hasNewTypes = true;
     return success();
   }
 
@@ -248,7 +255,7 @@ private:
   };
 
   ModuleOp module;
-  bool infer, hasExpanded = false;
+  bool infer, hasNewTypes = false;
   Errors &errors;
   Rewriter rewriter;
   Created created;

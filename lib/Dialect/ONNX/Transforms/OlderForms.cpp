@@ -387,9 +387,11 @@ private:
       std::optional<Shape> shape = getShape(v.getType());
       return shape && shape->empty() ? v : reshape(v, {1});
     };
-    if (low)
-      x = make("Max", 13, {x, bound(low)}, x.getType());
-    return high ? make("Min", 13, {x, bound(high)}, x.getType()) : low ? x : Value();
+    // An absent one is the type's least or largest number, which infinities are not.
+    auto element = cast<FloatType>(elementOf(x));
+    double largest = APFloat::getLargest(element.getFloatSemantics()).convertToDouble();
+    x = make("Max", 13, {x, low ? bound(low) : scalar(element, -largest)}, x.getType());
+    return make("Min", 13, {x, high ? bound(high) : scalar(element, largest)}, x.getType());
   }
 
   // Integers, pair by pair.

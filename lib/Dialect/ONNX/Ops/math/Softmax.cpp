@@ -68,10 +68,16 @@ static LogicalResult downgradeSoftmax(Operation *op, PatternRewriter &rewriter) 
   std::swap((*shape)[axis], (*shape)[rank - 1]);
   auto perm = rewriter.getNamedAttr("perm", rewriter.getDenseI64ArrayAttr(order));
   Type moved = makeTensorType(*shape, getElementType(x)), own = op->getResult(0).getType();
-  Value there = createVersion(rewriter, op->getLoc(), "Transpose", 1, x, perm, moved)->getResult(0);
-  StringRef name = cast<VersionedOpInterface>(op).getOperatorName();
-  Value result = createVersion(rewriter, op->getLoc(), name, 11, there, last, moved)->getResult(0);
-  rewriter.replaceOp(op, createVersion(rewriter, op->getLoc(), "Transpose", 1, result, perm, own));
+  // Along the last axis at this version, which is then as it is there: by the same step, which looks at the types.
+  Value there = createVersion(rewriter, op->getLoc(), "Transpose", 13, x, perm, moved)->getResult(0);
+  Operation *plain = rewriter.create(op->getLoc(), op->getName().getIdentifier(), there, moved, {last});
+  Operation *back = createVersion(rewriter, op->getLoc(), "Transpose", 13, plain->getResult(0), perm, own);
+  if (failed(replaceByPrevious(plain, rewriter, there, {}, last))) {
+    rewriter.eraseOp(back);
+    rewriter.eraseOp(plain);
+    return failure();
+  }
+  rewriter.replaceOp(op, back);
   return success();
 }
 
