@@ -69,8 +69,9 @@ def evaluate(name, evaluator, case, model, feeds):
 
 
 def independent(case, expected, original, feeds, converted):
-    """The evaluator that gives the expected outputs of the converted model, or "strata" if there is none; raises
-    AssertionError if one that is right about the case itself does not."""
+    """The evaluator that gives the expected outputs of the converted model, or "strata" if none can run it; raises
+    AssertionError if none does, but one that is right about the case itself gives others."""
+    against = None
     for name, evaluator in EVALUATORS.items():
         try:
             found = compare.wrong(case, expected, evaluate(name, evaluator, case, converted, feeds))
@@ -80,7 +81,9 @@ def independent(case, expected, original, feeds, converted):
                 continue
         except (Unable, TypeError, KeyError, ValueError):
             continue
-        raise AssertionError(f"{name}: {found}")
+        against = against or f"{name}: {found}"
+    if against:
+        raise AssertionError(against)
     return "strata"
 
 

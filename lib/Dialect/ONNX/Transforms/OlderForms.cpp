@@ -26,6 +26,7 @@ public:
     using Form = Value (Forms::*)();
     Form form = llvm::StringSwitch<Form>(getUnversionedName(op))
                     .Cases("ArgMax", "ArgMin", &Forms::lastIndex)
+                    .Case("Bernoulli", &Forms::bernoulli)
                     .Case("BitShift", &Forms::bitShift)
                     .Case("Clip", &Forms::clip)
                     .Case("Constant", &Forms::constant)
@@ -130,6 +131,17 @@ private:
                 {whole, integers(integer("start", 0)), integers(integer("end", std::numeric_limits<int64_t>::max())),
                  integers(0)},
                 op->getResult(0).getType());
+  }
+
+  // One where a uniform number is below the probability. (The function body compares the other way round.)
+  Value bernoulli() {
+    Value p = op->getOperand(0);
+    auto result = cast<TensorType>(op->getResult(0).getType());
+    if (!isa<Float16Type, Float32Type, Float64Type>(elementOf(p)))
+      p = convert(p, b.getF32Type());
+    Value drawn = make("RandomUniformLike", 1, {p}, p.getType(), attributesWithout(op, {"dtype"}));
+    Value isOne = make("Less", 13, {drawn, p}, cast<TensorType>(p.getType()).clone(b.getI1Type()));
+    return convert(isOne, result.getElementType());
   }
 
   // One element, repeated.

@@ -134,8 +134,12 @@ func.func @main(%x: tensor<2x3xf32>, %d: tensor<?x3x?xf32>, %i: tensor<4xi16>, %
   // CHECK: onnx.Less_9
   // CHECK: onnx.BitShift_11(%{{.*}}, %{{.*}}) {direction = "RIGHT"} : (tensor<{{.*}}xui16>, tensor<{{.*}}xui16>)
   %1 = onnx.BitShift_28(%i, %i) {direction = "RIGHT"} : (tensor<4xi16>, tensor<4xi16>) -> tensor<4xi16>
+  // A uniform number below the probability, not above it as in the function body.
+  // CHECK: %[[U:.*]] = onnx.RandomUniformLike_1(%arg0)
+  // CHECK: onnx.Less_9(%[[U]], %arg0)
+  %b = onnx.Bernoulli_22(%x) : (tensor<2x3xf32>) -> tensor<2x3xf32>
   // CHECK: onnx.Mod_10(%{{.*}}, %{{.*}}) {fmod = 1 : i64}
-  %2 = onnx.Mod_28(%x, %x) : (tensor<2x3xf32>, tensor<2x3xf32>) -> tensor<2x3xf32>
+  %2 = onnx.Mod_28(%b, %x) : (tensor<2x3xf32>, tensor<2x3xf32>) -> tensor<2x3xf32>
   // CHECK: onnx.Less_9(%{{.*}}, %arg3)
   // CHECK: onnx.Where_9
   %3 = onnx.Trilu_14(%x, %k) : (tensor<2x3xf32>, tensor<i64>) -> tensor<2x3xf32>

@@ -72,6 +72,7 @@ static LogicalResult downgradeSoftmax(Operation *op, PatternRewriter &rewriter) 
   Value there = createVersion(rewriter, op->getLoc(), "Transpose", 13, x, perm, moved)->getResult(0);
   Operation *plain = rewriter.create(op->getLoc(), op->getName().getIdentifier(), there, moved, {last});
   Operation *back = createVersion(rewriter, op->getLoc(), "Transpose", 13, plain->getResult(0), perm, own);
+  rewriter.setInsertionPoint(plain);
   if (failed(replaceByPrevious(plain, rewriter, there, {}, last))) {
     rewriter.eraseOp(back);
     rewriter.eraseOp(plain);
