@@ -205,6 +205,18 @@ static FailureOr<Stage> buildStage(ExtentMath &math, linalg::GenericOp op,
   return stage;
 }
 
+Operation *strata::getCombiner(linalg::GenericOp op) {
+  if (op.getNumDpsInits() != 1)
+    return nullptr;
+  Block *body = op.getBody();
+  Value accumulator = body->getArguments().back();
+  Operation *combiner = body->getTerminator()->getOperand(0).getDefiningOp();
+  if (!combiner || combiner->getNumOperands() != 2 || combiner->getNumRegions() || !accumulator.hasOneUse() ||
+      *accumulator.user_begin() != combiner || combiner->getOperand(0) == combiner->getOperand(1))
+    return nullptr;
+  return combiner;
+}
+
 FailureOr<LoopNest> strata::buildLoopNest(OpBuilder &b,
                                           ArrayRef<linalg::GenericOp> ops) {
   auto isReduction = [](linalg::GenericOp op) {

@@ -70,6 +70,10 @@ struct LoopNest {
   }
 };
 
+/// The operation of two operands that joins the one accumulator of a reduction with the next value; null if the body is
+/// of another form.
+mlir::Operation *getCombiner(mlir::linalg::GenericOp op);
+
 /// Builds the nest of `ops` (in program order: initialisation, reduction,
 /// consumer); fails on accesses
 /// that are not affine and on element types without vectors. Creates operations

@@ -24,15 +24,10 @@ static bool isVectorizable(std::optional<Stage> &stage) {
 }
 
 static std::optional<Combiner> matchCombiner(linalg::GenericOp op) {
-  if (op.getNumDpsInits() != 1)
+  Operation *combiner = getCombiner(op);
+  if (!combiner)
     return std::nullopt;
-  Block *body = op.getBody();
-  Value accumulator = body->getArguments().back();
-  Operation *combiner = body->getTerminator()->getOperand(0).getDefiningOp();
-  if (!combiner || combiner->getNumOperands() != 2 || !accumulator.hasOneUse() ||
-      *accumulator.user_begin() != combiner || combiner->getOperand(0) == combiner->getOperand(1))
-    return std::nullopt;
-  Type type = accumulator.getType();
+  Type type = combiner->getResult(0).getType();
   Builder b(op.getContext());
   auto make = [&](vector::CombiningKind kind, arith::AtomicRMWKind rmw) -> std::optional<Combiner> {
     OpBuilder builder(op.getContext());

@@ -16,14 +16,8 @@ using namespace mlir;
 using namespace strata;
 
 std::optional<DeviceCombiner> strata::matchDeviceCombiner(linalg::GenericOp op) {
-  if (op.getNumDpsInits() != 1)
-    return std::nullopt;
-  Block *body = op.getBody();
-  Value accumulator = body->getArguments().back();
-  Operation *combiner = body->getTerminator()->getOperand(0).getDefiningOp();
-  if (!combiner || combiner->getNumOperands() != 2 || !accumulator.hasOneUse() ||
-      *accumulator.user_begin() != combiner || combiner->getNumRegions() ||
-      combiner->getOperand(0) == combiner->getOperand(1))
+  Operation *combiner = getCombiner(op);
+  if (!combiner)
     return std::nullopt;
   std::optional<TypedAttr> neutral = arith::getNeutralElement(combiner);
   if (!neutral)
