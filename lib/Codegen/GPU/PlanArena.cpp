@@ -99,7 +99,7 @@ private:
     SmallVector<Tenant *> order;
     for (Tenant &tenant : tenants)
       order.push_back(&tenant);
-    llvm::stable_sort(order, [](Tenant *a, Tenant *b) { return a->bytes > b->bytes; });
+    llvm::sort(order, [](Tenant *a, Tenant *b) { return a->bytes != b->bytes ? a->bytes > b->bytes : a < b; });
     SmallVector<Tenant *> placed; // by offset
     int64_t total = 1;
     for (Tenant *tenant : order) {
