@@ -123,8 +123,17 @@ def modulo(op, version, types, draw):
             return
     yield Case("mod", [a, b], expected=np.mod)
     yield Case("empty", [draw((0, 5), element), b], expected=np.mod)
-    if is_integer(element):
+    if is_float(element):
+        x = array([0.0, -0.0, np.inf, -np.inf, 3, -3, 3, -3, 5, np.nan, 1], element)
+        y = array([2, 2, 2, 2, np.inf, np.inf, -np.inf, -np.inf, 0, 1, np.nan], element)
+        yield Case("mod_special", [x, y], expected=np.mod)
+    else:
         least, most = limits(element)
+        if least < 0:
+            minus = array([-1, -1, -1], element)
+            for fmod in (0, 1):
+                inputs = [array(np.array([least, most, 0], object), element), minus]
+                yield Case(f"by_minus_one_{fmod}", inputs, {"fmod": fmod}, expected=lambda a, b: np.zeros_like(a))
         extremes = array(np.array([least, most, least, most, 0], object), element)
         divisors = array(np.array([2, 3, most, most, most], object), element)
         yield Case("extremes", [extremes, divisors], expected=np.mod)
@@ -141,4 +150,9 @@ def bit_shift(op, version, types, draw):
         yield Case(
             f"{direction.lower()}_scalar", [x[0, 0].reshape(()), by], {"direction": direction}, expected=function
         )
+        if version >= 28:  # nothing but the sign is left
+            far = array(np.array([bits, bits + 3, -1 if element.startswith("int") else 100, 127]), element)
+            rest = (x < 0) & (direction == "RIGHT")
+            fill = np.where(rest, array(-1, element), array(0, element)) if element.startswith("int") else x * 0
+            yield Case(f"{direction.lower()}_far", [x, far], {"direction": direction}, expected=lambda *_, f=fill: f)
         yield Case(f"{direction.lower()}_empty", [x[:0], by], {"direction": direction}, expected=function)
