@@ -137,7 +137,7 @@ def by_reference(case):
 
 def by_onnxruntime(case):
     os.environ.setdefault("ALLOW_RELEASED_ONNX_OPSET_ONLY", "0")
-    import onnxruntime
+    from Suite.evaluators import runtime
 
     domain, op, version = case.key
     attributes, opset = legacy_free(case.attributes), version
@@ -149,12 +149,7 @@ def by_onnxruntime(case):
     model, feeds = models.build([(case, None)], opset, attributes=attributes)
     for entry in model.opset_import:
         entry.version = min(entry.version, ORT_OPSET) if not entry.domain else entry.version
-    options = onnxruntime.SessionOptions()
-    options.log_severity_level = 4
-    options.intra_op_num_threads = 1
-    options.graph_optimization_level = onnxruntime.GraphOptimizationLevel.ORT_DISABLE_ALL
-    session = onnxruntime.InferenceSession(model.SerializeToString(), options, providers=["CPUExecutionProvider"])
-    return session.run(None, feeds)
+    return runtime(model.SerializeToString())(list(feeds.values()))
 
 
 def expected_outputs(case):

@@ -53,7 +53,7 @@ def operators(graph):
 
 def _to_runtime(array):
     if isinstance(array, np.ndarray) and array.dtype in _RAW:
-        words = np.ascontiguousarray(array).view(f"u{array.dtype.itemsize}")
+        words = np.ascontiguousarray(array).view(f"u{array.dtype.itemsize}").reshape(array.shape)
         return onnxruntime.OrtValue.ortvalue_from_numpy_with_onnx_type(words, _RAW[array.dtype])
     if isinstance(array, np.ndarray):
         return onnxruntime.OrtValue.ortvalue_from_numpy(array)
