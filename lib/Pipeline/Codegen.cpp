@@ -1,4 +1,5 @@
 //===- Codegen.cpp - the phases from the seam to the LLVM dialect ---------===//
+#include "NarrowFloats.h"
 #include "Codegen/Passes.h"
 #include "Pipeline/Pipeline.h"
 
@@ -128,11 +129,7 @@ void strata::buildLLVMPhase(OpPassManager &pm, const CompileOptions &options) {
   pm.addPass(createLowerAsserts());
   // Narrow floats are computed in f32, complex numbers in their parts.
   pm.addPass(createConvertComplexToStandardPass());
-  arith::ArithEmulateUnsupportedFloatsOptions narrow;
-  SmallVector<std::string> kinds = {"bf16", "f16"};
-  narrow.sourceTypeStrs = kinds;
-  narrow.targetTypeStr = "f32";
-  pm.addPass(arith::createArithEmulateUnsupportedFloats(narrow));
+  pm.addPass(createEmulateNarrowFloats());
   if (!options.gpu.empty())
     addKernelPasses(pm, options);
   pm.addPass(createApproximateMath());

@@ -128,3 +128,22 @@ def test_losses_of_bfloat16():
     loss = run("SoftmaxCrossEntropyLoss", [x, labels])
     assert loss.dtype == x.dtype
     np.testing.assert_allclose(loss.astype(np.float64), expected, 2**-8)
+
+
+@pytest.mark.parametrize("dtype", [np.float16, ml_dtypes.bfloat16])
+def test_branches_choose_between_narrow_floats(dtype):
+    kind = helper.np_dtype_to_tensor_dtype(np.dtype(dtype))
+
+    def branch(source):
+        value = helper.make_tensor_value_info("r", kind, None)
+        return helper.make_graph([helper.make_node("Identity", [source], ["r"])], source, [], [value])
+
+    node = helper.make_node("If", ["c"], ["z"], then_branch=branch("x"), else_branch=branch("y"))
+    infos = [helper.make_tensor_value_info("c", TensorProto.BOOL, []), helper.make_tensor_value_info("x", kind, ["n", 2]),
+             helper.make_tensor_value_info("y", kind, ["m", 2])]  # fmt: skip
+    graph = helper.make_graph([node], "g", infos, [helper.make_tensor_value_info("z", kind, None)])
+    model = strata.compile(helper.make_model(graph, opset_imports=[helper.make_opsetid("", 21)], ir_version=10), threads=1)
+    x, y = np.array([[1, 2], [3, 4]]).astype(dtype), np.array([[5, 6]]).astype(dtype)
+    for condition, expected in ((True, x), (False, y)):
+        (z,) = model.run([np.array(condition), x, y])
+        assert z.dtype == expected.dtype and z.tolist() == expected.tolist()
