@@ -8,27 +8,37 @@ namespace strata {
 
 using llvm::createStringError;
 
-/// Elements per byte of raw_data, for the types that are packed there.
-static unsigned packedPerByte(strata_dtype dtype) {
+/// Bits of an element in raw_data, of the types that are packed there; 0 for
+/// the others.
+static unsigned packedBits(strata_dtype dtype) {
   switch (dtype) {
   case STRATA_INT4:
   case STRATA_UINT4:
   case STRATA_FLOAT4E2M1:
-    return 2;
+    return 4;
   case STRATA_INT2:
   case STRATA_UINT2:
-    return 4;
+    return 2;
+  case STRATA_FLOAT6E2M3:
+  case STRATA_FLOAT6E3M2:
+    return 6;
   default:
-    return 1;
+    return 0;
   }
 }
 
+static uint64_t packedBytes(uint64_t count, unsigned bits) {
+  return count / 8 * bits + (count % 8 * bits + 7) / 8;
+}
+
 /// One element per byte, low bits first, integers extended by their sign.
-static void unpack(const uint8_t *from, int64_t count, unsigned perByte,
+static void unpack(const uint8_t *from, int64_t count, unsigned bits,
                    bool isSigned, uint8_t *to) {
-  unsigned bits = 8 / perByte;
   for (int64_t i = 0; i < count; ++i) {
-    unsigned value = from[i / perByte] >> (i % perByte * bits);
+    uint64_t bit = static_cast<uint64_t>(i) * bits;
+    unsigned value = from[bit / 8] >> bit % 8;
+    if (bit % 8 + bits > 8)
+      value |= static_cast<unsigned>(from[bit / 8 + 1]) << (8 - bit % 8);
     value &= (1u << bits) - 1;
     if (isSigned && value >> (bits - 1))
       value |= 0xffu << bits;
@@ -54,7 +64,7 @@ static llvm::Error copyField(const Field &field, size_t elementBytes,
 static llvm::Error copyTyped(const onnx::TensorProto &proto, Tensor &tensor) {
   char *to = static_cast<char *>(tensor.data);
   uint64_t count = tensor.size();
-  unsigned perByte = packedPerByte(tensor.dtype);
+  unsigned bits = packedBits(tensor.dtype);
   switch (tensor.dtype) {
   case STRATA_FLOAT:
     return copyField(proto.float_data(), 4, count, to);
@@ -73,31 +83,31 @@ static llvm::Error copyTyped(const onnx::TensorProto &proto, Tensor &tensor) {
   default:
     break;
   }
-  if (perByte == 1)
+  if (bits == 0 || bits == 6) // 6 bits are packed in raw_data alone
     return copyField(proto.int32_data(), strata_dtype_size(tensor.dtype), count,
                      to);
-  std::string packed((count + perByte - 1) / perByte, 0);
+  std::string packed(packedBytes(count, bits), 0);
   if (llvm::Error error =
           copyField(proto.int32_data(), 1, packed.size(), packed.data()))
     return error;
-  unpack(reinterpret_cast<const uint8_t *>(packed.data()), count, perByte,
+  unpack(reinterpret_cast<const uint8_t *>(packed.data()), count, bits,
          tensor.dtype == STRATA_INT4 || tensor.dtype == STRATA_INT2,
          reinterpret_cast<uint8_t *>(to));
   return llvm::Error::success();
 }
 
 static llvm::Error copyRaw(const std::string &raw, Tensor &tensor) {
-  unsigned perByte = packedPerByte(tensor.dtype);
+  unsigned bits = packedBits(tensor.dtype);
   uint64_t count = tensor.size();
-  uint64_t bytes = perByte == 1 ? tensor.bytes() : (count + perByte - 1) / perByte;
+  uint64_t bytes = bits == 0 ? tensor.bytes() : packedBytes(count, bits);
   if (raw.size() != bytes)
     return createStringError("it has %zu bytes of data, its type and shape "
                              "need %llu",
                              raw.size(), static_cast<unsigned long long>(bytes));
-  if (perByte == 1)
+  if (bits == 0)
     std::memcpy(tensor.data, raw.data(), bytes);
   else
-    unpack(reinterpret_cast<const uint8_t *>(raw.data()), count, perByte,
+    unpack(reinterpret_cast<const uint8_t *>(raw.data()), count, bits,
            tensor.dtype == STRATA_INT4 || tensor.dtype == STRATA_INT2,
            static_cast<uint8_t *>(tensor.data));
   return llvm::Error::success();

@@ -22,6 +22,7 @@ TYPES = {  # ONNX's name: (seam type, NumPy's type)
     "float8e4m3fn": ("i8", ml_dtypes.float8_e4m3fn), "float8e4m3fnuz": ("i8", ml_dtypes.float8_e4m3fnuz),
     "float8e5m2": ("i8", ml_dtypes.float8_e5m2), "float8e5m2fnuz": ("i8", ml_dtypes.float8_e5m2fnuz),
     "float8e8m0": ("i8", ml_dtypes.float8_e8m0fnu), "float4e2m1": ("i8", ml_dtypes.float4_e2m1fn),
+    "float6e2m3": ("i8", ml_dtypes.float6_e2m3fn), "float6e3m2": ("i8", ml_dtypes.float6_e3m2fn),
 }
 
 
