@@ -94,7 +94,7 @@ def layer_norm(dtype):
     proto = model([("LayerNormalization", ["x", "s", "b"], ["r"], {})], {"x": [6, 96], "s": [96], "b": [96]},
                   {"r": [6, 96]}, dtype)  # fmt: skip
     wx = wide(x)
-    normal = (wx - wx.mean(1, keepdims=True)) / np.sqrt(wx.var(1, keepdims=True) + 1e-5)
+    normal = (wx - wx.mean(1, keepdims=True)) / np.sqrt(wx.var(1, keepdims=True) + np.float32(1e-5))
     return proto, [x, scale, bias], normal * wide(scale) + wide(bias)
 
 

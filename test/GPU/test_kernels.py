@@ -1,5 +1,6 @@
 """Kernels of every family and element type, executed by the emulated GPU, against NumPy."""
 
+import math
 import os
 
 import numpy as np
@@ -7,7 +8,7 @@ import pytest
 import strata
 from support.emulator import use_emulator
 
-from GPU.families import FAMILIES, TOLERANCE, model, tensor
+from GPU.families import FAMILIES, TOLERANCE, TYPES, model, tensor
 
 CASES = [pytest.param(family, dtype, id=f"{family.__name__}-{dtype}")
          for family, dtypes in FAMILIES.items() for dtype in dtypes]  # fmt: skip
@@ -43,6 +44,29 @@ def test_order_of_threads(family, seed, monkeypatch):
     proto, inputs, want = next(f for f in FAMILIES if f.__name__ == family)("float")
     [got] = compile_for_gpu(proto).run(inputs)
     check(got, want, "float")
+
+
+FUNCTIONS = {"Exp": np.exp, "Log": np.log, "Sin": np.sin, "Cos": np.cos, "Tan": np.tan, "Asin": np.arcsin,
+             "Acos": np.arccos, "Atan": np.arctan, "Sinh": np.sinh, "Cosh": np.cosh, "Tanh": np.tanh, "Asinh": np.arcsinh,
+             "Acosh": np.arccosh, "Atanh": np.arctanh, "Sqrt": np.sqrt, "Erf": np.vectorize(math.erf),
+             "Floor": np.floor, "Ceil": np.ceil, "Round": np.rint, "Abs": np.abs}  # fmt: skip
+
+
+@pytest.mark.parametrize("dtype", ["float", "double"])
+def test_functions(dtype):
+    """All in one model; none is left to the host, where it would be right as well."""
+    special = [0.0, -0.0, 1.0, -1.0, 0.5, 700.0, 1e-30, 1e30, 123456.78, np.inf, -np.inf, np.nan]
+    x = np.concatenate([special, np.random.default_rng(0).standard_normal(500) * 3]).astype(TYPES[dtype])
+    nodes = [(op, ["x"], [op], {}) for op in FUNCTIONS] + [("Pow", ["x", "y"], ["Pow"], {}),
+                                                          ("Mod", ["x", "y"], ["Mod"], {"fmod": 1})]  # fmt: skip
+    proto = model(nodes, {"x": [len(x)], "y": [len(x)]}, {out: [len(x)] for _, _, [out], _ in nodes}, dtype)
+    y = np.roll(x, 7)
+    with np.errstate(all="ignore"):
+        wide = x.astype(np.float64)
+        want = [f(wide) for f in FUNCTIONS.values()] + [np.power(wide, y), np.fmod(wide, y)]
+        want = [w.astype(x.dtype) for w in want]
+    for (op, *_), got, value in zip(nodes, compile_for_gpu(proto).run([x, y]), want):
+        np.testing.assert_allclose(got, value, rtol=3e-6 if dtype == "float" else 2e-13, atol=1e-30, err_msg=op)
 
 
 def test_runs_and_sessions_are_independent():

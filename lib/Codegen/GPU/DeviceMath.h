@@ -3,11 +3,19 @@
 #define STRATA_CODEGEN_GPU_DEVICEMATH_H
 
 #include "mlir/IR/Operation.h"
+#include "llvm/Support/Error.h"
+
+namespace llvm {
+class Module;
+}
 
 namespace strata {
 
 /// Whether there is device code for an operation of the math dialect.
 bool isDeviceMath(mlir::Operation *op);
+
+/// Links what the kernels call of the device library (Library/DeviceLibrary.c).
+llvm::Error linkDeviceLibrary(llvm::Module &kernels);
 
 } // namespace strata
 

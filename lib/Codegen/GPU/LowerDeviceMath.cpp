@@ -18,6 +18,7 @@
 #include "mlir/Dialect/Math/Transforms/Passes.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
 #include "mlir/Transforms/GreedyPatternRewriteDriver.h"
+#include "llvm/ADT/TypeSwitch.h"
 
 namespace strata {
 #define GEN_PASS_DEF_LOWERDEVICEMATH
@@ -34,15 +35,45 @@ static bool hasInstruction(Operation *op) {
              math::CountTrailingZerosOp, math::CtPopOp>(op);
 }
 
+/// The name in the device library, without the letter that says of which type.
+static StringRef libraryFunction(Operation *op) {
+  return llvm::TypeSwitch<Operation *, StringRef>(op)
+      .Case([](math::ExpOp) { return "exp"; })
+      .Case([](math::Exp2Op) { return "exp2"; })
+      .Case([](math::ExpM1Op) { return "expm1"; })
+      .Case([](math::LogOp) { return "log"; })
+      .Case([](math::Log2Op) { return "log2"; })
+      .Case([](math::Log10Op) { return "log10"; })
+      .Case([](math::Log1pOp) { return "log1p"; })
+      .Case([](math::SinOp) { return "sin"; })
+      .Case([](math::CosOp) { return "cos"; })
+      .Case([](math::TanOp) { return "tan"; })
+      .Case([](math::AsinOp) { return "asin"; })
+      .Case([](math::AcosOp) { return "acos"; })
+      .Case([](math::AtanOp) { return "atan"; })
+      .Case([](math::Atan2Op) { return "atan2"; })
+      .Case([](math::SinhOp) { return "sinh"; })
+      .Case([](math::CoshOp) { return "cosh"; })
+      .Case([](math::TanhOp) { return "tanh"; })
+      .Case([](math::AsinhOp) { return "asinh"; })
+      .Case([](math::AcoshOp) { return "acosh"; })
+      .Case([](math::AtanhOp) { return "atanh"; })
+      .Case([](math::PowFOp) { return "pow"; })
+      .Case([](math::CbrtOp) { return "cbrt"; })
+      .Case([](math::ErfOp) { return "erf"; })
+      .Case([](arith::RemFOp) { return "fmod"; })
+      .Default([](Operation *) { return StringRef(); });
+}
+
 bool strata::isDeviceMath(Operation *op) {
   if (!isa<math::MathDialect>(op->getDialect()))
     return false;
   if (hasInstruction(op))
     return true;
   // Narrower floats are computed in f32.
-  bool single = op->getResult(0).getType().isF32() || op->getResult(0).getType().isF16() ||
-                op->getResult(0).getType().isBF16();
-  return single && isa<math::ExpOp, math::ExpM1Op, math::TanhOp, math::ErfOp, math::LogOp, math::Log1pOp>(op);
+  Type type = op->getResult(0).getType();
+  return (type.isF16() || type.isBF16() || type.isF32() || type.isF64()) &&
+         (!libraryFunction(op).empty() || isa<math::PowFOp, math::FPowIOp>(op));
 }
 
 namespace {
@@ -57,15 +88,50 @@ struct RsqrtToDivision : OpRewritePattern<math::RsqrtOp> {
   }
 };
 
+/// pow with an integer exponent.
+struct IntegerPower : OpRewritePattern<math::FPowIOp> {
+  using OpRewritePattern::OpRewritePattern;
+
+  LogicalResult matchAndRewrite(math::FPowIOp op, PatternRewriter &rewriter) const override {
+    Value exponent = rewriter.create<arith::SIToFPOp>(op.getLoc(), op.getType(), op.getRhs());
+    rewriter.replaceOpWithNewOp<math::PowFOp>(op, op.getLhs(), exponent);
+    return success();
+  }
+};
+
+/// Functions without an instruction or a polynomial become calls.
+void callLibrary(gpu::GPUModuleOp kernels) {
+  SmallVector<Operation *> ops;
+  kernels.walk([&](Operation *op) {
+    Type type = op->getNumResults() == 1 ? op->getResult(0).getType() : Type();
+    if (type && (type.isF32() || type.isF64()) && !libraryFunction(op).empty())
+      ops.push_back(op);
+  });
+  for (Operation *op : ops) {
+    std::string name = ("strata_" + libraryFunction(op) + (op->getResult(0).getType().isF32() ? "f" : "")).str();
+    OpBuilder b(op);
+    auto function = kernels.lookupSymbol<func::FuncOp>(name);
+    if (!function) {
+      OpBuilder top(kernels.getBodyRegion());
+      function = top.create<func::FuncOp>(kernels.getLoc(), name,
+                                          b.getFunctionType(op->getOperandTypes(), op->getResultTypes()));
+      function.setPrivate();
+    }
+    op->replaceAllUsesWith(b.create<func::CallOp>(op->getLoc(), function, op->getOperands()));
+    op->erase();
+  }
+}
+
 struct LowerDeviceMathPass : strata::impl::LowerDeviceMathBase<LowerDeviceMathPass> {
   void runOnOperation() override {
     MLIRContext *context = &getContext();
     prepareApproximateMath(getOperation());
     RewritePatternSet functions(context);
     populateApproximateMathPatterns(functions);
-    functions.add<RsqrtToDivision>(context);
+    functions.add<RsqrtToDivision, IntegerPower>(context);
     if (failed(applyPatternsAndFoldGreedily(getOperation(), std::move(functions))))
       return signalPassFailure();
+    callLibrary(getOperation());
     RewritePatternSet narrow(context);
     populateNarrowFloatPatterns(narrow);
     arith::populateArithExpandOpsPatterns(narrow);

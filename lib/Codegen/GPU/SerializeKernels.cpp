@@ -1,5 +1,6 @@
 //===- SerializeKernels.cpp - kernels to PTX or machine code --------------===//
 #include "Codegen/Passes.h"
+#include "DeviceMath.h"
 
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
 #include "mlir/Dialect/LLVMIR/NVVMDialect.h"
@@ -131,6 +132,8 @@ private:
       return failure();
     ir->setTargetTriple(kTriple);
     ir->setDataLayout(machine->createDataLayout());
+    if (llvm::Error failure = strata::linkDeviceLibrary(*ir))
+      return kernels.emitError(llvm::toString(std::move(failure)));
     for (llvm::Function &function : *ir)
       if (function.isDeclaration() && !function.isIntrinsic() && !function.use_empty())
         return kernels.emitError("the kernels call '") << function.getName().str() << "', which nobody defines";
