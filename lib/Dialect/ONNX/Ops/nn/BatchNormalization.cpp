@@ -47,43 +47,73 @@ static LogicalResult verifyBatchNormalization(Operation *op) {
   return success();
 }
 
-// To version 14 with training_mode 1.
-static LogicalResult upgradeTraining(Operation *op, PatternRewriter &rewriter, ArrayRef<NamedAttribute> attrs) {
-  auto versioned = cast<VersionedOpInterface>(op);
-  for (unsigned i = 3; i < 5; ++i)
-    for (Value saved : versioned.getOutputGroup(i))
-      if (!saved.use_empty())
-        return op->emitOpError("cannot be upgraded: its saved statistics are used, which later versions do not have");
-  OperationState state(op->getLoc(), getVersion(op, 14), op->getOperands(), op->getResult(0).getType(), attrs);
+// X as a matrix, whose columns are its elements but for the batch, and the parameters of those as vectors.
+static SmallVector<Value> flatten(Operation *op, PatternRewriter &rewriter) {
+  Location loc = op->getLoc();
+  Type flat = UnrankedTensorType::get(getElementType(op->getOperand(0)));
+  Value minusOne = makeIntegers(rewriter, loc, -1);
+  SmallVector<Value> operands{rewriter.create<FlattenOp>(loc, TypeRange{flat}, ValueRange{op->getOperand(0)})};
+  for (Value parameter : op->getOperands().drop_front())
+    operands.push_back(rewriter.create<ReshapeOp>(loc, TypeRange{flat}, ValueRange{parameter, minusOne}));
+  return operands;
+}
+
+// `value` with the shape of `like`.
+static Value unflatten(PatternRewriter &rewriter, Location loc, Value value, Value like, Type type) {
+  Value shape = rewriter.create<ShapeOp>(loc, UnrankedTensorType::get(rewriter.getI64Type()), like);
+  return rewriter.create<ReshapeOp>(loc, TypeRange{type}, ValueRange{value, shape});
+}
+
+// Version 14 in training mode: its three results.
+static ResultRange createTraining(Operation *op, PatternRewriter &rewriter, ValueRange operands,
+                                  ArrayRef<NamedAttribute> attrs, ArrayRef<Type> types) {
+  OperationState state(op->getLoc(), getVersion(op, 14), operands, types, attrs);
   state.addAttribute("training_mode", rewriter.getI64IntegerAttr(1));
-  SmallVector<int32_t> segments{1, 0, 0};
-  SmallVector<Value> old{op->getResult(0)};
-  for (unsigned i = 1; i < 3; ++i)
-    for (Value value : versioned.getOutputGroup(i)) {
-      state.addTypes(value.getType());
-      old.push_back(value);
-      segments[i] = 1;
-    }
-  state.addAttribute("resultSegmentSizes", rewriter.getDenseI32ArrayAttr(segments));
-  Operation *created = rewriter.create(state);
-  for (auto [from, to] : llvm::zip_equal(old, created->getResults()))
-    rewriter.replaceAllUsesWith(from, to);
+  state.addAttribute("resultSegmentSizes", rewriter.getDenseI32ArrayAttr({1, 1, 1}));
+  return rewriter.create(state)->getResults();
+}
+
+// To version 14 with training_mode 1. The saved statistics are the batch's own: those that run with no momentum.
+// spatial = 0: every element of (C, D1, ...) has parameters of its own.
+static LogicalResult upgradeTraining(Operation *op, PatternRewriter &rewriter, ArrayRef<NamedAttribute> attrs,
+                                     bool perElement) {
+  auto versioned = cast<VersionedOpInterface>(op);
+  SmallVector<Value> operands = perElement ? flatten(op, rewriter) : llvm::to_vector(op->getOperands());
+  auto replace = [&](unsigned formal, Value by) {
+    for (Value old : versioned.getOutputGroup(formal))
+      rewriter.replaceAllUsesWith(
+          old, perElement ? unflatten(rewriter, op->getLoc(), by, op->getOperand(formal == 0 ? 0 : 3), old.getType())
+                          : by);
+  };
+  auto isUsed = [&](unsigned formal) {
+    return llvm::any_of(versioned.getOutputGroup(formal), [](Value value) { return !value.use_empty(); });
+  };
+  auto typeOf = [&](unsigned formal) -> Type {
+    for (Value value : versioned.getOutputGroup(formal))
+      if (!perElement)
+        return value.getType();
+    return UnrankedTensorType::get(getElementType(op->getOperand(0)));
+  };
+  ResultRange results = createTraining(op, rewriter, operands, attrs, {typeOf(0), typeOf(1), typeOf(2)});
+  for (unsigned i = 0; i < 3; ++i)
+    replace(i, results[i]);
+  if (isUsed(3) || isUsed(4)) {
+    SmallVector<NamedAttribute> fresh(attrs);
+    llvm::erase_if(fresh, [](NamedAttribute attr) { return attr.getName() == "momentum"; });
+    fresh.push_back(rewriter.getNamedAttr("momentum", rewriter.getF32FloatAttr(0)));
+    ResultRange batch = createTraining(op, rewriter, operands, fresh, {typeOf(0), typeOf(3), typeOf(4)});
+    replace(3, batch[1]);
+    replace(4, batch[2]);
+  }
   rewriter.eraseOp(op);
   return success();
 }
 
-// spatial = 0: every element of (C, D1, ...) has parameters of its own. As a matrix they are channels.
 static LogicalResult upgradePerElement(Operation *op, PatternRewriter &rewriter, ArrayRef<NamedAttribute> attrs) {
   Location loc = op->getLoc();
   Type flat = UnrankedTensorType::get(getElementType(op->getOperand(0)));
-  Value x = op->getOperand(0);
-  Type integers = UnrankedTensorType::get(rewriter.getI64Type());
-  Value minusOne = makeIntegers(rewriter, loc, -1), shape = rewriter.create<ShapeOp>(loc, integers, x);
-  SmallVector<Value> operands{rewriter.create<FlattenOp>(loc, TypeRange{flat}, ValueRange{x})};
-  for (Value parameter : op->getOperands().drop_front())
-    operands.push_back(rewriter.create<ReshapeOp>(loc, TypeRange{flat}, ValueRange{parameter, minusOne}));
-  Operation *created = createVersion(rewriter, loc, "BatchNormalization", 9, operands, attrs, flat);
-  rewriter.replaceOp(op, rewriter.create<ReshapeOp>(loc, op->getResultTypes(), ValueRange{created->getResult(0), shape}));
+  Operation *created = createVersion(rewriter, loc, "BatchNormalization", 9, flatten(op, rewriter), attrs, flat);
+  rewriter.replaceOp(op, unflatten(rewriter, loc, created->getResult(0), op->getOperand(0), op->getResult(0).getType()));
   return success();
 }
 
@@ -95,13 +125,11 @@ static LogicalResult upgradeBatchNormalization(Operation *op, PatternRewriter &r
   };
   bool training = op->getNumResults() > 1 || (version < 7 && integer("is_test", 0) == 0);
   bool perElement = version < 9 && integer("spatial", 1) == 0;
-  if (training && perElement)
-    return op->emitOpError("cannot be upgraded: training with spatial = 0 has no form in later versions");
   SmallVector<NamedAttribute> attrs = attributesWithout(op, {"consumed_inputs", "is_test", "spatial"});
+  if (training)
+    return upgradeTraining(op, rewriter, attrs, perElement);
   if (perElement)
     return upgradePerElement(op, rewriter, attrs);
-  if (training)
-    return upgradeTraining(op, rewriter, attrs);
   replaceByVersion(op, rewriter, 14, llvm::to_vector(op->getOperands()), attrs);
   return success();
 }

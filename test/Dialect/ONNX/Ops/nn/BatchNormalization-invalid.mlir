@@ -29,19 +29,3 @@ func.func @results(%x: tensor<2x3xf32>, %a: tensor<3xf32>, %b: tensor<3xf32>, %c
   %y, %z, %w = onnx.BatchNormalization_15(%x, %a, %b, %c, %d) : (tensor<2x3xf32>, tensor<3xf32>, tensor<3xf32>, tensor<3xf32>, tensor<3xf32>) -> (tensor<*xf32>, tensor<*xf32>, tensor<*xf32>)
   return %y, %z, %w : tensor<*xf32>, tensor<*xf32>, tensor<*xf32>
 }
-
-// -----
-
-func.func @spatial(%x: tensor<2x3xf32>, %a: tensor<3xf32>, %b: tensor<3xf32>, %c: tensor<3xf32>, %d: tensor<3xf32>) -> tensor<*xf32> {
-  // expected-error @below {{cannot be upgraded: training with spatial = 0 has no form in later versions}}
-  %y = onnx.BatchNormalization_6(%x, %a, %b, %c, %d) {spatial = 0 : i64} : (tensor<2x3xf32>, tensor<3xf32>, tensor<3xf32>, tensor<3xf32>, tensor<3xf32>) -> tensor<*xf32>
-  return %y : tensor<*xf32>
-}
-
-// -----
-
-func.func @saved(%x: tensor<2x3xf32>, %a: tensor<3xf32>) -> (tensor<*xf32>, tensor<*xf32>) {
-  // expected-error @below {{cannot be upgraded: its saved statistics are used, which later versions do not have}}
-  %y, %m, %v, %s, %t = onnx.BatchNormalization_9(%x, %a, %a, %a, %a) : (tensor<2x3xf32>, tensor<3xf32>, tensor<3xf32>, tensor<3xf32>, tensor<3xf32>) -> (tensor<*xf32>, tensor<*xf32>, tensor<*xf32>, tensor<*xf32>, tensor<*xf32>)
-  return %y, %s : tensor<*xf32>, tensor<*xf32>
-}
