@@ -111,14 +111,15 @@ struct Lowering {
   LinalgBuilder &b;
   Heads q{}, k{}, v{};
   OpFoldResult batch{}, queries{}, total{};
-  int64_t keyHeads = 0, group = 1;
+  OpFoldResult keyHeads{}, group{}; // queries have keyHeads * group
   Type element{}, compute{};
   Sizes scoreSizes{}; // batch, key heads, group, queries, total
 
   AffineExpr d(unsigned i) { return b.getAffineDimExpr(i); }
   AffineMap map(unsigned dims, ArrayRef<AffineExpr> exprs) { return AffineMap::get(dims, 0, exprs, b.getContext()); }
 
-  LogicalResult prepare();
+  void prepare();
+  Value split(Value tensor, int64_t at, OpFoldResult outer);
   Heads appendTo(Value past, Heads fresh);
   Value scores();
   FailureOr<Value> mask(Value scores);
@@ -137,31 +138,39 @@ Heads Lowering::appendTo(Value past, Heads fresh) {
   return fresh;
 }
 
-LogicalResult Lowering::prepare() {
+// splitDim by a number that need not be known.
+Value Lowering::split(Value tensor, int64_t at, OpFoldResult outer) {
+  if (auto known = getConstantIntValue(outer))
+    return splitDim(b, tensor, at, *known);
+  Sizes sizes = b.sizes(tensor);
+  sizes[at] = b.floorDiv(sizes[at], outer);
+  sizes.insert(sizes.begin() + at, outer);
+  return b.reshape(tensor, sizes);
+}
+
+void Lowering::prepare() {
   auto attention = cast<AttentionOp>(op);
   element = getElementType(attention.getQ());
   compute = scalar::getComputeType(element);
   if (auto precision = attention.getSoftmaxPrecision(); precision && *precision == 11)
     compute = b.getF64Type();
   Value values[] = {b.operand(kQ), b.operand(kK), b.operand(kV)};
-  int64_t queryHeads;
+  OpFoldResult queryHeads;
   if (getRank(values[0]) == 3) {
-    queryHeads = *attention.getQNumHeads();
-    keyHeads = *attention.getKvNumHeads();
-    q = {splitDim(b, values[0], 2, queryHeads), true};
-    k = {splitDim(b, values[1], 2, keyHeads), true};
-    v = {splitDim(b, values[2], 2, keyHeads), true};
+    queryHeads = b.getIndexAttr(*attention.getQNumHeads());
+    keyHeads = b.getIndexAttr(*attention.getKvNumHeads());
+    q = {split(values[0], 2, queryHeads), true};
+    k = {split(values[1], 2, keyHeads), true};
+    v = {split(values[2], 2, keyHeads), true};
   } else {
-    auto heads = [&](Value value) { return cast<RankedTensorType>(value.getType()).getDimSize(1); };
-    if (ShapedType::isDynamic(heads(values[0])) || ShapedType::isDynamic(heads(values[1])))
-      return op->emitOpError("cannot be compiled: the number of heads is not known at compile time");
-    queryHeads = heads(values[0]);
-    keyHeads = heads(values[1]);
+    queryHeads = b.dim(values[0], 1);
+    keyHeads = b.dim(values[1], 1);
     q = {values[0], false};
     k = {values[1], false};
     v = {values[2], false};
   }
-  group = queryHeads / keyHeads;
+  group = b.floorDiv(queryHeads, b.maximum(keyHeads, b.getIndexAttr(1)));
+  b.checkEqual(b.mul(group, keyHeads), queryHeads, "the heads of queries do not divide among those of keys");
   Value pastKey = b.operand(kPastKey), pastValue = b.operand(kPastValue);
   if (pastKey || attention.getPresentKey() || attention.getPresentValue()) {
     k = appendTo(pastKey, k);
@@ -174,11 +183,10 @@ LogicalResult Lowering::prepare() {
   b.checkEqual(b.dim(v.value, 0), batch, "'V' does not fit the batch of 'Q'");
   b.checkEqual(v.length(b), total, "'K' and 'V' differ in length");
   b.checkEqual(b.dim(k.value, 3), b.dim(q.value, 3), "'Q' and 'K' differ in the size of a head");
-  b.checkEqual(b.dim(v.value, v.headsLast ? 2 : 1), b.getIndexAttr(keyHeads), "'K' and 'V' differ in heads");
+  b.checkEqual(b.dim(v.value, v.headsLast ? 2 : 1), keyHeads, "'K' and 'V' differ in heads");
   // Heads of queries as [key heads, group].
-  q.value = splitDim(b, q.value, q.headsLast ? 2 : 1, keyHeads);
-  scoreSizes = {batch, b.getIndexAttr(keyHeads), b.getIndexAttr(group), queries, total};
-  return success();
+  q.value = split(q.value, q.headsLast ? 2 : 1, keyHeads);
+  scoreSizes = {batch, keyHeads, group, queries, total};
 }
 
 // Q * K^T. Loops: batch, key head, group, query, key, element.
@@ -225,9 +233,10 @@ FailureOr<Value> Lowering::mask(Value scores) {
       b.checkEqual(b.dim(bias, rank - 1), total, "'attn_mask' has more keys than there are");
     }
     // Its heads, if it has any, are those of the queries.
-    Sizes wanted{batch, b.getIndexAttr(keyHeads * group), queries, total};
+    Sizes wanted{batch, b.mul(keyHeads, group), queries, total};
     std::optional<Shape> shapeQ = getShape(attention.getQ().getType());
-    Dim known[] = {(*shapeQ)[0], Dim(keyHeads * group), (*shapeQ)[q.headsLast ? 1 : 2], Dim()};
+    Dim numHeads = q.headsLast ? Dim(int64_t(*attention.getQNumHeads())) : (*shapeQ)[1];
+    Dim known[] = {(*shapeQ)[0], numHeads, (*shapeQ)[q.headsLast ? 1 : 2], Dim()};
     SmallVector<int64_t> one;
     for (int64_t i = 0; i < rank; ++i) {
       int64_t at = 4 - rank + i;
@@ -249,7 +258,7 @@ FailureOr<Value> Lowering::mask(Value scores) {
       bool repeats = llvm::is_contained(one, at);
       AffineExpr zero = b.getAffineConstantExpr(0);
       if (at == 1 && !repeats) {
-        bias = splitDim(b, bias, at - (4 - rank), keyHeads);
+        bias = split(bias, at - (4 - rank), keyHeads);
         exprs.append({d(1), d(2)});
         continue;
       }
@@ -332,9 +341,9 @@ Value Lowering::times(Value probabilities, bool flat) {
   AffineMap readV = v.headsLast ? map(6, {d(0), d(5), d(1), d(4)}) : map(6, {d(0), d(1), d(5), d(4)});
   SmallVector<IteratorType> iterators(6, IteratorType::parallel);
   iterators.back() = IteratorType::reduction;
-  OpFoldResult size = b.dim(v.value, 3), heads = b.getIndexAttr(keyHeads), inGroup = b.getIndexAttr(group);
+  OpFoldResult size = b.dim(v.value, 3);
   AffineMap write = flat ? map(6, {d(0), d(3), d(1), d(2), d(4)}) : map(6, {d(0), d(1), d(2), d(3), d(4)});
-  Sizes sizes = flat ? Sizes{batch, queries, heads, inGroup, size} : Sizes{batch, heads, inGroup, queries, size};
+  Sizes sizes = flat ? Sizes{batch, queries, keyHeads, group, size} : Sizes{batch, keyHeads, group, queries, size};
   Type valueElement = compute.isF64() ? compute : getElementType(v.value);
   Value y = contract(b, probabilities, v.value, {readP, readV, write}, iterators, sizes, valueElement);
   y = mergeDims(b, y, flat ? 2 : 1);
@@ -352,8 +361,7 @@ Value Lowering::asResult(Value scores, Type onnxElement) {
 static FailureOr<SmallVector<Value>> lowerAttention(Operation *op, ValueRange operands, LinalgBuilder &b) {
   auto attention = cast<AttentionOp>(op);
   Lowering l{op, b};
-  if (failed(l.prepare()))
-    return failure();
+  l.prepare();
   bool flat = getRank(operands[0]) == 3;
   Type compute = l.compute;
 

@@ -96,14 +96,6 @@ func.func @past_rank(%x: tensor<1x4x3x8xf32>, %a: tensor<1x4x3x8xf32>, %b: tenso
 
 // -----
 
-func.func @unknown(%x: tensor<1x?x3x8xf32>, %a: tensor<1x4x3x8xf32>, %b: tensor<1x4x3x8xf32>) -> tensor<1x?x3x8xf32> {
-  // expected-error @below {{cannot be compiled: the number of heads is not known at compile time}}
-  %y = onnx.Attention_25(%x, %a, %b) : (tensor<1x?x3x8xf32>, tensor<1x4x3x8xf32>, tensor<1x4x3x8xf32>) -> tensor<1x?x3x8xf32>
-  return %y : tensor<1x?x3x8xf32>
-}
-
-// -----
-
 func.func @mask(%x: tensor<1x4x3x8xf32>, %a: tensor<1x4x3x8xf32>, %b: tensor<1x4x3x8xf32>, %c: tensor<1x1x1x3x3xf32>) -> tensor<1x4x3x8xf32> {
   // expected-error @below {{'attn_mask' has rank 5, not 1 to 4}}
   %y = onnx.Attention_25(%x, %a, %b, %c) : (tensor<1x4x3x8xf32>, tensor<1x4x3x8xf32>, tensor<1x4x3x8xf32>, tensor<1x1x1x3x3xf32>) -> tensor<1x4x3x8xf32>
