@@ -102,6 +102,11 @@ bool callFunctionBody(std::string &bytes, StringRef operatorName, StringRef doma
       importsDefault |= used.domain().empty() || used.domain() == "ai.onnx";
     if (!importsDefault)
       function.add_opset_import()->set_version(::onnx::OpSchemaRegistry::DomainToVersionRange::Instance().Map().at("").second);
+    // SoftmaxCrossEntropyLoss lists bfloat16, which the loss that its body calls has from opset 22 on. Nothing else in
+    // the body means something different there.
+    if (operatorName == "SoftmaxCrossEntropyLoss" && sinceVersion == 13)
+      for (auto &used : *function.mutable_opset_import())
+        used.set_version(22);
     // The body may need other operator sets than the node.
     for (const auto &used : function.opset_import()) {
       bool known = false;
