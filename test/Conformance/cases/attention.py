@@ -1,9 +1,7 @@
 """Attention in all its forms, and what goes with it."""
 
 import numpy as np
-from onnx import TensorProto, helper
 
-from Conformance import schemas
 from Conformance.table import Case, array, cases
 
 # Scores are sums of products, which are exponentiated: some digits less than the element type has.
@@ -225,37 +223,3 @@ def causal_convolution(op, version, types, draw):
         yield Case(name, [x, w], a, **more)
         yield Case(f"{name}_state", [x, w, bias, past], a, **more)
         yield Case(f"{name}_state_alone", [x, w, None, past], a, **more)
-
-
-def modifier(op, name, element, number):
-    """A subgraph: x -> op(x, number)."""
-    kind = schemas.code(element)
-    value = helper.make_node("Constant", [], ["n"], value=helper.make_tensor("n", kind, [], array([number], element).tobytes(), raw=True))
-    nodes = [value, helper.make_node(op, ["x", "n"], ["y"])]
-    own = lambda n: helper.make_tensor_value_info(n, kind, [None] * 4)
-    return helper.make_graph(nodes, name, [own("x")], [own("y")])
-
-
-@cases("FlexAttention", domain="ai.onnx.preview")
-def flexible_attention(op, version, types, draw):
-    t = types["T1"]
-
-    def expected(scale=None, score=lambda s: s, probability=lambda p: p):
-        def compute(q, k, v):
-            k, v = (np.repeat(x, q.shape[1] // x.shape[1], 1) for x in (k, v))
-            scores = q @ k.swapaxes(2, 3) * (scale or 1 / np.sqrt(q.shape[-1]))
-            return probability(softmax(score(scores))) @ v
-
-        return compute
-
-    inner = "double" if t == "double" else "float"
-    more = {"rtol": 1e-6, "atol": 1e-7} if t == "double" else MORE[t]  # the body's scale is a float
-    precision = {} if t in ("float", "double") else {"softmax_precision": TensorProto.FLOAT}
-    for name, q, k, v, a, e in (
-        ("plain", (2, 2, 3, 4), (2, 2, 5, 4), (2, 2, 5, 3), {}, expected()),
-        ("grouped", (1, 4, 3, 4), (1, 2, 5, 4), (1, 2, 5, 4), {"scale": 0.25}, expected(0.25)),
-        ("score", (1, 2, 3, 4), (1, 2, 5, 4), (1, 2, 5, 4), {"score_mod": modifier("Mul", "scores", inner, 0.5)}, expected(score=lambda s: s * 0.5)),
-        ("probability", (1, 2, 3, 4), (1, 2, 5, 4), (1, 2, 5, 4), {"prob_mod": modifier("Add", "probabilities", inner, 0.25)},
-         expected(probability=lambda p: p + 0.25)),
-    ):  # fmt: skip
-        yield Case(name, [draw(q, t), draw(k, t), draw(v, t)], precision | a, expected=e, **more)
