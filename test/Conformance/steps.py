@@ -113,7 +113,7 @@ def prove(members, opset):
         if not single:
             return None
         text = " ".join(str(error).split())[:600]
-        refused = isinstance(error, strata.CompileError) and re.search(r"cannot be (down|up)graded|cannot be conv", text)
+        refused = isinstance(error, strata.CompileError) and re.search(r"cannot be (down|up)graded|cannot be conv|is deprecated", text)
         return [("refused" if refused else "failed", text, "")]
     forms = sorted({node.op_type for node in proto.graph.node})
     results = []

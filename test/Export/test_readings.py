@@ -110,3 +110,15 @@ def test_infinities_saturate_to_fnuz_at_every_version(dtype, most):
     for old, new in ((19, 24), (23, 24), (24, 23), (24, 19)):
         source = model("Cast", old, inputs, to, to=to)
         check_step(source, new, inputs, [most, -most, np.nan, 1], reference)
+
+
+def test_too_many_parts_in_a_branch_contradict_nothing():
+    """ONNX's shape inference gives the last part a negative size, where our 0 would be a contradiction."""
+    text = """<ir_version: 10, opset_import: ["" : 18]> g (int64[5] x, bool c) => (int64[n] y) {
+      y = If (c) <then_branch = one () => (int64[k] a) { a, b, d, e = Split <num_outputs = 4> (x) },
+                  else_branch = other () => (int64[k] z) { z = Identity (x) }>
+    }"""
+    x = np.arange(5)
+    after = converted(onnx.parser.parse_model(text).SerializeToString(), 17)
+    same(strata.compile(after).run, [x, np.array(True)], [0, 1])
+    same(strata.compile(after).run, [x, np.array(False)], x)
