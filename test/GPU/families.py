@@ -48,6 +48,13 @@ def elementwise(dtype):
     return proto, [x, y, z], (wide(x) * wide(y) + wide(z))
 
 
+def large(dtype):
+    """Threads load 16 bytes at once."""
+    x, y = tensor(dtype, (257, 256)), tensor(dtype, (257, 256), 1)
+    proto = model([("Add", ["x", "y"], ["r"], {})], {"x": [257, 256], "y": [257, 256]}, {"r": [257, 256]}, dtype)
+    return proto, [x, y], wide(x) + wide(y)
+
+
 def dynamic(dtype):
     x, y = tensor(dtype, (7, 19)), tensor(dtype, (7, 1), 1)
     proto = model([("Sub", ["x", "y"], ["r"], {})], {"x": ["n", "m"], "y": ["n", 1]}, {"r": ["n", "m"]}, dtype)
@@ -125,6 +132,7 @@ ALL, FLOAT = list(TYPES), list(FLOATS)
 MATRIX = ["float", "double", "float16", "bfloat16", "int32", "uint32", "int64", "uint64"]
 FAMILIES = {
     elementwise: ALL,
+    large: ALL,
     dynamic: ALL,
     transpose: ALL,
     gather: ALL,

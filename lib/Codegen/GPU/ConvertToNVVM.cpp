@@ -71,6 +71,11 @@ struct ConvertToNVVMPass : strata::impl::ConvertToNVVMBase<ConvertToNVVMPass> {
     target.addLegalOp<gpu::GPUModuleOp, gpu::ModuleEndOp, UnrealizedConversionCastOp>();
     if (failed(applyFullConversion(kernels, target, std::move(patterns))))
       return signalPassFailure();
+    // Buffers start at allocations, or at places of the arena: aligned to 256 bytes.
+    for (auto function : kernels.getOps<LLVM::LLVMFuncOp>())
+      for (auto [i, type] : llvm::enumerate(function.getArgumentTypes()))
+        if (isa<LLVM::LLVMPointerType>(type))
+          function.setArgAttr(i, LLVM::LLVMDialect::getAlignAttrName(), Builder(context).getI64IntegerAttr(256));
     // LLVM 19 has no fast-math flags on these; arith's attribute stays behind.
     kernels.walk([](Operation *op) {
       if (isa<LLVM::FPExtOp, LLVM::FPTruncOp>(op))

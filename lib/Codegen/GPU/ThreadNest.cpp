@@ -96,8 +96,32 @@ static int64_t knownProduct(const LoopNest &nest, bool reduction, int64_t ifUnkn
   return product;
 }
 
+/// How many consecutive points of an elementwise nest make 16 bytes, where all
+/// its buffers are walked as one; 1 otherwise.
+static int64_t pointsTogether(const LoopNest &nest) {
+  constexpr int64_t bytes = 16, enoughPoints = 1 << 16;
+  if (nest.reduce || !nest.finish || nest.loops.size() != 1 || !nest.loops[0].size.isKnown() ||
+      nest.loops[0].size.known < enoughPoints)
+    return 1;
+  int64_t widest = 1;
+  auto fits = [&](const Access &access) {
+    if (access.scalar)
+      return true;
+    if (!access.base || access.blockedLoop >= 0 || !access.element.isIntOrFloat())
+      return false;
+    widest = std::max<int64_t>(widest, llvm::divideCeil(access.element.getIntOrFloatBitWidth(), 8));
+    return access.strides[0].is(0) || access.strides[0].is(1);
+  };
+  if (!llvm::all_of(nest.finish->inputs, fits) || !llvm::all_of(nest.finish->outputs, fits))
+    return 1;
+  int64_t together = std::clamp<int64_t>(bytes / widest, 1, 8);
+  return nest.loops[0].size.known % together ? 1 : together;
+}
+
 ThreadMapping strata::chooseMapping(const LoopNest &nest) {
   ThreadMapping mapping;
+  mapping.together = pointsTogether(nest);
+  mapping.points *= mapping.together;
   if (!nest.reduce || !matchDeviceCombiner(nest.reduce->op))
     return mapping;
   constexpr int64_t threads = 256, enoughPoints = 1 << 17;
@@ -211,6 +235,13 @@ private:
   }
 
   void finish(ArrayRef<Value> at, SmallVector<Value> values) {
+    values = results(at, std::move(values));
+    for (auto [i, value] : llvm::enumerate(values))
+      stages.store(nest.last(), i, value, at);
+  }
+
+  /// What the last stage makes of the reduction's results.
+  SmallVector<Value> results(ArrayRef<Value> at, SmallVector<Value> values) {
     Stage &stage = nest.last();
     if (nest.finish) {
       // Without a reduction the outputs' elements may be asked for.
@@ -220,8 +251,21 @@ private:
           outputs[i] = stages.load(stage, stage.inputs.size() + i, at);
       values = stages.evaluate(stage, at, values.empty() ? Value() : values[0], outputs);
     }
-    for (auto [i, value] : llvm::enumerate(values))
-      stages.store(stage, i, value, at);
+    return values;
+  }
+
+  /// Several points of a nest without a reduction: all is read before anything
+  /// is written, so that neighbouring elements travel together.
+  void emitTogether(Value first) {
+    SmallVector<SmallVector<Value>> values;
+    SmallVector<Value> points;
+    for (int64_t i = 0; i < mapping.together; ++i) {
+      points.push_back(b.create<arith::AddIOp>(loc, first, stages.index(i)));
+      values.push_back(results(points.back(), {}));
+    }
+    for (auto [point, results] : llvm::zip(points, values))
+      for (auto [i, value] : llvm::enumerate(results))
+        stages.store(nest.last(), i, value, point);
   }
 };
 } // namespace
@@ -237,6 +281,8 @@ void ThreadEmitter::emit() {
     point = mapping.slicesAreNeighbours ? high : low;
     slice = mapping.slicesAreNeighbours ? low : high;
   }
+  if (mapping.together > 1)
+    point = b.create<arith::MulIOp>(loc, point, stages.index(mapping.together));
   Value column = point;
   point = b.create<arith::AddIOp>(loc, b.create<arith::MulIOp>(loc, block, stages.index(mapping.points)), point);
   Value inside = b.create<arith::CmpIOp>(loc, arith::CmpIPredicate::ult, point, product(parallel));
@@ -245,6 +291,8 @@ void ThreadEmitter::emit() {
   if (mapping.slices == 1) {
     auto guarded = b.create<scf::IfOp>(loc, inside);
     b.setInsertionPointToStart(guarded.thenBlock());
+    if (mapping.together > 1)
+      return emitTogether(point);
     delinearize(b, loc, point, nest, parallel, at);
     SmallVector<Value> values;
     if (nest.reduce)

@@ -22,8 +22,10 @@ struct ThreadMapping {
   /// Neighbouring threads are slices of one point (which then read neighbouring
   /// elements), not points.
   bool slicesAreNeighbours = false;
+  /// Consecutive points of one thread, whose elements it loads and stores at once.
+  int64_t together = 1;
 
-  int64_t threads() const { return points * slices; }
+  int64_t threads() const { return points * slices / together; }
 };
 
 /// The nest of `ops` as buildLoopNest makes it, or, where accesses are not
