@@ -51,6 +51,7 @@ def normalised(op, version, types, draw):
     yield Case("ties", [ties], expected=expected(1))
     yield Case("large", [array([[60000, 60000, 0], [-60000, 0, -60000]], element)], expected=expected(1))
     yield Case("empty", [x[:0]], expected=expected(1 if version < 13 else -1))
+    yield Case("nothing", [x[:, :0]], {"axis": 1}, expected=expected(1))
     if version >= 13:
         yield Case("vector", [x[0, 0]], {"axis": 0}, expected=expected(0))
     if op != "Hardmax":

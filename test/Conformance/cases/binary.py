@@ -101,6 +101,11 @@ def power(op, version, types, draw):
         yield Case("suffix", [x, y], {"broadcast": 1}, expected=expected)
         yield Case("axis", [x, y[:2]], {"broadcast": 1, "axis": 0}, expected=by_axis(expected, 0))
         return
+    if is_float(base) and is_float(exponent):
+        nan, inf = np.nan, np.inf
+        special = array([0, 0, -0.0, -1, inf, -inf, nan, 1, -2, -2, 2, 0.5, 1, nan, -8], base)
+        powers = array([0, -1, -3, 0.5, 0, 3, 0, nan, 3, inf, inf, inf, inf, 1, 1 / 3], exponent)
+        yield Case("special", [special, powers], expected=expected)
     yield Case("broadcast", [x, y], expected=expected)
     yield Case("left", [x[0, :1], y], expected=expected)
     yield Case("scalars", [x[0, 0].reshape(()), y[2].reshape(())], expected=expected)

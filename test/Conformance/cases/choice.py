@@ -74,7 +74,13 @@ def folds(op, version, types, draw):
 @cases("Det")
 def det(op, version, types, draw):
     element, tolerance = types["T"], {"rtol": 2**-5, "atol": 1e-2} if "16" in types["T"] else {}
-    for name, shape in {"one": (1, 1), "plain": (3, 3), "batch": (2, 1, 4, 4), "empty": (0, 2, 2)}.items():
+    for name, shape in {
+        "one": (1, 1),
+        "plain": (3, 3),
+        "batch": (2, 1, 4, 4),
+        "empty": (0, 2, 2),
+        "nothing": (2, 0, 0),
+    }.items():
         yield Case(name, [draw(shape, element)], expected=lambda x: np.asarray(np.linalg.det(x)), **tolerance)
     yield Case("singular", [array([[1, 2], [2, 4]], element)], expected=lambda x: np.asarray(0.0), atol=1e-6)
     yield Case("pivot", [array([[0, 1], [2, 0]], element)], expected=lambda x: np.asarray(-2.0), **tolerance)
