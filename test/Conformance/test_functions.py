@@ -11,7 +11,6 @@ import numpy as np
 import onnx
 import pytest
 import strata
-
 from Conformance import compare, models, oracles, run, schemas
 from Conformance.table import enumerate_cases
 
@@ -36,7 +35,9 @@ def chosen(key):
     found = [case for case in enumerate_cases(key)[0] if not case.check and case.name != "special"]
     if key[1] == "Clip":  # an absent bound is the greatest finite number by the text, none by the body
         found = [case for case in found if len(case.inputs) == 3 and all(value is not None for value in case.inputs)]
-    plain = [case for case in found if all(t in ("float", "bool", "int64", "int32") for t in case.types.values())] or found
+    plain = [
+        case for case in found if all(t in ("float", "bool", "int64", "int32") for t in case.types.values())
+    ] or found
     step = max(1, len(plain) // PER_OPERATOR)
     return plain[::step][:PER_OPERATOR]
 

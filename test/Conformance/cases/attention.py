@@ -1,11 +1,15 @@
 """Attention in all its forms, and what goes with it."""
 
 import numpy as np
-
-from Conformance.table import Case, array, cases
+from Conformance.table import Case, cases
 
 # Scores are sums of products, which are exponentiated: some digits less than the element type has.
-MORE = {"float": {"rtol": 1e-4, "atol": 1e-5}, "double": {}, "float16": {"rtol": 2**-7, "atol": 2**-9}, "bfloat16": {"rtol": 2**-4, "atol": 2**-6}}
+MORE = {
+    "float": {"rtol": 1e-4, "atol": 1e-5},
+    "double": {},
+    "float16": {"rtol": 2**-7, "atol": 2**-9},
+    "bfloat16": {"rtol": 2**-4, "atol": 2**-6},
+}
 
 
 def softmax(x):
@@ -99,7 +103,11 @@ def attentions(op, version, types, draw):
 
     for name, (b, qh, kh, rows, columns, size, values), past, mask, a in forms(version):
         full = (t, tv) == ("float", "float") and u in ("float", "bool") and version == 25
-        if not full and name not in ("masked", "past_causal") and (t != "float" or name not in ("plain", "softcap", "causal")):
+        if (
+            not full
+            and name not in ("masked", "past_causal")
+            and (t != "float" or name not in ("plain", "softcap", "causal"))
+        ):
             continue
         q, k, v = draw((b, qh, rows, size), t), draw((b, kh, columns, size), t), draw((b, kh, columns, values), tv)
         inputs = [q, k, v]
@@ -112,11 +120,28 @@ def attentions(op, version, types, draw):
             for mode in range(4) if full else (2,):
                 given = a | {"qk_matmul_output_mode": mode}
                 flags = [1, past > 0, past > 0, 1]
-                yield Case(f"{name}_scores{mode}", inputs, given, outputs=flags, expected=attention(given, flags), **more)
+                yield Case(
+                    f"{name}_scores{mode}", inputs, given, outputs=flags, expected=attention(given, flags), **more
+                )
         if name in ("grouped", "past_causal") or (full and name in ("plain", "masked")):
             packed = a | {"q_num_heads": qh, "kv_num_heads": kh}
             flat = [x.swapaxes(1, 2).reshape(b, x.shape[2], -1) for x in (q, k, v)]
             yield Case(f"{name}_packed", [*flat, *inputs[3:]], packed, expected=attention(packed, [1]), **more)
+    if (t, tv) == ("float", "float") and u in ("float", "bool"):
+        # A query that may attend to nothing gives zeros; a shorter mask hides the keys behind its end.
+        inputs = [draw((1, 2, 3, 4), t), draw((1, 2, 4, 4), t), draw((1, 2, 4, 4), t)]
+        none, off = mask_of((3, 4)), False if u == "bool" else -np.inf
+        none[1] = off
+        for mode in (0, 3):
+            a = {"qk_matmul_output_mode": mode}
+            flags = [1, 0, 0, 1]
+            yield Case(
+                f"nothing_to_attend{mode}", [*inputs, none], a, outputs=flags, expected=attention(a, flags), **more
+            )
+        if version >= 24:
+            short = mask_of((3, 3))
+            for name, a in (("short_mask", {}), ("short_mask_causal", {"is_causal": 1})):
+                yield Case(name, [*inputs, short], a, expected=attention(a, [1]), **more)
     if version >= 24 and (tv == "float" or t == tv):
         q, k, v = draw((2, 2, 2, 4), t), draw((2, 2, 6, 4), t), draw((2, 2, 6, 4), tv)
         inputs = [q, k, v, None, None, None, np.array([3, 6])]
@@ -134,7 +159,9 @@ def rotated(x, cos, sin, ids=None, num_heads=0, interleaved=0, rotary_embedding_
     turned, rest = x[..., :part], x[..., part:]
     even, odd = (turned[..., ::2], turned[..., 1::2]) if interleaved else np.split(turned, 2, axis=-1)
     real, imaginary = even * cos - odd * sin, even * sin + odd * cos
-    both = np.stack([real, imaginary], -1).reshape(turned.shape) if interleaved else np.concatenate([real, imaginary], -1)
+    both = (
+        np.stack([real, imaginary], -1).reshape(turned.shape) if interleaved else np.concatenate([real, imaginary], -1)
+    )
     result = np.concatenate([both, rest], -1)
     return result.swapaxes(1, 2).reshape(given.shape) if flat else result
 
@@ -143,14 +170,21 @@ def rotated(x, cos, sin, ids=None, num_heads=0, interleaved=0, rotary_embedding_
 def rotary(op, version, types, draw):
     t = types["T"]
     ids = np.array([[0, 2, 4], [4, 3, 1]])
-    for name, part, a in (("halves", 4, {}), ("interleaved", 4, {"interleaved": 1}), ("partial", 2, {"rotary_embedding_dim": 4}),
-                          ("partial_interleaved", 2, {"rotary_embedding_dim": 4, "interleaved": 1})):  # fmt: skip
+    for name, part, a in (
+        ("halves", 4, {}),
+        ("interleaved", 4, {"interleaved": 1}),
+        ("partial", 2, {"rotary_embedding_dim": 4}),
+        ("partial_interleaved", 2, {"rotary_embedding_dim": 4, "interleaved": 1}),
+    ):
         x, caches = draw((2, 2, 3, 8), t), [draw((5, part), t, -1, 1) for _ in range(2)]
         for packed in (False, True):
             given = a | ({"num_heads": 2} if packed else {})
             own = x.swapaxes(1, 2).reshape(2, 3, 16) if packed else x
             suffix = "_packed" if packed else ""
-            expected = lambda *v, g=given: rotated(*v, **g)
+
+            def expected(*v, g=given):
+                return rotated(*v, **g)
+
             yield Case(f"{name}{suffix}", [own, *caches, ids], given, expected=expected)
             positioned = [draw((2, 3, part), t, -1, 1) for _ in range(2)]
             yield Case(f"{name}{suffix}_without_ids", [own, *positioned], given, expected=expected)
@@ -185,11 +219,19 @@ def linear_attentions(op, version, types, draw):
     t, s = types["T"], types["S"]
     more = MORE[max((t, s), key=lambda x: MORE[x]["rtol"])]
     for rule in ("linear", "gated", "delta", "gated_delta"):
-        for name, steps, qh, kh, a in (("prefill", 4, 2, 2, {}), ("decode", 1, 4, 2, {"scale": 0.3125}), ("one_head", 3, 3, 1, {"chunk_size": 2})):
+        for name, steps, qh, kh, a in (
+            ("prefill", 4, 2, 2, {}),
+            ("decode", 1, 4, 2, {"scale": 0.3125}),
+            ("one_head", 3, 3, 1, {"chunk_size": 2}),
+        ):
             if (t != "float" or s != "float") and (name == "decode" or rule in ("gated", "delta")):
                 continue
             a = a | {"q_num_heads": qh, "kv_num_heads": kh} | ({} if rule == "gated_delta" else {"update_rule": rule})
-            q, k, v = draw((2, steps, qh * 3), t, -1, 1), draw((2, steps, kh * 3), t, -0.5, 0.5), draw((2, steps, kh * 4), t, -1, 1)
+            q, k, v = (
+                draw((2, steps, qh * 3), t, -1, 1),
+                draw((2, steps, kh * 3), t, -0.5, 0.5),
+                draw((2, steps, kh * 4), t, -1, 1),
+            )
             # Without a state the new one is of the type of the rest.
             past = draw((2, kh, 3, 4), s, -1, 1) if name != "prefill" or t != s else None
             decay = draw((2, steps, kh * (3 if name == "prefill" else 1)), t, -1, 0) if "gated" in rule else None
@@ -215,7 +257,13 @@ def causal_convolution(op, version, types, draw):
 
         return compute
 
-    for name, length, k, activation in (("plain", 6, 3, None), ("silu", 4, 2, "silu"), ("swish", 1, 4, "swish"), ("short", 2, 5, "none"), ("pointwise", 3, 1, None)):
+    for name, length, k, activation in (
+        ("plain", 6, 3, None),
+        ("silu", 4, 2, "silu"),
+        ("swish", 1, 4, "swish"),
+        ("short", 2, 5, "none"),
+        ("pointwise", 3, 1, None),
+    ):
         x, w, bias, past = draw((2, 3, length), t), draw((3, 1, k), t), draw((3,), t), draw((2, 3, k - 1), t)
         a = {"activation": activation} if activation else {}
         # The body rounds after the convolution, the bias and the activation.

@@ -1,7 +1,6 @@
 """Convolutions, of floats and of quantized integers."""
 
 import numpy as np
-
 from Conformance.cases.windows import convolution, transposed_convolution
 from Conformance.table import Case, array, cases
 
@@ -41,12 +40,21 @@ def convolutions(op, version, types, draw):
     element = types["T"]
     for name, shape, filters, a in forms(FORMS, version, 22, element):
         x, w, bias = draw(shape, element), draw(filters, element), draw(filters[:1], element)
-        expected = lambda x, w, b=None, a=a: convolution(x, w, b, **a)
-        # A kernel of unknown size has no lowering: the weights are always known.
+
+        def expected(x, w, b=None, a=a):
+            return convolution(x, w, b, **a)
+
+        # The kernel's size must be known: by the weights, or by kernel_shape.
         yield Case(name, [x, w], a, expected=expected, fixed=[1], atol=1e-5 if element == "float" else None)
         if name in ("plane", "groups", "padded", "pointwise", "batch0"):
-            yield Case(f"{name}_bias", [x, w, bias], a | {"kernel_shape": filters[2:]}, fixed=[1], constants=[2], expected=expected,
-                       atol=1e-5 if element == "float" else None)  # fmt: skip
+            yield Case(
+                f"{name}_bias",
+                [x, w, bias],
+                a | {"kernel_shape": filters[2:]},
+                constants=[1, 2],
+                expected=expected,
+                atol=1e-5 if element == "float" else None,
+            )
     x = array([[[np.nan, 1, 2, np.inf, 3, -np.inf, 0, 1]]], element)
     yield Case("special", [x, array([[[1, 2]]], element)], fixed=[1], expected=convolution)
 
@@ -61,8 +69,12 @@ TRANSPOSED = {
     "same_lower": ((1, 1, 3, 4), (1, 2, 3, 4), {"strides": [2, 2], "auto_pad": "SAME_LOWER"}),
     "valid": ((1, 1, 3, 4), (1, 2, 3, 4), {"strides": [2, 1], "auto_pad": "VALID"}),
     "output_shape": ((1, 1, 3, 4), (1, 2, 3, 3), {"strides": [2, 2], "output_shape": [6, 8]}),
-    "output_shape_upper": ((1, 1, 3, 4), (1, 2, 3, 3), {"strides": [2, 2], "output_shape": [6, 8], "auto_pad": "SAME_UPPER"}),
-    "output_shape_lower": ((1, 1, 3, 4), (1, 2, 3, 3), {"strides": [2, 2], "output_shape": [6, 8], "auto_pad": "SAME_LOWER"}),
+    "output_shape_upper": (
+        (1, 1, 3, 4), (1, 2, 3, 3), {"strides": [2, 2], "output_shape": [6, 8], "auto_pad": "SAME_UPPER"}
+    ),
+    "output_shape_lower": (
+        (1, 1, 3, 4), (1, 2, 3, 3), {"strides": [2, 2], "output_shape": [6, 8], "auto_pad": "SAME_LOWER"}
+    ),
     "dilated": ((1, 2, 3, 4), (2, 2, 2, 3), {"dilations": [3, 2], "strides": [1, 2], "pads": [1, 1, 0, 1]}),
     "groups": ((2, 4, 3, 3), (4, 3, 2, 2), {"group": 2, "strides": [2, 2]}),
     "depthwise": ((1, 3, 3, 4), (3, 1, 3, 3), {"group": 3, "pads": [1, 1, 1, 1], "strides": [2, 2]}),
@@ -79,12 +91,15 @@ def transposed_convolutions(op, version, types, draw):
     for name, shape, filters, a in forms(TRANSPOSED, version, 22, element, CHANGED):
         x, w = draw(shape, element), draw(filters, element)
         bias = draw((filters[1] * a.get("group", 1),), element)
-        expected = lambda x, w, b=None, a=a: transposed_convolution(x, w, b, **a)
+
+        def expected(x, w, b=None, a=a):
+            return transposed_convolution(x, w, b, **a)
+
         atol = 1e-5 if element == "float" else None  # sums of a few dozen products, some of which cancel
         yield Case(name, [x, w], a, fixed=[1], expected=expected, atol=atol)
         if name in ("plane", "groups", "padded", "output_padding"):
             a = a | {"kernel_shape": filters[2:]}
-            yield Case(f"{name}_bias", [x, w, bias], a, fixed=[1], constants=[2], expected=expected, atol=atol)
+            yield Case(f"{name}_bias", [x, w, bias], a, constants=[1, 2], expected=expected, atol=atol)
 
 
 def wide(value):
@@ -147,7 +162,10 @@ def quantized_convolutions(op, version, types, draw):
         yield Case(name, inputs, a, fixed=[3], constants=[1, 2, 4, 5, 6, 7], expected=expected(a))
         if name in ("plane", "groups"):
             count = filters[0]
-            inputs[4], inputs[5] = array(2.0 ** -(np.arange(count) % 3 + 3), "float"), draw((count,), types["T2"], -4, 4)
+            inputs[4], inputs[5] = (
+                array(2.0 ** -(np.arange(count) % 3 + 3), "float"),
+                draw((count,), types["T2"], -4, 4),
+            )
             bias = draw((count,), "int32", -500, 500)
             yield Case(f"{name}_per_filter", inputs, a, fixed=[3, 4, 5], expected=expected(a))
             yield Case(f"{name}_bias", [*inputs, bias], a, fixed=[3, 4, 5, 8], expected=expected(a))
@@ -186,7 +204,13 @@ def deformable_convolutions(op, version, types, draw):
     element = types["T"]
     for name, shape, filters, out, a in (
         ("plane", (1, 2, 5, 5), (3, 2, 2, 2), (4, 4), {}),
-        ("padded", (2, 2, 4, 5), (2, 2, 3, 3), (2, 5), {"pads": [1, 1, 1, 1], "strides": [2, 1], "kernel_shape": [3, 3]}),
+        (
+            "padded",
+            (2, 2, 4, 5),
+            (2, 2, 3, 3),
+            (2, 5),
+            {"pads": [1, 1, 1, 1], "strides": [2, 1], "kernel_shape": [3, 3]},
+        ),
         ("dilated", (1, 1, 6, 6), (2, 1, 2, 2), (4, 3), {"dilations": [2, 3]}),
         ("groups", (1, 4, 4, 4), (4, 2, 2, 2), (3, 3), {"group": 2}),
         ("offset_groups", (1, 4, 4, 4), (2, 4, 2, 2), (3, 3), {"offset_group": 2}),

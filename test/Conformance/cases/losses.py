@@ -1,7 +1,6 @@
 """NegativeLogLikelihoodLoss and SoftmaxCrossEntropyLoss."""
 
 import numpy as np
-
 from Conformance.table import Case, array, cases
 
 
@@ -23,12 +22,20 @@ def log_softmax(x):
 
 
 FORMS = {
-    "matrix": ((4, 3), {}), "none": ((4, 3), {"reduction": "none"}), "sum": ((4, 3), {"reduction": "sum"}),
-    "line": ((2, 3, 4), {}), "plane_none": ((2, 3, 2, 4), {"reduction": "none"}), "volume_sum": ((2, 3, 2, 2, 2), {"reduction": "sum"}),
-    "ignored": ((4, 3, 3), {"ignore_index": 1}), "ignored_none": ((4, 3, 3), {"ignore_index": 1, "reduction": "none"}),
-    "ignored_negative": ((4, 3, 3), {"ignore_index": -5}), "ignored_above": ((4, 3, 3), {"ignore_index": 10, "reduction": "sum"}),
-    "batch0": ((0, 3), {"reduction": "none"}), "batch0_sum": ((0, 3, 2), {"reduction": "sum"}), "one": ((1, 1), {}),
-}  # fmt: skip
+    "matrix": ((4, 3), {}),
+    "none": ((4, 3), {"reduction": "none"}),
+    "sum": ((4, 3), {"reduction": "sum"}),
+    "line": ((2, 3, 4), {}),
+    "plane_none": ((2, 3, 2, 4), {"reduction": "none"}),
+    "volume_sum": ((2, 3, 2, 2, 2), {"reduction": "sum"}),
+    "ignored": ((4, 3, 3), {"ignore_index": 1}),
+    "ignored_none": ((4, 3, 3), {"ignore_index": 1, "reduction": "none"}),
+    "ignored_negative": ((4, 3, 3), {"ignore_index": -5}),
+    "ignored_above": ((4, 3, 3), {"ignore_index": 10, "reduction": "sum"}),
+    "batch0": ((0, 3), {"reduction": "none"}),
+    "batch0_sum": ((0, 3, 2), {"reduction": "sum"}),
+    "one": ((1, 1), {}),
+}
 
 
 @cases("NegativeLogLikelihoodLoss", "SoftmaxCrossEntropyLoss")

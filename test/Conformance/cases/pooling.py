@@ -1,7 +1,6 @@
 """Pools over windows and over everything."""
 
 import numpy as np
-
 from Conformance import schemas
 from Conformance.cases.windows import allowed, average_pool, lp_pool, max_pool
 from Conformance.table import Case, array, cases, is_float
@@ -20,10 +19,14 @@ FORMS = {
     "same_gaps": ((1, 1, 7), {"kernel_shape": [2], "strides": [3], "auto_pad": "SAME_UPPER"}),
     "valid": ((1, 2, 5, 6), {"kernel_shape": [2, 3], "strides": [2, 2], "auto_pad": "VALID"}),
     "dilated": ((1, 2, 7, 8), {"kernel_shape": [3, 2], "dilations": [2, 3], "pads": [1, 1, 1, 2]}),
-    "same_dilated": ((1, 1, 7, 8), {"kernel_shape": [3, 2], "dilations": [2, 3], "strides": [2, 1], "auto_pad": "SAME_UPPER"}),
+    "same_dilated": (
+        (1, 1, 7, 8), {"kernel_shape": [3, 2], "dilations": [2, 3], "strides": [2, 1], "auto_pad": "SAME_UPPER"}
+    ),
     "ceil": ((1, 2, 6, 7), {"kernel_shape": [3, 2], "strides": [2, 3], "ceil_mode": 1}),
     "ceil_padded": ((1, 2, 5, 6), {"kernel_shape": [3, 2], "strides": [3, 2], "pads": [1, 0, 1, 1], "ceil_mode": 1}),
-    "ceil_behind_data": ((1, 1, 3, 4), {"kernel_shape": [2, 2], "strides": [2, 3], "pads": [1, 1, 1, 1], "ceil_mode": 1}),
+    "ceil_behind_data": (
+        (1, 1, 3, 4), {"kernel_shape": [2, 2], "strides": [2, 3], "pads": [1, 1, 1, 1], "ceil_mode": 1}
+    ),
     "ceil_dilated": ((1, 1, 8, 9), {"kernel_shape": [2, 3], "strides": [2, 3], "dilations": [3, 2], "ceil_mode": 1}),
     "batch0": ((0, 2, 5, 5), {"kernel_shape": [2, 2]}),
     "channels0": ((2, 0, 5, 5), {"kernel_shape": [2, 2]}),
@@ -51,19 +54,28 @@ def maxima(op, version, types, draw):
 
     for name, shape, a in forms(op, version, element):
         # Few values, so that there are ties.
-        x = array(np.round(draw(shape, "float", -3, 3)), element) if is_float(element) else draw(shape, element, -128, 255)
+        x = (
+            array(np.round(draw(shape, "float", -3, 3)), element)
+            if is_float(element)
+            else draw(shape, element, -128, 255)
+        )
         yield Case(name, [x], a, outputs=flags, expected=pooled(a))
         if version >= 8 and name in ("strided", "volume", "padded", "line"):
             column = a | {"storage_order": 1}
             yield Case(f"{name}_column_major", [x], column, outputs=flags, expected=pooled(column))
     special = {"kernel_shape": [2, 1], "strides": [2, 1]}
-    yield Case("special", [draw((1, 1, 6, 4), element, special=True)], special, expected=lambda x: max_pool(x, **special)[0])
+    yield Case(
+        "special", [draw((1, 1, 6, 4), element, special=True)], special, expected=lambda x: max_pool(x, **special)[0]
+    )
     if is_float(element):
         # Padding is below everything, negative infinity included.
         low, a = array(np.full((1, 1, 3), -np.inf), element), {"kernel_shape": [2], "pads": [1, 1]}
         yield Case("infinite", [low], a, outputs=flags, expected=pooled(a))
     else:
-        low, a = array(np.full((1, 1, 3), -128 if element == "int8" else 0), element), {"kernel_shape": [2], "pads": [1, 1]}
+        low, a = (
+            array(np.full((1, 1, 3), -128 if element == "int8" else 0), element),
+            {"kernel_shape": [2], "pads": [1, 1]},
+        )
         yield Case("lowest", [low], a, outputs=flags, expected=pooled(a))
 
 
@@ -100,10 +112,14 @@ def everywhere(op, version, types, draw):
         axes = tuple(range(2, x.ndim))
         if op == "GlobalAveragePool":
             return x.mean(axis=axes, keepdims=True)
-        return x.max(axis=axes, keepdims=True) if op == "GlobalMaxPool" else (np.abs(x) ** p).sum(axes, keepdims=True) ** (1 / p)
+        return (
+            x.max(axis=axes, keepdims=True)
+            if op == "GlobalMaxPool"
+            else (np.abs(x) ** p).sum(axes, keepdims=True) ** (1 / p)
+        )
 
-    for name, shape in (("line", (2, 3, 4)), ("plane", (2, 3, 4, 5)), ("volume", (1, 2, 2, 3, 2)), ("one", (1, 1, 1, 1)),
-                        ("batch0", (0, 3, 4, 5)), ("channels0", (2, 0, 4, 5))):  # fmt: skip
+    for name, shape in (("line", (2, 3, 4)), ("plane", (2, 3, 4, 5)), ("volume", (1, 2, 2, 3, 2)),
+                        ("one", (1, 1, 1, 1)), ("batch0", (0, 3, 4, 5)), ("channels0", (2, 0, 4, 5))):  # fmt: skip
         yield Case(name, [draw(shape, element)], expected=whole)
     if op == "GlobalLpPool":
         for p in (1, 3):
@@ -146,7 +162,10 @@ def unpooled(op, version, types, draw):
                 a.get("pads", [0] * 6)[: len(shape) - 2], a.get("pads", [0] * 6)[len(shape) - 2 :],
             )
         )  # fmt: skip
-        expected = lambda v, i, s=(*shape[:2], *full): scattered(s, v, i)
+
+        def expected(v, i, s=(*shape[:2], *full)):
+            return scattered(s, v, i)
+
         yield Case(name, [values, indices.astype(np.int64)], a, expected=expected)
     values, indices = draw((1, 1, 2, 2), element), np.array([[[[5, 7], [13, 15]]]])
     larger = np.array([1, 1, 5, 5])

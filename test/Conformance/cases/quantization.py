@@ -1,7 +1,6 @@
 """Between floats and quantized integers, and products of the latter."""
 
 import numpy as np
-
 from Conformance import schemas
 from Conformance.table import Case, array, cases, is_float, is_integer, limits
 
@@ -94,11 +93,17 @@ def to_quantized(op, version, types, draw):
             x = draw(shape, x_type, *((-20, 20) if limits(target)[1] < 100 else (-200, 300)))
         s = scales(draw, scale_shape, scale_type)
         low, high = limits(target)
-        zero = draw(scale_shape, target, max(low, -3), min(high, 9)) if is_integer(target) else array(np.zeros(scale_shape), target)
+        zero = (
+            draw(scale_shape, target, max(low, -3), min(high, 9))
+            if is_integer(target)
+            else array(np.zeros(scale_shape), target)
+        )
         return [x, s, zero]
 
     for name, shape, scale_shape, a in forms(version):
-        if name not in ("tensor", "axis", "blocked", "empty") and (x_type != "float" or target not in ("uint8", "int4", "float8e5m2")):
+        if name not in ("tensor", "axis", "blocked", "empty") and (
+            x_type != "float" or target not in ("uint8", "int4", "float8e5m2")
+        ):
             continue
         place = {"axis": a.get("axis", 1), "block": a.get("block_size", 0)}
         inputs = operands(shape, scale_shape)
@@ -111,17 +116,38 @@ def to_quantized(op, version, types, draw):
             yield Case(f"{name}_output_dtype", inputs[:2], typed, constants=[1], expected=expected, **WIDE)
     # Halves, the bounds and beyond, and infinities.
     low, high = limits(target)
-    edges = [0, 0.5, 1.5, 2.5, -0.5, -1.5, -2.5, 0.25, low, low - 0.5, low - 1, high, high + 0.4, high + 0.5, high + 1, 3 * high]
+    edges = [
+        0,
+        0.5,
+        1.5,
+        2.5,
+        -0.5,
+        -1.5,
+        -2.5,
+        0.25,
+        low,
+        low - 0.5,
+        low - 1,
+        high,
+        high + 0.4,
+        high + 0.5,
+        high + 1,
+        3 * high,
+    ]
     if x_type != "int32":
         edges += [np.inf, -np.inf]
     if is_float(target):
-        edges += [0.75, 1.25, 2.25, 5, 7, 11, 13, 0.0625, 0.03125] + ([np.nan] if target in FLOAT8 and x_type != "int32" else [])
+        edges += [0.75, 1.25, 2.25, 5, 7, 11, 13, 0.0625, 0.03125] + (
+            [np.nan] if target in FLOAT8 and x_type != "int32" else []
+        )
     with np.errstate(all="ignore"):
         x = array(np.clip(edges, -(2.0**31), 2.0**31 - 256) if x_type == "int32" else edges, x_type)
     one, zero = array(np.ones(()), scale_type), array(np.zeros(()), target)
     yield Case("edges", [x, one, zero], expected=quantize(target, own), **WIDE)
     if version >= 19 and target in FLOAT8:
-        yield Case("unsaturated", [x, one, zero], {"saturate": 0}, expected=quantize(target, own, saturate=False), **WIDE)
+        yield Case(
+            "unsaturated", [x, one, zero], {"saturate": 0}, expected=quantize(target, own, saturate=False), **WIDE
+        )
     if version >= 23 and x_type == "float":
         inputs = operands((3, 5), ())
         for precision in ("float", "float16", "bfloat16"):
@@ -148,11 +174,21 @@ def from_quantized(op, version, types, draw):
         if name == "tensor" or source == "int32" or target == "float":
             yield Case(name, [x, s], typed | a, constants=[1], expected=dequantize(**place), **WIDE)
         if source != "int32" and not name.startswith("empty"):
-            zero = draw(scale_shape, source, max(low, -4), min(high, 9)) if is_integer(source) else array(np.zeros(scale_shape), source)
+            zero = (
+                draw(scale_shape, source, max(low, -4), min(high, 9))
+                if is_integer(source)
+                else array(np.zeros(scale_shape), source)
+            )
             yield Case(f"{name}_zero", [x, s, zero], typed | a, constants=[1, 2], expected=dequantize(**place), **WIDE)
     if is_float(source):
         everything = np.arange(2 ** {"float4e2m1": 4, "float6e2m3": 6, "float6e3m2": 6}.get(source, 8), dtype=np.uint8)
-        yield Case("every_number", [everything.view(schemas.dtype(source)), array(1, scale_type)], typed, expected=dequantize(), **WIDE)
+        yield Case(
+            "every_number",
+            [everything.view(schemas.dtype(source)), array(1, scale_type)],
+            typed,
+            expected=dequantize(),
+            **WIDE,
+        )
 
 
 @cases("DynamicQuantizeLinear")
@@ -164,8 +200,14 @@ def dynamically(op, version, types, draw):
         zero = np.clip(np.rint(-low / scale), 0, 255)
         return np.clip(np.rint(x / scale) + zero, 0, 255).astype(np.uint8), scale, zero.astype(np.uint8)
 
-    for name, x in (("both_signs", draw((3, 4))), ("positive", draw((2, 3, 2), "float", 1, 3)), ("negative", draw((6,), "float", -5, -2)),
-                    ("one", array(-3.5, "float")), ("wide", array([1e30, -1e-30, 3e29], "float")), ("ties", array([-1, 0, 254, 0.5, 1.5, 2.5], "float"))):  # fmt: skip
+    for name, x in (
+        ("both_signs", draw((3, 4))),
+        ("positive", draw((2, 3, 2), "float", 1, 3)),
+        ("negative", draw((6,), "float", -5, -2)),
+        ("one", array(-3.5, "float")),
+        ("wide", array([1e30, -1e-30, 3e29], "float")),
+        ("ties", array([-1, 0, 254, 0.5, 1.5, 2.5], "float")),
+    ):
         yield Case(name, [x], outputs=3, expected=expected, **WIDE)
 
 
@@ -179,7 +221,8 @@ def shifted(values, zero, rows):
 
 SHAPES = {
     "matrices": ((3, 4), (4, 2)), "batches": ((2, 3, 4), (2, 4, 2)), "broadcast": ((2, 1, 3, 4), (3, 4, 2)),
-    "vector_left": ((4,), (4, 2)), "vector_right": ((3, 4), (4,)), "empty": ((0, 4), (4, 2)), "inner0": ((3, 0), (0, 2)),
+    "vector_left": ((4,), (4, 2)), "vector_right": ((3, 4), (4,)), "empty": ((0, 4), (4, 2)),
+    "inner0": ((3, 0), (0, 2)),
 }  # fmt: skip
 
 
@@ -197,7 +240,9 @@ def integer_product(op, version, types, draw):
             yield Case(f"{name}_zeros", [a, b, az, bz], expected=expected, **WIDE)
             yield Case(f"{name}_right_zero", [a, b, None, bz], constants=[3], expected=expected, **WIDE)
     a, b = draw((3, 4), types["T1"], -128, 255), draw((4, 2), types["T2"], -128, 255)
-    yield Case("by_row", [a, b, draw((3,), types["T1"], 0, 9), draw((2,), types["T2"], 0, 9)], expected=expected, **WIDE)
+    yield Case(
+        "by_row", [a, b, draw((3,), types["T1"], 0, 9), draw((2,), types["T2"], 0, 9)], expected=expected, **WIDE
+    )
     most = [array(np.full(shape, limits(t)[1]), t) for shape, t in (((2, 300), types["T1"]), ((300, 2), types["T2"]))]
     yield Case("large", most, expected=expected, **WIDE)
 
@@ -217,7 +262,11 @@ def quantized_product(op, version, types, draw):
         return draw((), element, 1, 4) if is_integer(element) else array(0, element)
 
     def operand(shape, element):
-        return draw(shape, element, -20, 40) if is_integer(element) else array(np.round(draw(shape, "float", -4, 4)), element)
+        return (
+            draw(shape, element, -20, 40)
+            if is_integer(element)
+            else array(np.round(draw(shape, "float", -4, 4)), element)
+        )
 
     # Powers of two: what is rounded is exact in every order of evaluation, ties included.
     def power(n, shape=()):
@@ -232,8 +281,21 @@ def quantized_product(op, version, types, draw):
     zeros = [array(np.arange(n) if is_integer(t) else np.zeros(n), t) for n, t in ((3, t1), (2, t2))]
     inputs = [a, rows, zeros[0], b, columns, zeros[1], power(1), number(t3)]
     yield Case("by_row", inputs, constants=[1, 2, 4, 5, 6, 7], expected=expected, **WIDE)
-    inputs = [operand((2, 3, 4), t1), rows.reshape(1, 3, 1).repeat(2, 0), zeros[0].reshape(1, 3, 1).repeat(2, 0),
-              operand((2, 4, 2), t2), columns.reshape(1, 1, 2).repeat(2, 0), zeros[1].reshape(1, 1, 2).repeat(2, 0), power(1), number(t3)]  # fmt: skip
+    inputs = [
+        operand((2, 3, 4), t1),
+        rows.reshape(1, 3, 1).repeat(2, 0),
+        zeros[0].reshape(1, 3, 1).repeat(2, 0),
+        operand((2, 4, 2), t2),
+        columns.reshape(1, 1, 2).repeat(2, 0),
+        zeros[1].reshape(1, 1, 2).repeat(2, 0),
+        power(1),
+        number(t3),
+    ]
     yield Case("by_row_of_batches", inputs, expected=expected, **WIDE)
     # Beyond the bounds of the result.
-    yield Case("saturated", [a, power(2), number(t1), b, power(2), number(t2), power(-6), number(t3)], expected=expected, **WIDE)
+    yield Case(
+        "saturated",
+        [a, power(2), number(t1), b, power(2), number(t2), power(-6), number(t3)],
+        expected=expected,
+        **WIDE,
+    )

@@ -1,7 +1,6 @@
 """RNN, GRU and LSTM, step by step."""
 
 import numpy as np
-
 from Conformance import schemas
 from Conformance.cases.windows import allowed
 from Conformance.table import Case, array, cases
@@ -47,7 +46,10 @@ def step(op, a, functions, x, h, c, w, r, bias, peep):
     gates = GATES[op]
     wb, rb = np.split(bias, 2)
     W, R, Wb, Rb = (np.split(v, gates) for v in (w, r, wb, rb))
-    product = lambda i, state=h: x @ W[i].T + state @ R[i].T + Wb[i] + Rb[i]
+
+    def product(i, state=h):
+        return x @ W[i].T + state @ R[i].T + Wb[i] + Rb[i]
+
     f, g = functions[0], functions[min(1, len(functions) - 1)]
     if op == "RNN":
         return f(product(0)), c
@@ -94,11 +96,16 @@ def recurrent(op, a):
 
 
 FORMS = {
-    "plain": {}, "reverse": {"direction": "reverse"}, "bidirectional": {"direction": "bidirectional"},
-    "clip": {"clip": 0.25}, "batch_first": {"layout": 1}, "batch_first_both": {"layout": 1, "direction": "bidirectional"},
-    "after_reset": {"linear_before_reset": 1}, "after_reset_both": {"linear_before_reset": 1, "direction": "bidirectional"},
+    "plain": {},
+    "reverse": {"direction": "reverse"},
+    "bidirectional": {"direction": "bidirectional"},
+    "clip": {"clip": 0.25},
+    "batch_first": {"layout": 1},
+    "batch_first_both": {"layout": 1, "direction": "bidirectional"},
+    "after_reset": {"linear_before_reset": 1},
+    "after_reset_both": {"linear_before_reset": 1, "direction": "bidirectional"},
     "coupled": {"input_forget": 1},
-}  # fmt: skip
+}
 
 
 def chosen(op):
@@ -128,7 +135,11 @@ def networks(op, version, types, draw):
     legacy = {"output_sequence": 1} if version < 7 else {}
     outputs = 3 if op == "LSTM" else 2
     # Rounding of each step's state to the type adds up.
-    more = {"float16": {"rtol": 2**-7, "atol": 2**-9}, "bfloat16": {"rtol": 2**-4, "atol": 2**-6}, "float": {"atol": 2e-6}}.get(t, {})
+    more = {
+        "float16": {"rtol": 2**-7, "atol": 2**-9},
+        "bfloat16": {"rtol": 2**-4, "atol": 2**-6},
+        "float": {"atol": 2e-6},
+    }.get(t, {})
 
     def operands(a, steps=4, batch=3, features=2, hidden=3):
         directions = 2 if a.get("direction") == "bidirectional" else 1
@@ -146,14 +157,19 @@ def networks(op, version, types, draw):
         compute = recurrent(op, a)
         if flags != outputs:
             whole = compute
-            compute = lambda *v: tuple(y for y, kept in zip(whole(*v), flags) if kept)
+
+            def compute(*v):
+                return tuple(y for y, kept in zip(whole(*v), flags) if kept)
+
         size = {} if name.endswith("least") else {"hidden_size": 3}
         return Case(name, inputs, legacy | size | a, outputs=flags, expected=compute, **more, **rest)
 
     def forms():
         for name, a in FORMS.items():
             every = name in ("plain", "bidirectional")
-            if allowed(op, version, a) and (every or (t == "float" and (newest or name not in ("reverse", "after_reset_both")))):
+            if allowed(op, version, a) and (
+                every or (t == "float" and (newest or name not in ("reverse", "after_reset_both")))
+            ):
                 yield name, a
         if t == "float" and newest:
             yield from chosen(op)

@@ -1,7 +1,8 @@
 """Regions of images: pools over them, and which boxes to keep."""
 
-import numpy as np
+from functools import partial
 
+import numpy as np
 from Conformance.table import Case, array, cases
 
 
@@ -28,10 +29,12 @@ def pooled_regions(op, version, types, draw):
     x = draw((2, 3, 6, 8), t)
     rois = array([[0, 0, 0, 7, 5], [1, 2, 1, 5, 4], [0, 6, 4, 6, 4], [1, 3, 2, 12, 9], [1, 5, 4, 2, 1]], t)
     for name, regions, a in (
-        ("plain", rois, {"pooled_shape": [2, 3]}), ("one", rois, {"pooled_shape": [1, 1]}), ("fine", rois, {"pooled_shape": [7, 9]}),
+        ("plain", rois, {"pooled_shape": [2, 3]}),
+        ("one", rois, {"pooled_shape": [1, 1]}),
+        ("fine", rois, {"pooled_shape": [7, 9]}),
         ("scaled", array(rois.astype(np.float64) * [1, 2, 2, 2, 2], t), {"pooled_shape": [2, 2], "spatial_scale": 0.5}),
         ("none", rois[:0], {"pooled_shape": [2, 2]}),
-    ):  # fmt: skip
+    ):
         yield Case(name, [x, regions], a, expected=lambda x, r, a=a: max_roi_pool(x, r, **a))
 
 
@@ -41,10 +44,12 @@ def aligned_regions(op, version, types, draw):
     x, batch = draw((2, 3, 7, 9), t), np.array([1, 0, 1])
     rois = array([[1, 0.5, 7, 5.5], [2.25, 2, 4, 3.75], [-1, -2, 10, 9]], t)
     for name, a in (
-        ("plain", {"output_height": 2, "output_width": 3, "sampling_ratio": 2}), ("adaptive", {"output_height": 2, "output_width": 2}),
+        ("plain", {"output_height": 2, "output_width": 3, "sampling_ratio": 2}),
+        ("adaptive", {"output_height": 2, "output_width": 2}),
         ("scaled", {"output_height": 3, "output_width": 2, "spatial_scale": 0.5, "sampling_ratio": 1}),
-        ("max", {"output_height": 2, "output_width": 3, "sampling_ratio": 2, "mode": "max"}), ("one", {}),
-    ):  # fmt: skip
+        ("max", {"output_height": 2, "output_width": 3, "sampling_ratio": 2, "mode": "max"}),
+        ("one", {}),
+    ):
         pixel = "coordinate_transformation_mode"
         for suffix, mode in (("", None),) if version < 16 else (("", None), ("_output_half", "output_half_pixel")):
             given = a | ({pixel: mode} if mode else {})
@@ -55,7 +60,7 @@ def aligned_regions(op, version, types, draw):
 
 def suppressed(boxes, scores, limit=0, overlap=0.0, least=None, center=0):
     """The boxes of each batch and class, best first, but those that overlap a better one too much."""
-    limit, overlap = int(np.reshape(limit, ())), float(np.reshape(overlap, ()))
+    limit, overlap = int(np.reshape(limit, ())), float(np.reshape(0 if overlap is None else overlap, ()))
     chosen = []
     for n, c in np.ndindex(*scores.shape[:2]):
         corners = []
@@ -72,7 +77,7 @@ def suppressed(boxes, scores, limit=0, overlap=0.0, least=None, center=0):
             if len(kept) == limit:
                 break
 
-            def ratio(j, i=i):
+            def ratio(j, i=i, corners=corners):
                 (y0, x0, y1, x1), (v0, u0, v1, u1) = corners[i], corners[j]
                 common = max(0, min(y1, v1) - max(y0, v0)) * max(0, min(x1, u1) - max(x0, u0))
                 whole = (y1 - y0) * (x1 - x0) + (v1 - v0) * (u1 - u0) - common
@@ -89,7 +94,10 @@ def suppression(op, version, types, draw):
     corners = draw((2, 9, 2), "float", 0, 5)
     boxes = np.concatenate([corners, corners + draw((2, 9, 2), "float", 1, 4)], -1).astype(np.float32)
     scores = draw((2, 3, 9), "float", 0, 1)
-    number = lambda v: np.array(v, np.float32)
+
+    def number(v):
+        return np.array(v, np.float32)
+
     turned = boxes[..., [2, 1, 0, 3]].copy()
     for name, inputs, a in (
         ("plain", [boxes, scores, np.array([4]), number([0.3]), number([0.2])], {}),
@@ -108,7 +116,6 @@ def suppression(op, version, types, draw):
         ("ties", [boxes, np.round(scores * 3) / 3, np.array([5]), number([0.5])], {}),
         ("same", [np.repeat(boxes[:, :1], 9, 1), scores, np.array([5]), number([0.9])], {}),
     ):  # fmt: skip
-        constants = range(2, len(inputs))
-        yield Case(name, inputs, a, constants=constants, wide=False,
-                   expected=lambda *v, c=a.get("center_point_box", 0): suppressed(*v, center=c) if len(v) < 4 or v[3] is not None
-                   else suppressed(*v[:3], 0.0, v[4], center=c))  # fmt: skip
+        constants, center = range(2, len(inputs)), a.get("center_point_box", 0)
+        expected = partial(suppressed, center=center)
+        yield Case(name, inputs, a, constants=constants, wide=False, expected=expected)

@@ -1,7 +1,6 @@
 """Sliding windows, convolutions and pools in NumPy, as the operators' specifications say them."""
 
 import numpy as np
-
 from Conformance import schemas
 
 
