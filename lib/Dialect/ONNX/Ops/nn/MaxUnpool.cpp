@@ -107,7 +107,14 @@ static FailureOr<SmallVector<Value>> lowerMaxUnpool(Operation *op, ValueRange op
   Value shape = b.onnxOperand(2);
   if (!shape)
     return SmallVector<Value>{image};
-  Sizes asked = b.integerElements(shape), low(result.size(), zero), high;
+  Sizes asked, low(result.size(), zero), high;
+  if (cast<RankedTensorType>(shape.getType()).hasStaticShape()) {
+    asked = b.integerElements(shape);
+  } else {
+    b.checkEqual(b.dim(operands[2], 0), b.getIndexAttr(result.size()), "the output shape does not have the rank of X");
+    for (size_t i = 0; i < result.size(); ++i)
+      asked.push_back(b.element(operands[2], i));
+  }
   for (size_t i = 0; i < result.size(); ++i) {
     b.check(b.compare(P::sge, asked[i], result[i]), "the output shape is smaller than the kernel implies");
     high.push_back(b.sub(asked[i], result[i]));

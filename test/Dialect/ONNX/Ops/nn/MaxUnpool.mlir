@@ -10,3 +10,13 @@ func.func @larger(%x: tensor<1x1x2x2xf32>, %indices: tensor<1x1x2x2xi64>) -> ten
   %0 = onnx.MaxUnpool_9(%x, %indices, %shape) {kernel_shape = array<i64: 2, 2>, strides = array<i64: 2, 2>} : (tensor<1x1x2x2xf32>, tensor<1x1x2x2xi64>, tensor<4xi64>) -> tensor<*xf32>
   return %0 : tensor<*xf32>
 }
+
+// How many sizes are asked for is known at run time alone.
+// CHECK-LABEL: @symbolic
+// CHECK: cf.assert {{.*}}, "the output shape does not have the rank of X"
+// CHECK: tensor.extract %arg2
+// CHECK: tensor.pad
+func.func @symbolic(%x: tensor<1x1x2x2xf32>, %indices: tensor<1x1x2x2xi64>, %shape: tensor<?xi64>) -> tensor<1x1x?x?xf32> {
+  %0 = onnx.MaxUnpool_22(%x, %indices, %shape) {kernel_shape = array<i64: 2, 2>, strides = array<i64: 2, 2>} : (tensor<1x1x2x2xf32>, tensor<1x1x2x2xi64>, tensor<?xi64>) -> tensor<1x1x?x?xf32>
+  return %0 : tensor<1x1x?x?xf32>
+}
