@@ -92,6 +92,8 @@ Sizes LinalgBuilder::integerElements(Value onnxValue) {
     }
     Value extracted = createOrFold<arith::IndexCastOp>(getIndexType(), extractScalar(tensor));
     std::optional<int64_t> constant = getConstantIntValue(extracted);
+    if (constant && ShapedType::isDynamic(*constant))
+      constant.reset();
     result.push_back(constant ? OpFoldResult(getIndexAttr(*constant)) : OpFoldResult(extracted));
   }
   return result;
@@ -222,7 +224,8 @@ OpFoldResult LinalgBuilder::select(Value condition, OpFoldResult a, OpFoldResult
 
 OpFoldResult LinalgBuilder::element(Value tensor, int64_t i) {
   Value extracted = createOrFold<tensor::ExtractOp>(tensor, ValueRange{index(i)});
-  if (std::optional<int64_t> constant = getConstantIntValue(extracted))
+  // As an attribute, -2^63 would be no number but an unknown one.
+  if (std::optional<int64_t> constant = getConstantIntValue(extracted); constant && !ShapedType::isDynamic(*constant))
     return getIndexAttr(*constant);
   return createOrFold<arith::IndexCastOp>(getIndexType(), extracted);
 }
