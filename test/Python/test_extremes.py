@@ -22,7 +22,7 @@ def compile(body, output):
 ])
 def test_no_size_and_no_index(body, message):
     with pytest.raises(strata.RunError, match=message):
-        compile(body, "float").run([np.zeros((2, 3), np.float32)])
+        compile(body, "float[a, b]").run([np.zeros((2, 3), np.float32)])
 
 
 def test_bounds_and_values():

@@ -350,3 +350,23 @@ def test_maps():
             [helper.make_tensor_value_info("y", TensorProto.INT64, [1, 4])],
             cast_to="TO_INT64", map_form="SPARSE", max_map=4)  # fmt: skip
     assert y.tolist() == [[7, 0, 1, 0]]
+
+
+def test_elements_of_any_rank():
+    """What a sequence's type leaves open follows from what the model declares or does with an element."""
+    def any_rank(name):
+        return helper.make_value_info(name, helper.make_sequence_type_proto(helper.make_tensor_type_proto(TensorProto.FLOAT, None)))
+
+    index = helper.make_tensor_value_info("i", TensorProto.INT64, [])
+    nodes = [helper.make_node("SequenceAt", ["s", "i"], ["y"]), helper.make_node("SequenceAt", ["s", "i"], ["t"]),
+             helper.make_node("Transpose", ["t"], ["z"], perm=[1, 0]), helper.make_node("ConcatFromSequence", ["s"], ["c"], axis=0)]
+    outputs = [helper.make_tensor_value_info(name, TensorProto.FLOAT, dims) for name, dims in (("y", "ab"), ("z", None), ("c", "de"))]
+    model = strata.compile(helper.make_model(helper.make_graph(nodes, "g", [any_rank("s"), index], outputs),
+                                             opset_imports=[helper.make_opsetid("", 21)], ir_version=10))  # fmt: skip
+    x = np.arange(6, dtype=np.float32).reshape(2, 3)
+    y, z, c = model.run([[x, x + 1], np.array(1)])
+    equal(y, x + 1)
+    equal(z, x.T + 1)
+    equal(c, np.concatenate([x, x + 1]))
+    with pytest.raises(strata.RunError, match="the element has another rank than 2"):
+        model.run([[x, x[0]], np.array(1)])

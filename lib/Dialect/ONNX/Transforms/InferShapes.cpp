@@ -14,6 +14,27 @@ namespace strata {
 #define GEN_PASS_DEF_INFERSHAPESPASS
 #include "Dialect/ONNX/Transforms/Passes.h.inc"
 
+// Elements of containers may have any rank. One that is taken out has the shape that the model says elsewhere, or the rank
+// that its users need: the run checks it.
+static void useDeclaredShape(Operation &op) {
+  if (!llvm::is_contained({"SequenceAt", "OptionalGetElement", "ConcatFromSequence"}, getUnversionedName(&op)))
+    return;
+  Value result = op.getResult(0);
+  auto type = dyn_cast<UnrankedTensorType>(result.getType());
+  if (!type)
+    return;
+  for (Operation *user : result.getUsers()) {
+    if (user->getBlock() != op.getBlock()) // may not be executed
+      continue;
+    if (auto cast = dyn_cast<onnx::CastShapeOp>(user); cast && isa<RankedTensorType>(cast.getType()))
+      return result.setType(cast.getType());
+    StringRef name = isa<VersionedOpInterface>(user) ? getUnversionedName(user) : StringRef();
+    auto perm = user->getAttrOfType<DenseI64ArrayAttr>("perm");
+    if (name == "Gemm" || (name == "Transpose" && perm))
+      return result.setType(makeTensorType(Shape(name == "Gemm" ? 2 : perm.size()), type.getElementType()));
+  }
+}
+
 LogicalResult inferTypesInBlock(Block &block, ValueAnalysis &values) {
   for (Operation &op : block) {
     if (auto cast = dyn_cast<onnx::CastShapeOp>(op)) {
@@ -26,6 +47,7 @@ LogicalResult inferTypesInBlock(Block &block, ValueAnalysis &values) {
     }
     if (!isa<TypeInferenceInterface>(op))
       continue;
+    useDeclaredShape(op);
     ShapeContext context(&op, values);
     if (failed(inferResultTypes(context)))
       return failure();
