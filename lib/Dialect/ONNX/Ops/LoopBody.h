@@ -54,6 +54,8 @@ struct Stack {
   RankedTensorType elementType;
   /// Number of iterations, if known before the loop.
   std::optional<OpFoldResult> count;
+  /// The source's type of an element: what it tells of sizes is what there is without an iteration.
+  Type source;
 
   RankedTensorType getType() const {
     SmallVector<int64_t> shape{ShapedType::kDynamic};
@@ -63,8 +65,11 @@ struct Stack {
 
   Value start() const {
     Sizes sizes{count && elementType.hasStaticShape() ? *count : b.getIndexAttr(0)};
-    for (int64_t size : elementType.getShape())
-      sizes.push_back(b.getIndexAttr(ShapedType::isDynamic(size) ? 0 : size));
+    std::optional<Shape> dims = getShape(source);
+    for (auto [i, size] : llvm::enumerate(elementType.getShape())) {
+      std::optional<OpFoldResult> known = dims ? b.knownSize((*dims)[i]) : std::nullopt;
+      sizes.push_back(!ShapedType::isDynamic(size) ? b.getIndexAttr(size) : known ? *known : b.getIndexAttr(0));
+    }
     return b.castTo(b.empty(sizes, elementType.getElementType()), getType());
   }
 

@@ -51,9 +51,10 @@ static LogicalResult inferLoop(ShapeContext &c) {
   Operation *op = c.getOperation();
   Block &body = op->getRegion(0).front();
   unsigned carried = numCarried(op);
-  for (auto [i, element] : llvm::enumerate(ArrayRef<unsigned>{64, 1}))
+  const unsigned widths[] = {64, 1};
+  for (auto [i, width] : llvm::enumerate(widths))
     if (!isa<RankedTensorType>(body.getArgument(i).getType()))
-      body.getArgument(i).setType(makeTensorType({}, IntegerType::get(op->getContext(), element)));
+      body.getArgument(i).setType(makeTensorType({}, IntegerType::get(op->getContext(), width)));
   SmallVector<Type> initial(op->getOperands().take_back(carried).getTypes());
   // What is put into an empty sequence tells what its elements are; if nothing is, its type does.
   SmallVector<Type> unfilled = initial;
@@ -127,7 +128,7 @@ static FailureOr<SmallVector<Value>> lowerLoop(Operation *op, ValueRange operand
     Type element = body.getTerminator()->getOperand(carried + 1 + i).getType();
     if (failed(loopbody::checkCarried(op, element)))
       return failure();
-    stacks.push_back({b, cast<RankedTensorType>(getSeamType(element)), counts ? std::optional(trips) : std::nullopt});
+    stacks.push_back({b, cast<RankedTensorType>(getSeamType(element)), counts ? std::optional(trips) : std::nullopt, element});
     values.push_back(stacks.back().start());
     types.push_back(stacks.back().getType());
   }

@@ -134,14 +134,48 @@ static LogicalResult inferScan(ShapeContext &c) {
   return success();
 }
 
-// 8 to 9: a Scan over the batch whose body is the Scan over the sequence.
+// Makes the states of a body stay as they are from iteration `length` on. The iteration becomes one more state.
+static void stopAfter(Block &body, unsigned states, Value length, RewriterBase &rewriter) {
+  Location loc = length.getLoc();
+  OpBuilder::InsertionGuard guard(rewriter);
+  Operation *yield = body.getTerminator();
+  rewriter.setInsertionPoint(yield);
+  auto integer = RankedTensorType::get({}, rewriter.getI64Type());
+  Value iteration = body.insertArgument(states, integer, loc);
+  Value goes = createVersion(rewriter, loc, "Less", 9, {iteration, length}, {}, integer.clone(rewriter.getI1Type()))
+                   ->getResult(0);
+  SmallVector<Value> yielded(yield->getOperands());
+  for (unsigned i = 0; i < states; ++i)
+    yielded[i] = createVersion(rewriter, loc, "Where", 9, {goes, yielded[i], body.getArgument(i)}, {},
+                               eraseShape(yielded[i].getType()))
+                     ->getResult(0);
+  Value one = makeIntegers(rewriter, loc, 1, /*scalar=*/true);
+  Value next = createVersion(rewriter, loc, "Add", 7, {iteration, one}, {}, integer)->getResult(0);
+  yielded.insert(yielded.begin() + states, next);
+  rewriter.modifyOpInPlace(yield, [&] { yield->setOperands(yielded); });
+}
+
+// 8 to 9: a Scan over the batch whose body is the Scan over the sequence. With lengths of the sequences it goes on to the
+// end with the last states; what is scanned behind the length is undefined.
 static LogicalResult upgradeScan(Operation *op, PatternRewriter &rewriter) {
   Parts parts(op);
   auto versioned = cast<VersionedOpInterface>(op);
-  if (!versioned.getInputGroup(0).empty())
-    return op->emitOpError("cannot be upgraded to version 9: it has sequence_lens");
   Location loc = op->getLoc();
-  OperandRange inputs = versioned.getInputGroup(1);
+  SmallVector<Value> inputs(versioned.getInputGroup(1));
+  bool hasLengths = !versioned.getInputGroup(0).empty();
+  if (hasLengths) {
+    // A sequence that is scanned backwards begins with its own last element.
+    Value lengths = versioned.getInputGroup(0).front();
+    auto order = [&](StringRef name, int64_t axis) {
+      return rewriter.getNamedAttr(name, rewriter.getI64IntegerAttr(axis));
+    };
+    for (unsigned k = 0; k < parts.inputs; ++k)
+      if (Value &input = inputs[parts.states + k]; getListElement(op, "directions", k) != 0)
+        input = createVersion(rewriter, loc, "ReverseSequence", 10, {input, lengths},
+                              {order("batch_axis", 0), order("time_axis", 1)}, input.getType())
+                    ->getResult(0);
+    inputs.push_back(lengths);
+  }
   OperationState outerState(loc, "onnx.Scan_9");
   outerState.addOperands(inputs);
   outerState.addTypes(op->getResultTypes());
@@ -156,16 +190,27 @@ static LogicalResult upgradeScan(Operation *op, PatternRewriter &rewriter) {
     for (Type type : op->getResultTypes())
       results.push_back(withoutDims(type, 0));
     Block *block = rewriter.createBlock(&outer->getRegion(0), {}, types, SmallVector<Location>(types.size(), loc));
+    SmallVector<Value> operands(block->getArguments());
+    if (hasLengths) {
+      operands.pop_back();
+      operands.insert(operands.begin() + parts.states, makeIntegers(rewriter, loc, 0, /*scalar=*/true));
+      results.insert(results.begin() + parts.states, RankedTensorType::get({}, rewriter.getI64Type()));
+    }
     OperationState innerState(loc, "onnx.Scan_9");
-    innerState.addOperands(block->getArguments());
+    innerState.addOperands(operands);
     innerState.addTypes(results);
     innerState.addAttribute("num_scan_inputs", rewriter.getI64IntegerAttr(parts.inputs));
-    if (Attribute directions = op->getAttr("directions"))
+    if (Attribute directions = op->getAttr("directions"); directions && !hasLengths)
       innerState.addAttribute("scan_input_directions", directions);
     innerState.addRegion();
     Operation *inner = rewriter.create(innerState);
     rewriter.inlineRegionBefore(op->getRegion(0), inner->getRegion(0), inner->getRegion(0).end());
-    rewriter.create<YieldOp>(loc, inner->getResults());
+    SmallVector<Value> scanned(inner->getResults());
+    if (hasLengths) {
+      stopAfter(inner->getRegion(0).front(), parts.states, block->getArguments().back(), rewriter);
+      scanned.erase(scanned.begin() + parts.states);
+    }
+    rewriter.create<YieldOp>(loc, scanned);
   }
   rewriter.replaceOp(op, outer);
   return success();
@@ -199,7 +244,7 @@ static FailureOr<SmallVector<Value>> lowerScan(Operation *op, ValueRange operand
     Type element = body.getTerminator()->getOperand(parts.states + k).getType();
     if (failed(loopbody::checkCarried(op, element)))
       return failure();
-    stacks.push_back({b, cast<RankedTensorType>(getSeamType(element)), length});
+    stacks.push_back({b, cast<RankedTensorType>(getSeamType(element)), length, element});
     values.push_back(stacks.back().start());
   }
   OpFoldResult last = b.sub(length, b.getIndexAttr(1));
