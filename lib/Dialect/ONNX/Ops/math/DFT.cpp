@@ -168,12 +168,25 @@ struct Transform {
 };
 } // namespace
 
-// The number of parts of a signal's elements; an error where only the run tells.
-static FailureOr<int64_t> getParts(Operation *op, Value signal) {
+// The number of parts of a signal's elements. Where only the run tells, real ones get an imaginary part of zero.
+static int64_t getParts(LinalgBuilder &b, Value &signal) {
   int64_t parts = cast<RankedTensorType>(signal.getType()).getShape().back();
-  if (ShapedType::isDynamic(parts))
-    return op->emitOpError("cannot be compiled: the size of the last dimension is not known at compile time");
-  return parts;
+  if (!ShapedType::isDynamic(parts))
+    return parts;
+  Sizes sizes = b.sizes(signal);
+  Value given = b.index(sizes.back()), one = b.index(int64_t(1));
+  sizes.back() = b.getIndexAttr(2);
+  Value fits = b.compare(arith::CmpIPredicate::ule, b.sub(OpFoldResult(given), b.getIndexAttr(1)), b.getIndexAttr(1));
+  b.check(fits, "the last dimension is neither 1 (real) nor 2 (complex)");
+  Type element = getElementType(signal);
+  Value zero = b.scalar(element, 0), from = signal;
+  signal = b.generate(sizes, element, [&](ImplicitLocOpBuilder &n, ValueRange at) -> Value {
+    SmallVector<Value> place(at);
+    Value exists = n.create<arith::CmpIOp>(arith::CmpIPredicate::ult, at.back(), given);
+    place.back() = n.create<arith::MinUIOp>(at.back(), n.create<arith::SubIOp>(given, one));
+    return n.create<arith::SelectOp>(exists, n.create<tensor::ExtractOp>(from, place), zero);
+  });
+  return 2;
 }
 
 // In double precision, and back.
@@ -201,9 +214,7 @@ static FailureOr<SmallVector<Value>> lowerDFT(Operation *op, ValueRange operands
   auto dft = cast<DFTOp>(op);
   Value signal = operands[0];
   int64_t rank = getRank(signal);
-  FailureOr<int64_t> parts = getParts(op, signal);
-  if (failed(parts))
-    return failure();
+  int64_t parts = getParts(b, signal);
   Type element = getElementType(op->getOperand(0));
   Transform transform{b, b.getF64Type(), Value(), dft.getInverse() != 0, dft.getOnesided() != 0};
   using P = arith::CmpIPredicate;
@@ -234,7 +245,7 @@ static FailureOr<SmallVector<Value>> lowerDFT(Operation *op, ValueRange operands
   b.check(b.compare(P::sge, OpFoldResult(transform.length), number(1)), "the length is less than 1");
   Value wide = b.elementwise(signal, transform.compute,
                              [&](ImplicitLocOpBuilder &n, ValueRange x) { return toDouble(n, x[0], element); });
-  Value result = transform.apply(b.reshape(wide, {outer, size, inner, sizes.back()}), *parts);
+  Value result = transform.apply(b.reshape(wide, {outer, size, inner, sizes.back()}), parts);
   for (int64_t i = 0; i < rank - 1; ++i)
     sizes[i] = b.select(b.compare(P::eq, number(i), axis), b.dim(result, 1), sizes[i]);
   sizes.back() = b.dim(result, 3);
@@ -281,9 +292,7 @@ static LogicalResult inferSTFT(ShapeContext &c) {
 
 static FailureOr<SmallVector<Value>> lowerSTFT(Operation *op, ValueRange operands, LinalgBuilder &b) {
   Value signal = operands[0], window = b.operand(2);
-  FailureOr<int64_t> parts = getParts(op, signal);
-  if (failed(parts))
-    return failure();
+  int64_t parts = getParts(b, signal);
   Type element = getElementType(op->getOperand(0)), compute = b.getF64Type();
   Value step = getScalar(b, 1), length;
   if (b.onnxOperand(3))
@@ -298,7 +307,7 @@ static FailureOr<SmallVector<Value>> lowerSTFT(Operation *op, ValueRange operand
   b.check(b.compare(P::sge, OpFoldResult(length), one), "a frame has no elements");
   b.check(b.compare(P::sle, OpFoldResult(length), size), "a frame is longer than the signal");
   OpFoldResult frames = b.add(b.floorDiv(b.sub(size, OpFoldResult(length)), OpFoldResult(step)), one);
-  Sizes sizes{b.dim(signal, 0), frames, OpFoldResult(length), b.getIndexAttr(*parts)};
+  Sizes sizes{b.dim(signal, 0), frames, OpFoldResult(length), b.getIndexAttr(parts)};
   Value framed = b.generate(sizes, compute, [&](ImplicitLocOpBuilder &n, ValueRange i) -> Value {
     Value at = n.create<arith::AddIOp>(n.create<arith::MulIOp>(i[1], step), i[2]);
     Value x = toDouble(n, n.create<tensor::ExtractOp>(signal, ValueRange{i[0], at, i[3]}), element);
@@ -308,7 +317,7 @@ static FailureOr<SmallVector<Value>> lowerSTFT(Operation *op, ValueRange operand
   });
   Value flat = b.reshape(framed, {b.mul(sizes[0], frames), sizes[2], one, sizes[3]});
   Transform transform{b, compute, length, false, cast<STFTOp>(op).getOnesided() != 0};
-  Value result = transform.apply(flat, *parts);
+  Value result = transform.apply(flat, parts);
   Sizes full{sizes[0], frames, b.dim(result, 1), b.getIndexAttr(2)};
   return SmallVector<Value>{b.reshape(fromDouble(b, result, element), full)};
 }

@@ -42,7 +42,8 @@ static FailureOr<SmallVector<Value>> lowerTensorScatter(Operation *op, ValueRang
   Value length = b.index(sizes[axis]), count = b.index(written[axis]), zero = b.index(int64_t(0));
   if (starts) {
     b.checkEqual(b.dim(starts, 0), sizes[0], "there are not as many write indices as batch entries");
-    Value limit = circular ? b.index(b.sub(sizes[axis], b.getIndexAttr(1))) : b.index(b.sub(sizes[axis], written[axis]));
+    // In a circle every index that is not negative is one.
+    Value limit = circular ? b.index(INT64_MAX) : b.index(b.sub(sizes[axis], written[axis]));
     Value last = b.createOrFold<arith::IndexCastOp>(b.getI64Type(), limit);
     Value ok = b.reduce(starts, {0}, false, b.scalarInt(b.getI1Type(), 1),
                         [&](ImplicitLocOpBuilder &nested, ValueRange args) -> Value {
@@ -56,13 +57,19 @@ static FailureOr<SmallVector<Value>> lowerTensorScatter(Operation *op, ValueRang
   Value last = b.index(b.maximum(b.sub(written[axis], b.getIndexAttr(1)), b.getIndexAttr(0)));
   if (isConstantIntValue(written[axis], 0))
     return SmallVector<Value>{cache};
-  b.check(b.compare(arith::CmpIPredicate::sgt, written[axis], b.getIndexAttr(0)), "the update is empty");
+  if (!getConstantIntValue(written[axis])) { // It may be empty: then there is something to read all the same.
+    SmallVector<OpFoldResult> none(rank, b.getIndexAttr(0)), one = none;
+    one[axis] = b.getIndexAttr(1);
+    update = b.pad(update, none, one, b.scalarInt(element, 0));
+  }
   return SmallVector<Value>{b.elementwise(cache, element, [&](ImplicitLocOpBuilder &body, ValueRange args) -> Value {
     SmallVector<Value> at;
     for (int64_t i = 0; i < rank; ++i)
       at.push_back(body.create<linalg::IndexOp>(i));
     Value start = starts ? body.create<arith::IndexCastOp>(body.getIndexType(), body.create<tensor::ExtractOp>(starts, at[0]))
                          : zero;
+    if (circular)
+      start = body.create<arith::RemUIOp>(start, length);
     Value offset = body.create<arith::SubIOp>(at[axis], start);
     Value before = body.create<arith::CmpIOp>(arith::CmpIPredicate::slt, offset, zero);
     if (circular)

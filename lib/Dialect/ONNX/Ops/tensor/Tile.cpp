@@ -48,16 +48,43 @@ static ValueAnalysis::Values tileValues(ShapeContext &c) {
   return result;
 }
 
+// A scalar or one element of a numeric type as an int64 tensor of rank 1.
+static Value makeInteger(RewriterBase &rewriter, Location loc, Value value) {
+  auto type = RankedTensorType::get({1}, rewriter.getI64Type());
+  int64_t kind = onnx::getDataType(*onnx::getElementKind(type.getElementType()));
+  auto to = rewriter.getNamedAttr("to", rewriter.getI64IntegerAttr(kind));
+  Value one = makeIntegers(rewriter, loc, 1);
+  value = createVersion(rewriter, loc, "Reshape", 5, {value, one}, {}, type.clone(getElementTypeOrSelf(value.getType())))
+              ->getResult(0);
+  return createVersion(rewriter, loc, "Cast", 6, value, to, type)->getResult(0);
+}
+
 static LogicalResult upgradeTile(Operation *op, PatternRewriter &rewriter) {
   auto tiles = getFloats(getConstant(op->getOperand(1))), axis = getFloats(getConstant(op->getOperand(2)));
   auto type = dyn_cast<RankedTensorType>(op->getOperand(0).getType());
-  if (!tiles || !axis || tiles->size() != 1 || axis->size() != 1 || !type)
-    return op->emitOpError("cannot be upgraded to version 6: its tiles and axis are not constants");
-  if (!((*axis)[0] >= 0 && (*axis)[0] < type.getRank())) // NaN, too.
-    return op->emitOpError("axis ") << (*axis)[0] << " is out of range for rank " << type.getRank();
-  SmallVector<int64_t> repeats(type.getRank(), 1);
-  repeats[static_cast<int64_t>((*axis)[0])] = static_cast<int64_t>((*tiles)[0]);
-  replaceByNext(op, rewriter, {op->getOperand(0), makeIntegers(rewriter, op->getLoc(), repeats)});
+  if (!type)
+    return op->emitOpError("cannot be upgraded to version 6: the rank of its input is not known");
+  Location loc = op->getLoc();
+  int64_t rank = type.getRank();
+  if (axis && (axis->size() != 1 || !((*axis)[0] >= 0 && (*axis)[0] < rank))) // NaN, too.
+    return op->emitOpError("axis ") << (axis->empty() ? 0 : (*axis)[0]) << " is out of range for rank " << rank;
+  SmallVector<int64_t> numbers(rank, 1);
+  if (tiles && axis && tiles->size() == 1) {
+    numbers[static_cast<int64_t>((*axis)[0])] = static_cast<int64_t>((*tiles)[0]);
+    replaceByNext(op, rewriter, {op->getOperand(0), makeIntegers(rewriter, loc, numbers)});
+    return success();
+  }
+  // The tiles where the dimension's number is the axis, 1 elsewhere.
+  auto list = RankedTensorType::get({rank}, rewriter.getI64Type());
+  Value ones = makeIntegers(rewriter, loc, numbers);
+  numbers = llvm::to_vector(llvm::seq<int64_t>(0, rank));
+  Value is = createVersion(rewriter, loc, "Equal", 7,
+                           {makeIntegers(rewriter, loc, numbers), makeInteger(rewriter, loc, op->getOperand(2))}, {},
+                           list.clone(rewriter.getI1Type()))
+                 ->getResult(0);
+  Value repeats = createVersion(rewriter, loc, "Where", 9, {is, makeInteger(rewriter, loc, op->getOperand(1)), ones}, {}, list)
+                      ->getResult(0);
+  replaceByNext(op, rewriter, {op->getOperand(0), repeats});
   return success();
 }
 
