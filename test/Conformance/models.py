@@ -2,7 +2,7 @@
 
 import numpy as np
 from Conformance import schemas
-from onnx import helper, numpy_helper
+from onnx import GraphProto, helper, numpy_helper
 
 
 def input_types(case):
@@ -12,7 +12,7 @@ def input_types(case):
         parameter = schemas.formal(parameters, index)
         known = schemas.type_of(value)
         assigned = schemas.type_of_formal(parameter, case.types)
-        if schemas.is_heterogeneous(parameter):
+        if schemas.is_heterogeneous(parameter) and not case.homogeneous:
             assigned = known
         if known and known not in (assigned, assigned.removeprefix("optional(").removesuffix(")")):
             raise TypeError(f"{case.id}: input {index} is of {known}, not of {assigned}")
@@ -32,10 +32,35 @@ def output_types(case, expected=None):
             continue
         parameter = schemas.formal(parameters, index)
         text = schemas.type_of_formal(parameter, case.types)
-        if schemas.is_heterogeneous(parameter):
+        if schemas.is_heterogeneous(parameter) and not case.homogeneous:
             text = schemas.type_of(expected[len(types)]) if expected is not None else None
         types.append(text)
     return types
+
+
+def shape_of(value, name, dynamic):
+    """The shape of a tensor, or of every element of a sequence; None where nothing is known."""
+    if isinstance(value, list):
+        if len({np.ndim(item) for item in value}) != 1:
+            return None
+        symbolic = dynamic or len({item.shape for item in value}) > 1
+        value = value[0]
+    elif not isinstance(value, np.ndarray):
+        return None
+    else:
+        symbolic = dynamic
+    return [f"{name}_{axis}" for axis in range(value.ndim)] if symbolic else value.shape
+
+
+def renamed(graph, names):
+    """A subgraph that reads other values of its surroundings."""
+    result = type(graph)()
+    result.CopyFrom(graph)
+    for node in result.node:
+        node.input[:] = [names.get(name, name) for name in node.input]
+    for output in result.output:
+        output.name = names.get(output.name, output.name)
+    return result
 
 
 def used_cells(case, expected=None):
@@ -72,16 +97,20 @@ def build(members, opset, dynamic=False, plain=False, attributes=None, inputs=No
                 constants.append(numpy_helper.from_array(value, name))
                 continue
             feeds[name] = value
-            shape = None
-            if isinstance(value, np.ndarray):
-                symbolic = dynamic and index not in case.constants  # their sizes tell the ranks of others
-                shape = [f"{name}_{axis}" for axis in range(value.ndim)] if symbolic else value.shape
-            formals.append(helper.make_value_info(name, schemas.type_proto(text, shape)))
+            symbolic = dynamic and index not in case.constants  # the sizes of constants tell the ranks of others
+            formals.append(helper.make_value_info(name, schemas.type_proto(text, shape_of(value, name, symbolic))))
+        captured = {}
+        for index, (value, text) in enumerate(case.captured):
+            name = captured[f"captured{index}"] = f"c{number}_k{index}"
+            feeds[name] = value
+            formals.append(helper.make_value_info(name, schemas.type_proto(text, shape_of(value, name, dynamic))))
         kept = [f"c{number}_y{index}" if flag else "" for index, flag in enumerate(flags(case))]
         domain, op, _ = case.key
         node = helper.make_node(op, names, kept, name=f"c{number}", domain="" if domain == "ai.onnx" else domain)
         for name, value in (case.attributes if attributes is None else attributes).items():
-            node.attribute.append(helper.make_attribute(name, value(names) if callable(value) else value))
+            value = value(names) if callable(value) else value
+            value = renamed(value, captured) if isinstance(value, GraphProto) else value
+            node.attribute.append(helper.make_attribute(name, value))
         nodes.append(node)
         for name, text in zip(filter(None, kept), output_types(case, expected)):
             if text:

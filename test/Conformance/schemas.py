@@ -96,9 +96,9 @@ def type_of(value):
 
 
 def type_proto(text, shape=None):
-    """The TypeProto of a type; `shape` is that of a tensor."""
+    """The TypeProto of a type; `shape` is that of a tensor, or of a sequence's elements."""
     if inside := re.fullmatch(r"seq\((.*)\)", text):
-        return helper.make_sequence_type_proto(type_proto(inside[1]))
+        return helper.make_sequence_type_proto(type_proto(inside[1], shape))
     if inside := re.fullmatch(r"optional\((.*)\)", text):
         return helper.make_optional_type_proto(type_proto(inside[1], shape))
     if inside := re.fullmatch(r"map\((\w+),(.*)\)", text):

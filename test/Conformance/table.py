@@ -26,7 +26,9 @@ A case runs twice: `static` (shapes known, `constants` are initializers) and `dy
 `constants` are run-time inputs, of known shape for their sizes may tell the ranks of others). `fixed` inputs are
 initializers in both. Where an operator cannot have a dynamic form, say `dynamic="why not"`. An absent optional input
 is None. `outputs` is their number, or flags for which optional outputs are asked. Subgraph attributes are
-onnx.GraphProto. An attribute that names values is a function of the list of the inputs' names.
+onnx.GraphProto; what they read of their surroundings are `captured` (value, type) pairs, named captured0, captured1, ...
+An attribute that names values is a function of the list of the inputs' names. Arguments of a heterogeneous parameter
+tell their types themselves, or are `homogeneous`: of the assigned type.
 
 The oracle is chosen by oracles.py, in this order: `expected`, a NumPy function of the inputs written from the
 specification (returning one array, or a tuple for several outputs); onnx.reference where it implements that version's
@@ -74,6 +76,8 @@ class Case:
     check: Callable | None = None
     runs: int = 1
     dynamic: bool | str = True
+    homogeneous: bool = False
+    captured: Sequence = ()
     # Set by `enumerate_cases`.
     key: tuple = ()
     types: Mapping = field(default_factory=dict)
@@ -118,13 +122,12 @@ def enumerate_cases(key):
     missing = {(v, t): "no case" for v, types in variables.items() for t in types}
     if not function:
         return [], missing
-    found, tried = [], set()
+    found, tried = [], {}
 
     def attempt(types):
         identity = tuple(types.values())
         if identity in tried:
-            return False
-        tried.add(identity)
+            return tried[identity]
         given = list(function(op, version, dict(types), Draw(f"{key}{types}")))
         made = [case for case in given if isinstance(case, Case)]
         for case in made:
@@ -133,7 +136,8 @@ def enumerate_cases(key):
         for pair in types.items():
             if made:
                 missing.pop(pair, None)
-        return [case.reason for case in given if isinstance(case, Impossible)] or bool(made)
+        tried[identity] = [case.reason for case in given if isinstance(case, Impossible)] or bool(made)
+        return tried[identity]
 
     if pairs or not variables:
         for combination in itertools.product(*variables.values()):
