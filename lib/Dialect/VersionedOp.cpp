@@ -4,6 +4,7 @@
 #include "Dialect/FormalParameters.h"
 #include "Dialect/ONNX/IR/ElementKinds.h"
 #include "Dialect/OpBehavior.h"
+#include "Dialect/StatedRules.h"
 #include "mlir/IR/Builders.h"
 
 using namespace mlir;
@@ -122,7 +123,9 @@ LogicalResult verifyVersionedOp(Operation *op) {
       return op->emitOpError("needs at least one '") << formal.name << "'";
   if (failed(verifyAttributeNames(op)) || failed(verifyTypeVariables(versioned, signature)))
     return failure();
-  auto verify = isBeforeInference() ? nullptr : getBehavior(op).verify;
+  if (failed(verifyStatedRules(op)))
+    return failure();
+  auto verify = getBehavior(op).verify;
   return verify ? verify(op) : success();
 }
 

@@ -41,7 +41,7 @@ NEEDED = {
     "LabelEncoder": {"keys_floats": [1.0], "values_floats": [1.0]},
     "CategoryMapper": {"cats_int64s": [1], "cats_strings": ["a"]},
     "LinearRegressor": {"coefficients": [1.0]}, "Imputer": {"imputed_value_floats": [1.0]},
-    "TfIdfVectorizer": {"pool_int64s": [1]},
+    "TfIdfVectorizer": {"pool_int64s": [1]}, "DictVectorizer": {"int64_vocabulary": [1]},
 }  # fmt: skip
 # Optional inputs that exclude others, or that the bodies do not take.
 LEFT_OUT = {("Attention", "nonpad_kv_seqlen"), ("SequenceMap", "additional_inputs")}

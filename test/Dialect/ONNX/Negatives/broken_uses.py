@@ -30,6 +30,15 @@ KIND_NAMES = {
 }  # fmt: skip
 
 
+def has_word(word, message):
+    """Names are words: `int8` is not in `uint8`."""
+    return re.search(rf"(?<![\w.]){re.escape(word)}(?!\w)", message)
+
+
+def missing_words(words, message):
+    return [word for word in words if not has_word(word, message)]
+
+
 @dataclasses.dataclass
 class Negative:
     kind: str
@@ -40,10 +49,8 @@ class Negative:
 
     def missing(self, message):
         """The words that are not in the message."""
-        # Names are words: `int8` is not in `uint8`.
-        found = lambda word: re.search(rf"(?<![\w.]){re.escape(word)}(?!\w)", message)
-        lacking = [word for word in self.words if not found(word)]
-        if self.alternatives and not any(map(found, self.alternatives)):
+        lacking = missing_words(self.words, message)
+        if self.alternatives and not any(has_word(word, message) for word in self.alternatives):
             lacking.append(" or ".join(self.alternatives))
         return lacking
 

@@ -57,7 +57,9 @@ class Rule:
         for i, name in enumerate(outputs):
             formal = schema.outputs[min(i, len(schema.outputs) - 1)]
             allowed = formal_types(schema, formal)
-            results.append(helper.make_value_info(name, onnx_type(types.get(formal.type_str, choose(allowed)))))
+            sequence = "seq(tensor(float))"
+            chosen = types.get(formal.type_str) or (sequence if sequence in allowed else choose(allowed))
+            results.append(helper.make_value_info(name, onnx_type(chosen)))
         node = helper.make_node(self.op, names, outputs, name="use", domain=self.domain, **self.attributes)
         graph = helper.make_graph([node], "g", values, results, constants)
         opsets = [helper.make_opsetid(self.domain, schema.since_version)]

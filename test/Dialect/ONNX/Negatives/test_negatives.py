@@ -8,8 +8,9 @@ import os
 from collections import Counter, defaultdict
 
 import pytest
-from Dialect.ONNX.Negatives.broken_uses import all_negatives, all_positives
+from Dialect.ONNX.Negatives.broken_uses import all_negatives, all_positives, missing_words
 from Dialect.ONNX.Negatives.refusals import by_import, by_opt
+from Dialect.ONNX.Negatives.stated_rules import rules
 
 EVERYTHING = os.environ.get("STRATA_NEGATIVES") == "all"
 
@@ -63,3 +64,21 @@ def test_the_importer_refuses(negatives, capsys, tmp_path):
 
     with capsys.disabled():
         report("importer", kept, messages, lacking)
+
+
+def test_rules_in_words(capsys, tmp_path):
+    """What the operators' texts forbid, in models that break nothing else."""
+    broken, path = rules(), tmp_path / "broken.onnx"
+    messages = by_import([rule.model() for rule in broken], path)
+    amiss = []
+    for rule, message in zip(broken, messages):
+        where = f"{rule.op}-{rule.schema.since_version}"
+        use = f"{where} of {rule.inputs} with {rule.attributes}"
+        if message is None:
+            amiss.append(f"{use} is accepted, whose refusal should speak of {rule.words}")
+        elif missing := [text for text in ("node 0 'use'", where) if text not in message] + missing_words(rule.words, message):
+            amiss.append(f"{use}: the message lacks {missing}: {message}")
+    with capsys.disabled():
+        refused = sum(message is not None for message in messages)
+        print(f"\nrules in words: {refused} / {len(broken)} refused, of {len({rule.op for rule in broken})} operators")
+    assert not amiss, f"{len(amiss)}:\n" + "\n".join(amiss)

@@ -13,14 +13,16 @@ static int64_t getMostElements(Type element) {
 }
 
 static LogicalResult verifyConstantOfShape(Operation *op) {
-  Type element = getElementType(op->getResult(0));
+  // Null before the result's type is inferred.
+  auto result = dyn_cast<TensorType>(op->getResult(0).getType());
+  Type element = result ? result.getElementType() : Type();
   if (auto value = op->getAttrOfType<ElementsAttr>("value")) {
     if (value.getNumElements() != 1)
       return op->emitOpError("value must have one element, but has ") << value.getNumElements();
-    if (value.getElementType() != element)
+    if (element && value.getElementType() != element)
       return op->emitOpError("value is of element type ")
              << value.getElementType() << ", but the result holds " << element;
-  } else if (!element.isF32()) {
+  } else if (element && !element.isF32()) {
     return op->emitOpError("without a value the result holds 'f32', not ") << element;
   }
   std::optional<Shape> input = getShape(op->getOperand(0).getType());

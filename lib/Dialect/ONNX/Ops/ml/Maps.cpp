@@ -26,9 +26,10 @@ static Value makeLabels(Operation *op, LinalgBuilder &b, StringRef strings, Stri
   return b.constant(DenseElementsAttr::get(RankedTensorType::get({list.size()}, b.getI64Type()), list.asArrayRef()));
 }
 
+// Labels are strings or integers.
 static LogicalResult requireLabels(Operation *op, StringRef strings, StringRef integers) {
   if (op->hasAttr(strings) == op->hasAttr(integers))
-    return op->emitOpError("cannot be compiled: it needs one of ") << strings << " and " << integers;
+    return op->emitOpError("needs one of the attributes '") << strings << "' and '" << integers << "'";
   return success();
 }
 
@@ -71,6 +72,10 @@ static FailureOr<SmallVector<Value>> lowerZipMap(Operation *op, ValueRange opera
 
 static Type valueType(Type map) { return getElementTypeOrSelf(cast<MapType>(map).getValue()); }
 
+static LogicalResult verifyDictVectorizer(Operation *op) {
+  return requireLabels(op, "string_vocabulary", "int64_vocabulary");
+}
+
 static LogicalResult inferDictVectorizer(ShapeContext &c) {
   c.setType(0, makeTensorType({Dim(1), Dim(countLabels(c.getOperation(), "string_vocabulary", "int64_vocabulary"))},
                               valueType(c.input(0).getType())));
@@ -78,8 +83,6 @@ static LogicalResult inferDictVectorizer(ShapeContext &c) {
 }
 
 static FailureOr<SmallVector<Value>> lowerDictVectorizer(Operation *op, ValueRange operands, LinalgBuilder &b) {
-  if (failed(requireLabels(op, "string_vocabulary", "int64_vocabulary")))
-    return failure();
   auto map = cast<MapType>(op->getOperand(0).getType());
   if (getElementTypeOrSelf(map.getKey()) != labelType(op, "string_vocabulary"))
     return op->emitOpError("cannot be compiled: its vocabulary is not of the type of the keys");
@@ -149,6 +152,6 @@ static FailureOr<SmallVector<Value>> lowerCastMap(Operation *op, ValueRange oper
 
 STRATA_SLICE(Maps) {
   ops.add("ml.ZipMap", {.inferShapes = inferZipMap, .lower = lowerZipMap});
-  ops.add("ml.DictVectorizer", {.inferShapes = inferDictVectorizer, .lower = lowerDictVectorizer});
+  ops.add("ml.DictVectorizer", {.verify = verifyDictVectorizer, .inferShapes = inferDictVectorizer, .lower = lowerDictVectorizer});
   ops.add("ml.CastMap", {.verify = verifyCastMap, .inferShapes = inferCastMap, .lower = lowerCastMap});
 }

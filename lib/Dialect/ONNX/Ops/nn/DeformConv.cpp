@@ -58,6 +58,22 @@ static LogicalResult inferDeformConv(ShapeContext &c) {
         result[2 + i] = size;
     }
   }
+  int64_t groups = c.integer("offset_group", 1), positions = groups;
+  for (int64_t size : *kernel)
+    positions = ShapedType::isDynamic(size) || ShapedType::isDynamic(positions) ? ShapedType::kDynamic : positions * size;
+  std::optional<Shape> mask = c.shape(4);
+  if (x && (*x)[1].isStatic() && (*x)[1].size % groups != 0)
+    return c.emitError() << "has " << (*x)[1].size << " channels, which do not divide into an 'offset_group' of " << groups;
+  if (!ShapedType::isDynamic(positions)) {
+    if (offset && (*offset)[1].isStatic() && (*offset)[1].size != positions * rank)
+      return c.emitError() << "'offset' has " << (*offset)[1].size << " channels, not " << positions * rank;
+    if (mask && mask->size() > 1 && (*mask)[1].isStatic() && (*mask)[1].size != positions)
+      return c.emitError() << "'mask' has " << (*mask)[1].size << " channels, not " << positions;
+  }
+  int64_t group = c.integer("group", 1);
+  if (x && w && (*x)[1].isStatic() && (*w)[1].isStatic() && (*x)[1].size != group * (*w)[1].size)
+    return c.emitError() << "'X' has " << (*x)[1].size << " channels, but " << group << " groups of filters 'W' read "
+                         << (*w)[1].size << " each";
   c.setShape(0, result);
   return success();
 }

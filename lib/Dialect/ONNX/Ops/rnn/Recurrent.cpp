@@ -24,6 +24,27 @@ unsigned getNumFunctions(Operation *op) {
 }
 } // namespace
 
+// The activation functions, and which parameters they have.
+namespace {
+struct Known {
+  StringLiteral name, key;
+  bool hasAlpha, hasBeta;
+  double alpha, beta;
+};
+} // namespace
+static constexpr Known kFunctions[] = {
+    {"Tanh", "tanh", false, false, 0, 0},           {"Sigmoid", "sigmoid", false, false, 0, 0},
+    {"Relu", "relu", false, false, 0, 0},           {"Affine", "affine", true, true, 1, 0},
+    {"LeakyRelu", "leakyrelu", true, false, 0.01, 0}, {"ThresholdedRelu", "thresholdedrelu", true, false, 1, 0},
+    {"ScaledTanh", "scaledtanh", true, true, 1, 1}, {"HardSigmoid", "hardsigmoid", true, true, 0.2, 0.5},
+    {"Elu", "elu", true, false, 1, 0},              {"Softsign", "softsign", false, false, 0, 0},
+    {"Softplus", "softplus", false, false, 0, 0}};
+
+static const Known *findFunction(StringRef name) {
+  // Case does not matter.
+  return llvm::find_if(kFunctions, [&](const Known &known) { return known.name.equals_insensitive(name); });
+}
+
 static StringRef getDirection(Operation *op) {
   auto attr = op->getAttrOfType<StringAttr>("direction");
   // Version 1 of GRU spells its default so.
@@ -39,6 +60,12 @@ static LogicalResult verifyRecurrent(Operation *op) {
     size_t count = getNumFunctions(op) * (direction == "bidirectional" ? 2 : 1);
     if (functions.size() < count)
       return op->emitOpError("'activations' has ") << functions.size() << " functions, not " << count;
+    for (StringAttr name : functions.getAsRange<StringAttr>())
+      if (findFunction(name.getValue()) == std::end(kFunctions)) {
+        InFlightDiagnostic error = op->emitOpError("'activations' has the unknown function '") << name.getValue() << "', not ";
+        llvm::interleaveComma(kFunctions, error, [&](const Known &known) { error << known.name; });
+        return error;
+      }
   }
   if (auto layout = op->getAttrOfType<IntegerAttr>("layout"); layout && layout.getInt() != 0 && layout.getInt() != 1)
     return op->emitOpError("'layout' is ") << layout.getInt() << ", not 0 or 1";
@@ -75,6 +102,12 @@ static LogicalResult inferRecurrent(ShapeContext &c) {
     }
   if (x && w && (*x)[2].isStatic() && (*w)[2].isStatic() && (*x)[2].size != (*w)[2].size)
     return c.emitError() << "'X' has " << (*x)[2].size << " features, but 'W' reads " << (*w)[2].size;
+  std::optional<Shape> lengths = c.shape(kLengths), initial = c.shape(kInitialH);
+  if (lengths && lengths->size() == 1 && (*lengths)[0].isStatic() && batch.isStatic() && (*lengths)[0].size != batch.size)
+    return c.emitError() << "'sequence_lens' has " << (*lengths)[0].size << " elements for a batch of " << batch.size;
+  if (const Dim *own = initial && initial->size() == 3 ? &(*initial)[batchFirst ? 0 : 1] : nullptr;
+      own && own->isStatic() && batch.isStatic() && own->size != batch.size)
+    return c.emitError() << "'initial_h' has " << own->size << " rows for a batch of " << batch.size;
   Shape state = batchFirst ? Shape{batch, directions, hidden} : Shape{directions, batch, hidden};
   c.setShape(0, batchFirst ? Shape{batch, seq, directions, hidden} : Shape{seq, directions, batch, hidden});
   c.setShape(1, state);
@@ -148,18 +181,6 @@ static Value apply(ImplicitLocOpBuilder &n, const Function &f, Value x) {
 
 // The functions of a direction; alpha and beta are taken in turn by those that have such.
 static FailureOr<SmallVector<Function>> getFunctions(Operation *op, int64_t direction) {
-  struct Known {
-    StringLiteral name, key;
-    bool hasAlpha, hasBeta;
-    double alpha, beta;
-  };
-  static constexpr Known all[] = {
-      {"Tanh", "tanh", false, false, 0, 0},           {"Sigmoid", "sigmoid", false, false, 0, 0},
-      {"Relu", "relu", false, false, 0, 0},           {"Affine", "affine", true, true, 1, 0},
-      {"LeakyRelu", "leakyrelu", true, false, 0.01, 0}, {"ThresholdedRelu", "thresholdedrelu", true, false, 1, 0},
-      {"ScaledTanh", "scaledtanh", true, true, 1, 1}, {"HardSigmoid", "hardsigmoid", true, true, 0.2, 0.5},
-      {"Elu", "elu", true, false, 1, 0},              {"Softsign", "softsign", false, false, 0, 0},
-      {"Softplus", "softplus", false, false, 0, 0}};
   unsigned count = getNumFunctions(op);
   SmallVector<StringRef> names;
   if (auto attr = op->getAttrOfType<ArrayAttr>("activations")) {
@@ -181,9 +202,7 @@ static FailureOr<SmallVector<Function>> getFunctions(Operation *op, int64_t dire
   ArrayRef<float> alphas = floats("activation_alpha"), betas = floats("activation_beta");
   SmallVector<Function> functions;
   for (StringRef name : names) {
-    const Known *known = llvm::find_if(all, [&](const Known &k) { return k.name.equals_insensitive(name); });
-    if (known == std::end(all))
-      return op->emitOpError("cannot be compiled: no activation function '") << name << "'";
+    const Known *known = findFunction(name);
     Function f{known->key, known->alpha, known->beta};
     if (known->hasAlpha && !alphas.empty()) {
       f.alpha = alphas.front();

@@ -127,6 +127,10 @@ static LogicalResult inferGatherND(ShapeContext &c) {
     return c.emitError() << "needs data and indices of rank at least 1";
   if (batch < 0 || batch >= std::min(rank, indexRank))
     return c.emitError() << "batch_dims " << batch << " is out of range for ranks " << rank << " and " << indexRank;
+  for (int64_t i = 0; i < batch; ++i)
+    if ((*data)[i].isStatic() && (*indices)[i].isStatic() && (*data)[i].size != (*indices)[i].size)
+      return c.emitError() << "has data of size " << (*data)[i].size << " and indices of size " << (*indices)[i].size
+                           << " in dimension " << i << ", which is one of the batch_dims";
   Dim depth = indices->back();
   if (!depth.isStatic())
     return success();

@@ -37,6 +37,8 @@ static LogicalResult inferPad(ShapeContext &c) {
       FailureOr<int64_t> normal = c.normalizeAxis(axis, rank);
       if (failed(normal))
         return failure();
+      if (llvm::is_contained(axes, *normal))
+        return c.emitError() << "has axis " << *normal << " twice in its axes";
       axes.push_back(*normal);
     }
   }

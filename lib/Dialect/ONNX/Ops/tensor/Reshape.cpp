@@ -59,6 +59,9 @@ static LogicalResult inferReshape(ShapeContext &c) {
     return success();
   }
   bool allowZero = allowsZero(c.getOperation());
+  auto holds = [&](int64_t size) { return llvm::any_of(*target, [&](const Dim &dim) { return dim.is(size); }); };
+  if (allowZero && holds(0) && holds(-1))
+    return c.emitError() << "has both 0 and -1 in its shape, which allowzero forbids";
   Shape result;
   SmallVector<Dim> numerators, denominators;
   std::optional<size_t> inferred;
@@ -91,6 +94,13 @@ static LogicalResult inferReshape(ShapeContext &c) {
   if (inferred && complete)
     result[*inferred] = divide(numerators, denominators);
   auto isStatic = [](ArrayRef<Dim> dims) { return llvm::all_of(dims, [](const Dim &dim) { return dim.isStatic(); }); };
+  Dim fixed(1), whole(1);
+  for (const Dim &dim : denominators)
+    fixed = fixed * dim;
+  for (const Dim &dim : numerators)
+    whole = whole * dim;
+  if (inferred && complete && fixed.isStatic() && whole.isStatic() && fixed.size > 0 && whole.size % fixed.size != 0)
+    return c.emitError() << "reshapes " << whole.size << " elements, which do not divide by " << fixed.size;
   if (input && isStatic(*input) && isStatic(result)) {
     auto count = [](ArrayRef<Dim> dims) {
       Dim product(1);

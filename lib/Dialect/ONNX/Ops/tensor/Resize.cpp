@@ -33,6 +33,8 @@ static FailureOr<SmallVector<int64_t>> getAxes(ShapeContext &c, int64_t rank) {
     FailureOr<int64_t> normal = c.normalizeAxis(axis, rank);
     if (failed(normal))
       return failure();
+    if (llvm::is_contained(axes, *normal))
+      return c.emitError() << "has axis " << *normal << " twice in its axes";
     axes.push_back(*normal);
   }
   return axes;
@@ -60,6 +62,8 @@ static LogicalResult inferResize(ShapeContext &c) {
     scales = c.floats(scalesInput(c));
   }
   auto sizes = c.version() >= 11 && isPresent(c.input(3)) ? c.values(3) : std::nullopt;
+  if (c.version() >= 13 && isPresent(c.input(2)) == isPresent(c.input(3)))
+    return c.emitError() << "needs either scales or sizes";
   if (scales && scales->size() != axes->size())
     return c.emitError() << "has " << scales->size() << " scales for " << axes->size() << " axes";
   if (sizes && sizes->size() != axes->size())

@@ -20,6 +20,11 @@ static LogicalResult verifyReverse(Operation *op) {
 static LogicalResult inferReverse(ShapeContext &c) {
   if (auto rank = c.rank(0); rank && *rank < 2)
     return c.emitError() << "needs an input of rank at least 2, not " << *rank;
+  std::optional<Shape> data = c.shape(0), lengths = c.shape(1);
+  int64_t batch = c.integer("batch_axis", 1);
+  if (data && lengths && lengths->size() == 1 && batch >= 0 && batch < static_cast<int64_t>(data->size()) &&
+      (*lengths)[0].isStatic() && (*data)[batch].isStatic() && (*lengths)[0].size != (*data)[batch].size)
+    return c.emitError() << "has " << (*lengths)[0].size << " 'sequence_lens' for a batch of " << (*data)[batch].size;
   c.copyShape(0);
   return success();
 }

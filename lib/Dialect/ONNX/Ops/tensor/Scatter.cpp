@@ -122,6 +122,12 @@ static LogicalResult inferScatterND(ShapeContext &c) {
     int64_t expected = indices->size() - 1 + rank - depth;
     if (updates && static_cast<int64_t>(updates->size()) != expected)
       return c.emitError() << "has updates of rank " << updates->size() << " instead of " << expected;
+    Shape written(indices->begin(), indices->end() - 1);
+    written.append(data->begin() + depth, data->end());
+    for (size_t i = 0; updates && i < written.size(); ++i)
+      if (written[i].isStatic() && (*updates)[i].isStatic() && written[i].size != (*updates)[i].size)
+        return c.emitError() << "has updates of size " << (*updates)[i].size << " in dimension " << i
+                             << ", but the indices and the data make it " << written[i].size;
   }
   c.copyShape(0);
   return success();

@@ -82,17 +82,21 @@ static LogicalResult inferSlice(ShapeContext &c) {
       return c.emitError() << "has " << axes->size() << " axes, but " << list->size() << " " << name;
   Shape result = *shape;
   bool hasSteps = c.version() >= 10 && c.hasInput(4);
+  llvm::SmallBitVector cut(rank);
   for (auto [k, written] : llvm::enumerate(*axes)) {
     FailureOr<int64_t> axis = c.normalizeAxis(written, rank);
     if (failed(axis))
       return failure();
+    if (cut.test(*axis))
+      return c.emitError() << "has axis " << *axis << " twice in its axes";
+    cut.set(*axis);
     AxisRange range;
     range.start = starts ? (*starts)[k] : Dim();
     range.end = ends ? (*ends)[k] : Dim();
     if (hasSteps)
       range.step = steps ? (*steps)[k] : Dim();
     if (range.step.is(0))
-      return c.emitError() << "has the step 0";
+      return c.emitError() << "has the step 0 among its steps";
     result[*axis] = getResultDim(range, (*shape)[*axis]);
   }
   c.setShape(0, result);

@@ -23,6 +23,12 @@ static LogicalResult inferTensorScatter(ShapeContext &c) {
       return c.emitError() << "has the batch axis 0 as its sequence axis";
     if (auto other = c.rank(1); other && *other != *rank)
       return c.emitError() << "has an update of rank " << *other << " for a cache of rank " << *rank;
+    if (std::optional<Shape> cache = c.shape(0), update = c.shape(1); update)
+      for (int64_t i = 0; i < *rank; ++i)
+        if ((*cache)[i].isStatic() && (*update)[i].isStatic() &&
+            (i == *axis ? (*update)[i].size > (*cache)[i].size : (*update)[i].size != (*cache)[i].size))
+          return c.emitError() << "has an update of size " << (*update)[i].size << " for a cache of size "
+                               << (*cache)[i].size << " in dimension " << i;
   }
   c.copyShape(0);
   return success();

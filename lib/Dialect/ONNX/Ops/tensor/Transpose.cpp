@@ -14,7 +14,10 @@ static LogicalResult verifyTranspose(Operation *op) {
   auto perm = op->getAttrOfType<DenseI64ArrayAttr>("perm");
   if (!perm)
     return success();
-  if (!isPermutationVector(perm.asArrayRef()))
+  // As an ordinary list is compared: MLIR's own check takes for granted that no element is too large.
+  SmallVector<int64_t> sorted(perm.asArrayRef());
+  llvm::sort(sorted);
+  if (!isIdentityPermutation(sorted))
     return op->emitOpError("'perm' is not a permutation of 0 to ") << perm.size() - 1;
   auto type = dyn_cast<RankedTensorType>(op->getOperand(0).getType());
   if (type && type.getRank() != perm.size())

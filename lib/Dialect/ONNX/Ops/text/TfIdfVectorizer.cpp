@@ -28,6 +28,8 @@ static LogicalResult verifyTfIdf(Operation *op) {
     return op->emitOpError("has a negative max_skip_count");
   auto strings = op->getAttrOfType<ArrayAttr>("pool_strings");
   auto numbers = op->getAttrOfType<DenseI64ArrayAttr>("pool_int64s");
+  if (!strings && !numbers)
+    return op->emitOpError("has no pool: neither pool_strings nor pool_int64s");
   if (strings && numbers)
     return op->emitOpError("has two pools: pool_strings and pool_int64s");
   if (!strings && !numbers)
@@ -82,8 +84,6 @@ static LogicalResult inferTfIdf(ShapeContext &c) {
 
 static FailureOr<SmallVector<Value>> lowerTfIdf(Operation *op, ValueRange operands, LinalgBuilder &b) {
   Type i64 = b.getI64Type();
-  if (!op->hasAttr("pool_strings") && !op->hasAttr("pool_int64s"))
-    return op->emitOpError("cannot be compiled: it has neither pool_strings nor pool_int64s");
   SmallVector<int64_t> pool(integers(op, "pool_int64s"));
   Value ids = operands[0];
   if (auto strings = op->getAttrOfType<ArrayAttr>("pool_strings")) {

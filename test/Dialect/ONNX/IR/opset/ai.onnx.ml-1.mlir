@@ -36,7 +36,7 @@ func.func @CategoryMapper(%arg0: tensor<*xi64>) {
 // CHECK-LABEL: @DictVectorizer(
 // CHECK: onnx.ml.DictVectorizer_1(
 func.func @DictVectorizer(%arg0: !onnx.map<i64, f64>) {
-  %0 = onnx.ml.DictVectorizer_1(%arg0) : (!onnx.map<i64, f64>) -> tensor<*xf32>
+  %0 = onnx.ml.DictVectorizer_1(%arg0) {int64_vocabulary = array<i64: 1>} : (!onnx.map<i64, f64>) -> tensor<*xf32>
   return
 }
 

@@ -1,7 +1,7 @@
 // RUN: strata-opt %s --split-input-file --onnx-infer-shapes --verify-diagnostics
 
 func.func @flag(%x: tensor<2x5x2xf32>) {
-  // expected-error @+1 {{'inverse' is 2, not 0 or 1}}
+  // expected-error @+1 {{'inverse' is 2, but must be 0 or 1}}
   %0 = onnx.DFT_20(%x, none, none) {inverse = 2 : i64} : (tensor<2x5x2xf32>, none, none) -> tensor<*xf32>
   return
 }

@@ -1,7 +1,7 @@
 // RUN: strata-opt %s --split-input-file --onnx-infer-shapes --verify-diagnostics
 
 func.func @form(%boxes: tensor<1x6x4xf32>, %scores: tensor<1x2x6xf32>) {
-  // expected-error @+1 {{'center_point_box' is 2, not 0 or 1}}
+  // expected-error @+1 {{'center_point_box' is 2, but must be 0 or 1}}
   %0 = onnx.NonMaxSuppression_11(%boxes, %scores, none, none, none) {center_point_box = 2 : i64} : (tensor<1x6x4xf32>, tensor<1x2x6xf32>, none, none, none) -> tensor<*xi64>
   return
 }
