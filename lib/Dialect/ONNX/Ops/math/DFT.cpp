@@ -42,7 +42,8 @@ static LogicalResult inferDFT(ShapeContext &c) {
     if (c.hasInput(2)) {
       auto known = c.integers(2);
       if (!known || known->size() != 1) {
-        Shape result(rank);
+        // Whole transforms keep the sizes, whichever it is.
+        Shape result = c.hasInput(1) || onesided ? Shape(rank) : *shape;
         result.back() = Dim(inverse && onesided ? 1 : 2);
         c.setShape(0, result);
         return success();

@@ -38,7 +38,9 @@ static LogicalResult inferGridSample(ShapeContext &c) {
                          << " spatial dimensions";
   if ((*x)[0].isStatic() && (*grid)[0].isStatic() && (*x)[0].size != (*grid)[0].size)
     return c.emitError() << "has " << (*x)[0].size << " inputs, but " << (*grid)[0].size << " grids";
-  Shape result{(*x)[0].isStatic() ? (*x)[0] : (*grid)[0], (*x)[1]};
+  // The batch: a number from either, else the input's name for it.
+  Dim batch = (*grid)[0].isStatic() && !(*x)[0].isStatic() ? (*grid)[0] : (*x)[0];
+  Shape result{batch, (*x)[1]};
   result.append(grid->begin() + 1, grid->end() - 1);
   c.setShape(0, result);
   return success();
