@@ -13,10 +13,18 @@
 
 namespace strata {
 
-/// Refuses operands and results whose type their formal parameter does not allow. One set per formal parameter. Called by
-/// the verifiers that ODS generates (VersionedOp.td).
-llvm::LogicalResult verifyTypes(mlir::Operation *op, llvm::ArrayRef<onnx::TypeSet> inputs,
-                                llvm::ArrayRef<onnx::TypeSet> outputs);
+/// The types that formal parameters allow, one set for each.
+struct TypeSets {
+  llvm::ArrayRef<onnx::TypeSet> inputs, outputs;
+};
+/// Says whose sets `typeSetsOf` shall give: ODS makes an overload for each op class, beside it (VersionedOp.td).
+template <typename OpT> struct OpTag {};
+
+/// The sets of an operator of ONNX by its op's name (`onnx.Relu_14`).
+std::optional<TypeSets> getTypeSets(llvm::StringRef op);
+
+/// Refuses operands and results whose type their formal parameter does not allow. Called by the verifiers that ODS makes.
+llvm::LogicalResult verifyTypes(mlir::Operation *op, TypeSets sets);
 
 /// Verifies an op whose results have no types yet: all but these and the rules that the operator's slice states.
 llvm::LogicalResult verifyBeforeInference(mlir::Operation *op);

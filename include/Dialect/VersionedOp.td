@@ -80,7 +80,9 @@ class TypeSetOf<Constraint c> {
 class TypeSetsOf<dag arguments> {
   list<int> indices = !range(!size(arguments));
   list<string> single = !foreach(i, indices, TypeSetOf<!getdagarg<Constraint>(arguments, i)>.text);
-  string text = !interleave(!filter(t, single, !not(!empty(t))), ", ");
+  list<string> sets = !filter(t, single, !not(!empty(t)));
+  string text = !foldl("", sets, all, set, all # set # ", ");
+  int count = !size(sets);
 }
 
 // The base class: dialect, ONNX-style domain, mnemonic prefix, operator name, since-version.
@@ -109,9 +111,15 @@ class VersionedOp<Dialect dialect, string operatorDomain, string prefix, string 
     static ::llvm::StringRef getSignature() { return "}] # signature # [{"; }
   }];
   let extraClassDefinition = [{
+    static ::strata::TypeSets typeSetsOf(::strata::OpTag<$cppClass>) {
+      // The last one only ends the list, which may be empty.
+      static constexpr ::strata::onnx::TypeSet sets[] = {}] # TypeSetsOf<arguments>.text
+          # TypeSetsOf<results>.text # [{::strata::onnx::TypeSet{}};
+      constexpr size_t inputs = }] # TypeSetsOf<arguments>.count # [{, outputs = }] # TypeSetsOf<results>.count # [{;
+      return {::llvm::ArrayRef(sets, inputs), ::llvm::ArrayRef(sets + inputs, outputs)};
+    }
     ::llvm::LogicalResult $cppClass::verify() {
-      if (::llvm::failed(::strata::verifyTypes(getOperation(), {}] # TypeSetsOf<arguments>.text # [{}, {}]
-                                               # TypeSetsOf<results>.text # [{})))
+      if (::llvm::failed(::strata::verifyTypes(getOperation(), typeSetsOf(::strata::OpTag<$cppClass>()))))
         return ::llvm::failure();
       return ::strata::verifyVersionedOp(getOperation());
     }

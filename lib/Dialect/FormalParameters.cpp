@@ -79,14 +79,14 @@ static LogicalResult verifyTypes(Operation *op, StringRef what, ArrayRef<Formal>
   return success();
 }
 
-LogicalResult verifyTypes(Operation *op, ArrayRef<onnx::TypeSet> inputs, ArrayRef<onnx::TypeSet> outputs) {
+LogicalResult verifyTypes(Operation *op, TypeSets sets) {
   auto versioned = cast<VersionedOpInterface>(op);
   Signature signature = Signature::parse(versioned.getSignature());
-  if (failed(verifyTypes(op, "operand", signature.inputs, inputs, [&](unsigned i) { return versioned.getInputGroup(i); })))
+  if (failed(verifyTypes(op, "operand", signature.inputs, sets.inputs, [&](unsigned i) { return versioned.getInputGroup(i); })))
     return failure();
   if (isBeforeInference())
     return success();
-  return verifyTypes(op, "result", signature.outputs, outputs, [&](unsigned i) { return versioned.getOutputGroup(i); });
+  return verifyTypes(op, "result", signature.outputs, sets.outputs, [&](unsigned i) { return versioned.getOutputGroup(i); });
 }
 
 // ODS' verifiers have no argument but the op.

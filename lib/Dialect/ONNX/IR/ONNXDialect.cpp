@@ -1,5 +1,6 @@
 //===- ONNXDialect.cpp - types, attributes and non-operators of onnx ------===//
 
+#include "Dialect/FormalParameters.h"
 #include "Dialect/ONNX/IR/ONNXBase.h"
 #include "mlir/IR/Builders.h"
 #include "mlir/IR/DialectImplementation.h"
@@ -45,3 +46,18 @@ OpFoldResult InitializerOp::fold(FoldAdaptor) { return getValue(); }
 OpFoldResult CastShapeOp::fold(FoldAdaptor) {
   return getInput().getType() == getOutput().getType() ? OpFoldResult(getInput()) : OpFoldResult();
 }
+
+namespace strata {
+namespace onnx {
+#define ONNX_FAMILY(name) std::optional<TypeSets> getTypeSetsOf_##name(llvm::StringRef op);
+#include "Dialect/ONNX/IR/ONNXFamilies.def"
+} // namespace onnx
+
+std::optional<TypeSets> getTypeSets(StringRef op) {
+#define ONNX_FAMILY(name)                                                                                              \
+  if (std::optional<TypeSets> found = onnx::getTypeSetsOf_##name(op))                                                  \
+    return found;
+#include "Dialect/ONNX/IR/ONNXFamilies.def"
+  return std::nullopt;
+}
+} // namespace strata
