@@ -83,7 +83,6 @@ static constexpr OneOf kOneOf[] = {
     {"ScatterElements ScatterND", "reduction", "none add mul max min"},
     {"TensorScatter", "mode", "linear circular"},
     {"Upsample", "mode", "nearest linear bilinear"},
-    {"ml.CastMap", "map_form", "DENSE SPARSE"},
 };
 
 static constexpr AtLeast kAtLeast[] = {
@@ -139,10 +138,8 @@ static constexpr EqualDims kEqualDims[] = {
     {"DeformConv", "B", 0, "W", 0},
     {"DequantizeLinear", "x_zero_point", -1, "x_scale", -1},
     {"GRU LSTM RNN", "R", 0, "W", 0},
-    {"GRU LSTM RNN", "R", 1, "W", 1},
     {"GRU LSTM RNN", "B", 0, "W", 0},
     {"GRU LSTM RNN", "B", 1, "W", 1, 0, 2},
-    {"GRU LSTM RNN", "W", 2, "X", 2},
     {"GRU LSTM RNN", "initial_h", 2, "R", 2},
     {"LSTM", "initial_c", 2, "R", 2},
     {"MaxUnpool", "I", -1, "X", -1},

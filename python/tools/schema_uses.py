@@ -42,6 +42,9 @@ NEEDED = {
     "CategoryMapper": {"cats_int64s": [1], "cats_strings": ["a"]},
     "LinearRegressor": {"coefficients": [1.0]}, "Imputer": {"imputed_value_floats": [1.0]},
     "TfIdfVectorizer": {"pool_int64s": [1]}, "DictVectorizer": {"int64_vocabulary": [1]},
+    "LinearClassifier": {"classlabels_ints": [1]}, "TreeEnsembleClassifier": {"classlabels_int64s": [1]},
+    "SVMClassifier": {"classlabels_ints": [1], "coefficients": [1.0], "rho": [0.0]},
+    "SVMRegressor": {"coefficients": [1.0], "rho": [0.0]},
 }  # fmt: skip
 # Optional inputs that exclude others, or that the bodies do not take.
 LEFT_OUT = {("Attention", "nonpad_kv_seqlen"), ("SequenceMap", "additional_inputs")}

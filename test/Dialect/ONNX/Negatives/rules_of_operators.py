@@ -161,11 +161,11 @@ def traditional(rule, ml):
        classlabels_ints=[0], classlabels_strings=["a"])  # fmt: skip
     ml("LinearRegressor", ["1x2"], transforms, coefficients=[1.0, 1.0], post_transform="RELU")
     ml("LinearRegressor", ["1x2"], ["coefficients"], coefficients=[1.0, 1.0, 1.0], targets=2)
-    ml("SVMClassifier", ["1x2"], transforms, outputs=2, coefficients=[1.0], classlabels_ints=[0, 1], post_transform="RELU")
+    ml("SVMClassifier", ["1x2"], transforms, outputs=2, coefficients=[1.0], rho=[0.0], classlabels_ints=[0, 1], post_transform="RELU")
     kernels = ["kernel_type", "LINEAR", "POLY", "RBF", "SIGMOID"]
-    ml("SVMRegressor", ["1x2"], kernels, coefficients=[1.0, 1.0], kernel_type="CUBIC")
-    ml("SVMClassifier", ["1x2"], kernels, outputs=2, coefficients=[1.0], classlabels_ints=[0, 1], kernel_type="CUBIC")
-    ml("SVMRegressor", ["1x2"], ["one_class"], coefficients=[1.0, 1.0], one_class=2)
+    ml("SVMRegressor", ["1x2"], kernels, coefficients=[1.0, 1.0], rho=[0.0], kernel_type="CUBIC")
+    ml("SVMClassifier", ["1x2"], kernels, outputs=2, coefficients=[1.0], rho=[0.0], classlabels_ints=[0, 1], kernel_type="CUBIC")
+    ml("SVMRegressor", ["1x2"], ["one_class"], coefficients=[1.0, 1.0], rho=[0.0], one_class=2)
     ml("Normalizer", ["1x2"], ["norm", "MAX", "L1", "L2"], norm="L3")
     ml("Scaler", ["1x3"], ["offset"], offset=[1.0, 2.0], scale=[1.0])
     ml("Scaler", ["1x3"], ["scale"], offset=[1.0], scale=[1.0, 2.0])

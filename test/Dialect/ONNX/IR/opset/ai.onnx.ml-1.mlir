@@ -64,7 +64,7 @@ func.func @LabelEncoder(%arg0: tensor<*xi64>) {
 // CHECK-LABEL: @LinearClassifier(
 // CHECK: onnx.ml.LinearClassifier_1(
 func.func @LinearClassifier(%arg0: tensor<*xf32>) {
-  %0, %1 = onnx.ml.LinearClassifier_1(%arg0) {coefficients = array<f32: 1.0>} : (tensor<*xf32>) -> (tensor<*xi64>, tensor<*xf32>)
+  %0, %1 = onnx.ml.LinearClassifier_1(%arg0) {coefficients = array<f32: 1.0>, classlabels_ints = array<i64: 1>} : (tensor<*xf32>) -> (tensor<*xi64>, tensor<*xf32>)
   return
 }
 
@@ -92,14 +92,14 @@ func.func @OneHotEncoder(%arg0: tensor<*xf32>) {
 // CHECK-LABEL: @SVMClassifier(
 // CHECK: onnx.ml.SVMClassifier_1(
 func.func @SVMClassifier(%arg0: tensor<*xf32>) {
-  %0, %1 = onnx.ml.SVMClassifier_1(%arg0) : (tensor<*xf32>) -> (tensor<*xi64>, tensor<*xf32>)
+  %0, %1 = onnx.ml.SVMClassifier_1(%arg0) {classlabels_ints = array<i64: 1>, coefficients = array<f32: 1.0>, rho = array<f32: 0.0>} : (tensor<*xf32>) -> (tensor<*xi64>, tensor<*xf32>)
   return
 }
 
 // CHECK-LABEL: @SVMRegressor(
 // CHECK: onnx.ml.SVMRegressor_1(
 func.func @SVMRegressor(%arg0: tensor<*xf32>) {
-  %0 = onnx.ml.SVMRegressor_1(%arg0) : (tensor<*xf32>) -> tensor<*xf32>
+  %0 = onnx.ml.SVMRegressor_1(%arg0) {coefficients = array<f32: 1.0>, rho = array<f32: 0.0>} : (tensor<*xf32>) -> tensor<*xf32>
   return
 }
 
@@ -113,7 +113,7 @@ func.func @Scaler(%arg0: tensor<*xf32>) {
 // CHECK-LABEL: @TreeEnsembleClassifier(
 // CHECK: onnx.ml.TreeEnsembleClassifier_1(
 func.func @TreeEnsembleClassifier(%arg0: tensor<*xf32>) {
-  %0, %1 = onnx.ml.TreeEnsembleClassifier_1(%arg0) : (tensor<*xf32>) -> (tensor<*xi64>, tensor<*xf32>)
+  %0, %1 = onnx.ml.TreeEnsembleClassifier_1(%arg0) {classlabels_int64s = array<i64: 1>} : (tensor<*xf32>) -> (tensor<*xi64>, tensor<*xf32>)
   return
 }
 

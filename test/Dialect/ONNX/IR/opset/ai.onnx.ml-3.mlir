@@ -8,7 +8,7 @@
 // CHECK-LABEL: @TreeEnsembleClassifier(
 // CHECK: onnx.ml.TreeEnsembleClassifier_3(
 func.func @TreeEnsembleClassifier(%arg0: tensor<*xf32>) {
-  %0, %1 = onnx.ml.TreeEnsembleClassifier_3(%arg0) : (tensor<*xf32>) -> (tensor<*xi64>, tensor<*xf32>)
+  %0, %1 = onnx.ml.TreeEnsembleClassifier_3(%arg0) {classlabels_int64s = array<i64: 1>} : (tensor<*xf32>) -> (tensor<*xi64>, tensor<*xf32>)
   return
 }
 

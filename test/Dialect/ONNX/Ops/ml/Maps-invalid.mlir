@@ -25,7 +25,7 @@ func.func @rank(%0: tensor<1x2x3xf32>) -> !onnx.seq<!onnx.map<i64, f32>> {
 // -----
 
 func.func @no_labels(%0: tensor<2x3xf32>) -> !onnx.seq<!onnx.map<i64, f32>> {
-  // expected-error @below {{cannot be compiled: it needs one of classlabels_strings and classlabels_int64s}}
+  // expected-error @below {{needs one of the attributes 'classlabels_strings' and 'classlabels_int64s'}}
   %y = onnx.ml.ZipMap_1(%0) : (tensor<2x3xf32>) -> !onnx.seq<!onnx.map<i64, f32>>
   return %y : !onnx.seq<!onnx.map<i64, f32>>
 }
@@ -33,7 +33,7 @@ func.func @no_labels(%0: tensor<2x3xf32>) -> !onnx.seq<!onnx.map<i64, f32>> {
 // -----
 
 func.func @two_vocabularies(%0: !onnx.map<i64, f32>) -> tensor<1x1xf32> {
-  // expected-error @below {{cannot be compiled: it needs one of string_vocabulary and int64_vocabulary}}
+  // expected-error @below {{needs one of the attributes 'string_vocabulary' and 'int64_vocabulary'}}
   %y = onnx.ml.DictVectorizer_1(%0) {string_vocabulary = ["a"], int64_vocabulary = array<i64: 1>} : (!onnx.map<i64, f32>) -> tensor<1x1xf32>
   return %y : tensor<1x1xf32>
 }

@@ -17,7 +17,7 @@ func.func @activations(%0: tensor<5x1x3xf32>, %1: tensor<1x12x3xf32>, %2: tensor
 // -----
 
 func.func @layout(%0: tensor<5x1x3xf32>, %1: tensor<1x12x3xf32>, %2: tensor<1x12x4xf32>) -> tensor<*xf32> {
-  // expected-error @below {{'layout' is 2, not 0 or 1}}
+  // expected-error @below {{'layout' is 2, but must be 0 or 1}}
   %y = onnx.GRU_22(%0, %1, %2) {layout = 2 : i64} : (tensor<5x1x3xf32>, tensor<1x12x3xf32>, tensor<1x12x4xf32>) -> tensor<*xf32>
   return %y : tensor<*xf32>
 }
@@ -65,7 +65,7 @@ func.func @features(%0: tensor<5x1x7xf32>, %1: tensor<1x12x3xf32>, %2: tensor<1x
 // -----
 
 func.func @function(%0: tensor<5x1x3xf32>, %1: tensor<1x12x3xf32>, %2: tensor<1x12x4xf32>) -> tensor<*xf32> {
-  // expected-error @below {{cannot be compiled: no activation function 'Cube'}}
+  // expected-error @below {{'activations' has the unknown function 'Cube', not Tanh, Sigmoid}}
   %y = onnx.GRU_22(%0, %1, %2) {activations = ["Cube", "Tanh"]} : (tensor<5x1x3xf32>, tensor<1x12x3xf32>, tensor<1x12x4xf32>) -> tensor<*xf32>
   return %y : tensor<*xf32>
 }
