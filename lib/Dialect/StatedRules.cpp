@@ -92,7 +92,6 @@ static constexpr AtLeast kAtLeast[] = {
 
 static constexpr OperandForm kOperandForms[] = {
     {"BlackmanWindow HannWindow HammingWindow", "size", -1, 1},
-    {"CenterCropPad", "shape", 1, -1},
     {"ConvInteger", "x_zero_point", -1, 1},
     {"CumSum CumProd", "axis", -1, 1},
     {"Expand", "shape", 1, -1},
@@ -124,11 +123,13 @@ static constexpr OperandForm kOperandForms[] = {
 };
 
 static constexpr EqualDims kEqualDims[] = {
-    {"Attention", "K", 0, "Q", 0},
-    {"Attention", "V", 0, "Q", 0},
-    {"Attention", "K", 1, "V", 1},
+    {"Attention", "K", 0, "Q", 0, 3},
+    {"Attention", "K", 0, "Q", 0, 4},
+    {"Attention", "V", 0, "Q", 0, 3},
+    {"Attention", "V", 0, "Q", 0, 4},
+    {"Attention", "K", 1, "V", 1, 3},
+    {"Attention", "K", 1, "V", 1, 4},
     {"Attention", "K", 2, "V", 2, 4},
-    {"Attention", "K", 3, "Q", 3, 4},
     {"CausalConvWithState", "weight", 0, "input", 1},
     {"CausalConvWithState", "bias", 0, "input", 1},
     {"CausalConvWithState", "past_state", 0, "input", 0},
@@ -136,7 +137,6 @@ static constexpr EqualDims kEqualDims[] = {
     {"DeformConv", "offset", 0, "X", 0},
     {"DeformConv", "mask", 0, "X", 0},
     {"DeformConv", "B", 0, "W", 0},
-    {"DequantizeLinear", "x_zero_point", -1, "x_scale", -1},
     {"GRU LSTM RNN", "R", 0, "W", 0},
     {"GRU LSTM RNN", "B", 0, "W", 0},
     {"GRU LSTM RNN", "B", 1, "W", 1, 0, 2},
@@ -147,7 +147,6 @@ static constexpr EqualDims kEqualDims[] = {
     {"NegativeLogLikelihoodLoss", "weight", 0, "input", 1},
     {"NonMaxSuppression", "scores", 0, "boxes", 0, 3},
     {"NonMaxSuppression", "scores", 2, "boxes", 1, 3},
-    {"QuantizeLinear", "y_zero_point", -1, "y_scale", -1},
     {"RotaryEmbedding", "sin_cache", -1, "cos_cache", -1},
     {"ScatterElements Scatter", "updates", -1, "indices", -1},
     {"SoftmaxCrossEntropyLoss", "labels", 0, "scores", 0},

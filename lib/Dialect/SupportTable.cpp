@@ -134,7 +134,8 @@ void printSupportTable(raw_ostream &out) {
          "Printed by `strata-opt --list-ops=markdown`; do not edit. Every operator of ONNX at every version: the element\n"
          "types that its type variables (or parameters of one type) allow, and how it is compiled. A version that is not the\n"
          "newest is upgraded step by step, once, after the import; a function body is the one that the specification gives.\n"
-         "Sizes may be static or dynamic; ranks must be known when a model is compiled.\n\n"
+         "Sizes may be static or dynamic; ranks must be known when a model is compiled. The same lowerings are compiled for a\n"
+         "GPU by `--target=cuda`; what is no kernel stays on the host ([gpu.md](gpu.md), which also says what has been run).\n\n"
          "Names of several types:";
   for (const Group &group : kGroups) {
     SmallVector<StringRef> names;
@@ -167,7 +168,7 @@ void printSupportTable(raw_ostream &out) {
       ++total;
       compiled += !lowering.empty();
       out << "| " << version->getOperatorName() << " | " << version->getSinceVersion() << " | "
-          << elementTypes(versions[i]) << " | " << (lowering.empty() ? "no" : "yes") << " | no | "
+          << elementTypes(versions[i]) << " | " << (lowering.empty() ? "no | no" : "yes | compiles") << " | "
           << (lowering.empty() ? "" : "static, dynamic") << " | "
           << (version->isDeprecated() ? "none: deprecated" : lowering.empty() ? "none" : lowering) << " |\n";
     }

@@ -129,7 +129,6 @@ def others(rule, ml):
     rule(("QuantizeLinear", "DequantizeLinear"), ["2x3", "3x1"], ["scale"], axis=1)
     rule(("QuantizeLinear", "DequantizeLinear"), ["2x4", "2x3"], ["size 3", "2"], axis=1, block_size=2)
     rule(("QuantizeLinear", "DequantizeLinear"), ["2x4", "2x2"], ["block_size"], axis=1, block_size=-1)
-    rule("QuantizeLinear", ["2x3", "3", "2"], ["y_zero_point"], axis=1)
     rule("QuantizeLinear", ["2x3", "3", "3:uint8"], ["output_dtype"], axis=1, output_dtype=TensorProto.INT8)
     rule("ImageDecoder", ["2x2:uint8"], ["rank 1"])
     rule("ImageDecoder", ["9:uint8"], ["pixel_format", "RGB", "BGR", "Grayscale"], pixel_format="CMYK")

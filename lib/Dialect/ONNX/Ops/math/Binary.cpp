@@ -402,12 +402,18 @@ static LogicalResult inferPRelu(ShapeContext &c) {
 
 // Up to version 6 the operands have the same shape.
 static LogicalResult inferVariadic(ShapeContext &c) {
-  if (c.version() < 8)
-    for (Value operand : c.getOperation()->getOperands())
-      if (!mergeTypes(operand.getType(), c.input(0).getType()))
-        return c.emitError() << "operands have different shapes: " << c.input(0).getType() << " and "
-                             << operand.getType();
-  return inferBroadcast(c);
+  if (c.version() >= 8)
+    return inferBroadcast(c);
+  Type common = c.input(0).getType();
+  for (Value operand : c.getOperation()->getOperands()) {
+    if (!mergeTypes(operand.getType(), c.input(0).getType()))
+      return c.emitError() << "operands have different shapes: " << c.input(0).getType() << " and " << operand.getType();
+    if (Type merged = mergeTypes(common, operand.getType()))
+      common = merged;
+  }
+  if (std::optional<Shape> shape = getShape(common))
+    c.setShape(0, *shape);
+  return success();
 }
 
 static LogicalResult verifyBitShift(Operation *op) {

@@ -27,6 +27,9 @@ static LogicalResult inferCol2Im(ShapeContext &c) {
   Dim spatial = image ? image->front() : Dim();
   if (!spatial.isStatic() && block)
     spatial = block->front();
+  for (auto [name, count] : {std::pair("strides", 1), std::pair("dilations", 1), std::pair("pads", 2)})
+    if (auto list = c.integerArray(name); list && !spatial.isStatic())
+      spatial = Dim(list->size() / count);
   if (!spatial.isStatic())
     return success();
   if (block && block->front().isStatic() && block->front().size != spatial.size)

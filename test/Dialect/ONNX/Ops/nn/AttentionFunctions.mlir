@@ -1,7 +1,8 @@
 // RUN: strata-opt %s --split-input-file --onnx-infer-shapes | FileCheck %s
 
 // CHECK-LABEL: func.func @flex
-// CHECK: onnx.preview.FlexAttention_1{{.*}} -> tensor<2x8x5x6xf32>
+// CHECK: onnx.preview.FlexAttention_1(
+// CHECK: } : {{.*}} -> tensor<2x8x5x6xf32>
 func.func @flex(%q: tensor<2x8x5x4xf32>, %k: tensor<2x2x7x4xf32>, %v: tensor<2x2x7x6xf32>) -> tensor<*xf32> {
   %0 = onnx.preview.FlexAttention_1(%q, %k, %v) graph {
   } graph {

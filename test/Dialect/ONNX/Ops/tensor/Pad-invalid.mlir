@@ -2,7 +2,7 @@
 
 func.func @mode(%x: tensor<4xf32>) -> tensor<*xf32> {
   %a = onnx.Initializer dense<1> : tensor<2xi64>
-  // expected-error @below {{has the unknown mode 'mirror'}}
+  // expected-error @below {{attribute 'mode' has the unknown value 'mirror'; it must be 'constant', 'reflect', 'edge' or 'wrap'}}
   %y = onnx.Pad_25(%x, %a) {mode = "mirror"} : (tensor<4xf32>, tensor<2xi64>) -> tensor<*xf32>
   return %y : tensor<*xf32>
 }

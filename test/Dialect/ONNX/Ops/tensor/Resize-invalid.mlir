@@ -39,7 +39,7 @@ func.func @renamed(%x: tensor<2x3xf32>) -> tensor<*xf32> {
 
 func.func @mode(%x: tensor<2x3xf32>) -> tensor<*xf32> {
   %b = onnx.Initializer dense<2.0> : tensor<2xf32>
-  // expected-error @below {{has the unknown mode 'sharp'}}
+  // expected-error @below {{attribute 'mode' has the unknown value 'sharp'; it must be 'nearest', 'linear' or 'cubic'}}
   %y = onnx.Resize_19(%x, none, %b) {mode = "sharp"} : (tensor<2x3xf32>, none, tensor<2xf32>) -> tensor<*xf32>
   return %y : tensor<*xf32>
 }

@@ -17,7 +17,7 @@ func.func @complex(%x: tensor<5xcomplex<f32>>, %a: tensor<2xi64>, %b: tensor<2xc
 // -----
 
 func.func @ranks(%x: tensor<5xf32>, %a: tensor<2xi64>, %b: tensor<2x1xf32>) -> tensor<*xf32> {
-  // expected-error @below {{has updates of rank 2 for data of rank 1}}
+  // expected-error @below {{operands 'updates' and 'indices' must have the same shape, but have ranks 2 and 1}}
   %y = onnx.ScatterElements_18(%x, %a, %b) : (tensor<5xf32>, tensor<2xi64>, tensor<2x1xf32>) -> tensor<*xf32>
   return %y : tensor<*xf32>
 }

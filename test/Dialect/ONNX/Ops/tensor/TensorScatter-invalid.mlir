@@ -1,7 +1,7 @@
 // RUN: strata-opt %s --split-input-file --onnx-infer-shapes --convert-onnx-to-linalg --verify-diagnostics
 
 func.func @mode(%x: tensor<2x5x4xf32>, %a: tensor<2x1x4xf32>, %b: tensor<2xi64>) -> tensor<*xf32> {
-  // expected-error @below {{has the unknown mode 'ring'}}
+  // expected-error @below {{attribute 'mode' has the unknown value 'ring'; it must be 'linear' or 'circular'}}
   %y = onnx.TensorScatter_24(%x, %a, %b) {mode = "ring"} : (tensor<2x5x4xf32>, tensor<2x1x4xf32>, tensor<2xi64>) -> tensor<*xf32>
   return %y : tensor<*xf32>
 }
