@@ -131,12 +131,13 @@ STRATA_API void strata_rt_tfidf(const void *ids, const void *pool, const void *s
 /* In libstrata_regex, which links RE2: whether all of the string matches. */
 STRATA_API int64_t strata_rt_regex_compile(int64_t pattern, int64_t node);
 STRATA_API int64_t strata_rt_regex_full_match(int64_t regex, int64_t string);
-/* In libstrata_image, which links the codecs: an encoded image (one dimension of bytes), its height and width
- * (dimensions 0 and 1), and its pixels into `out` of height, width and channels. Each opened image is decoded once. */
+/* In libstrata_image, which links the codecs: an encoded image (one dimension of bytes), decoded; its height and width
+ * (dimensions 0 and 1; both zero if it cannot be decoded), and its pixels into `out` of height, width and channels, which
+ * is the end of it. */
 enum { STRATA_IMAGE_RGB = 0, STRATA_IMAGE_BGR = 1, STRATA_IMAGE_GRAY = 2 };
-STRATA_API int64_t strata_rt_image_open(const void *stream, int64_t node);
+STRATA_API int64_t strata_rt_image_open(const void *stream);
 STRATA_API int64_t strata_rt_image_size(int64_t image, int64_t dimension);
-STRATA_API void strata_rt_image_decode(const void *stream, int64_t image, int64_t format, void *out, int64_t node);
+STRATA_API void strata_rt_image_pixels(int64_t image, int64_t format, void *out);
 
 /* A copy of the tensor as an object, and its bytes back. */
 STRATA_API int64_t strata_rt_tensor_make(const void *tensor, int64_t dtype, int64_t rank);

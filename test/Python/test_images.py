@@ -36,9 +36,9 @@ def run(model, data):
     return model.run([np.frombuffer(data, np.uint8)])[0]
 
 
-def fails(models, data, message):
-    with pytest.raises(strata.RunError, match=f"the_node: cannot decode the .*{message}"):
-        run(models["RGB"], data)
+def is_empty(models, data):
+    """What cannot be decoded is an empty image."""
+    assert run(models["RGB"], data).shape == (0, 0, 3)
 
 
 def photo(mode="RGB", width=45, height=31):
@@ -219,7 +219,7 @@ FORMATS = ["BMP", "JPEG", "PNG", "PPM", "TIFF", "WEBP", "JPEG2000"]
 def test_truncated(models, format):
     data = encode(photo(), format)
     for length in {*range(0, min(len(data), 64)), *range(64, len(data) - 64, 97), len(data) // 2, len(data) * 9 // 10}:
-        fails(models, data[:length], "")
+        is_empty(models, data[:length])
     run(models["RGB"], data)  # the session goes on
 
 
@@ -231,17 +231,14 @@ def test_damaged(models, format):
         data = original.copy()
         at = RNG.integers(0, min(len(data), int(RNG.choice([64, 400, 10**6]))), RNG.integers(1, 6))
         data[at] = RNG.integers(0, 256, len(at))
-        try:
-            assert run(models["RGB"], data.tobytes()).ndim == 3
-        except strata.RunError as error:
-            assert "the_node: " in str(error)
+        assert run(models["RGB"], data.tobytes()).ndim == 3
 
 
 def test_unknown(models):
-    fails(models, b"", "the stream is empty")
+    is_empty(models, b"")
     for data in (b"x", b"GIF89a" + bytes(100), b"hello, world", bytes(1000), RNG.bytes(1000)):
-        fails(models, data, "it is neither BMP, JPEG, JPEG 2000, PNG, PNM, TIFF nor WebP")
-    fails(models, encode(photo(), "WEBP", save_all=True, append_images=[photo()]), "it is an animation")
+        is_empty(models, data)
+    is_empty(models, encode(photo(), "WEBP", save_all=True, append_images=[photo()]))
 
 
 def resized(data, at, pattern, *sizes):
@@ -250,25 +247,24 @@ def resized(data, at, pattern, *sizes):
 
 def test_claimed_sizes(models):
     """Sizes that the data cannot have are refused before there is memory for them."""
-    ends, allowed = "the data ends before the image does", "pixels are more than the [0-9]* that are allowed"
-    fails(models, b"P6 2000000000 2000000000 255 x", allowed)
-    fails(models, b"P6 10000 10000 255 x", ends)
-    fails(models, b"P6 99999999999999999999 1 255 x", "a number is too large")
-    fails(models, b"P5 0 3 255 x", "it has no pixels")
-    fails(models, bmp(2**31 - 1, 2**31 - 1, 24, 0, b"abc"), allowed)
-    fails(models, bmp(10000, -10000, 24, 0, b"abc"), ends)
-    fails(models, bmp(-5, 10, 24, 0, b"abc"), "it has no pixels")
-    fails(models, png(900000, 900000), "")
-    fails(models, png(10000, 10000), ends)
-    fails(models, bmp(10000, 10000, 8, 1, b"\0\1"), ends)
+    is_empty(models, b"P6 2000000000 2000000000 255 x")
+    is_empty(models, b"P6 10000 10000 255 x")
+    is_empty(models, b"P6 99999999999999999999 1 255 x")
+    is_empty(models, b"P5 0 3 255 x")
+    is_empty(models, bmp(2**31 - 1, 2**31 - 1, 24, 0, b"abc"))
+    is_empty(models, bmp(10000, -10000, 24, 0, b"abc"))
+    is_empty(models, bmp(-5, 10, 24, 0, b"abc"))
+    is_empty(models, png(900000, 900000))
+    is_empty(models, png(10000, 10000))
+    is_empty(models, bmp(10000, 10000, 8, 1, b"\0\1"))
     jpeg = encode(photo("L"), "JPEG")
-    fails(models, resized(jpeg, jpeg.index(b"\xff\xc0") + 5, ">HH", 65000, 65000), "")
-    fails(models, resized(jpeg, jpeg.index(b"\xff\xc0") + 5, ">HH", 10000, 10000), ends)
+    is_empty(models, resized(jpeg, jpeg.index(b"\xff\xc0") + 5, ">HH", 65000, 65000))
+    is_empty(models, resized(jpeg, jpeg.index(b"\xff\xc0") + 5, ">HH", 10000, 10000))
     jp2 = encode(photo(), "JPEG2000")
     size = jp2.index(b"\xff\x4f\xff\x51") + 8
-    fails(models, resized(jp2, size, ">II", 2**32 - 1, 2**32 - 1), "")
-    fails(models, resized(jp2, size + 16, ">II", 1, 1), ends)
-    fails(models, resized(jp2, size + 32, ">H", 16384), "it has 16384 components")
+    is_empty(models, resized(jp2, size, ">II", 2**32 - 1, 2**32 - 1))
+    is_empty(models, resized(jp2, size + 16, ">II", 1, 1))
+    is_empty(models, resized(jp2, size + 32, ">H", 16384))
 
 
 @pytest.mark.skipif(not shutil.which("strata-compile"), reason="strata-compile is not on the path")

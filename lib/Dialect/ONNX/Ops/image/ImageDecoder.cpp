@@ -1,9 +1,8 @@
 //===- ImageDecoder.cpp - ImageDecoder ----------------------------------===//
 //
 // Decoding is the runtime's (libstrata_image): first the size, then the pixels
-// into a buffer of it. What cannot be decoded ends the run with an error, as it
-// does in ONNX's reference implementation; the specification's text would give
-// an empty matrix, which nobody behind it could tell from an image.
+// into a buffer of it. What cannot be decoded is an empty image, as the
+// specification has it (ONNX's reference implementation fails).
 //
 //===----------------------------------------------------------------------===//
 
@@ -30,7 +29,7 @@ static LogicalResult inferImage(ShapeContext &c) {
 static FailureOr<SmallVector<Value>> lowerImage(Operation *op, ValueRange operands, LinalgBuilder &b) {
   Type i64 = b.getI64Type();
   StringRef format = getFormat(op->getAttrOfType<StringAttr>("pixel_format"));
-  Value image = callRuntime(b, "strata_rt_image_open", operands[0], i64, /*located=*/true);
+  Value image = callRuntime(b, "strata_rt_image_open", operands[0], i64);
   Sizes sizes;
   for (int64_t i = 0; i < 2; ++i) {
     Value size = callRuntime(b, "strata_rt_image_size", {image, b.scalarInt(i64, i)}, i64);
@@ -39,7 +38,7 @@ static FailureOr<SmallVector<Value>> lowerImage(Operation *op, ValueRange operan
   sizes.push_back(b.getIndexAttr(format == "Grayscale" ? 1 : 3));
   Value buffer = makeBuffer(b, sizes, b.getI8Type());
   int64_t code = format == "RGB" ? STRATA_IMAGE_RGB : format == "BGR" ? STRATA_IMAGE_BGR : STRATA_IMAGE_GRAY;
-  callRuntime(b, "strata_rt_image_decode", {operands[0], image, b.scalarInt(i64, code), buffer}, {}, /*located=*/true);
+  callRuntime(b, "strata_rt_image_pixels", {image, b.scalarInt(i64, code), buffer});
   return SmallVector<Value>{bufferToTensor(b, buffer)};
 }
 
