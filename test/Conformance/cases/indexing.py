@@ -60,7 +60,7 @@ def gather_nd(op, version, types, draw):
     for name, dims, indices, batch in forms:
         def expected(x, i, batch=batch):
             result = [np.asarray(x[at][tuple(np.moveaxis(i[at], -1, 0))]) for at in np.ndindex(x.shape[:batch])]
-            return np.stack(result).reshape(*x.shape[:batch], *result[0].shape)
+            return np.stack(result).reshape((*x.shape[:batch], *result[0].shape))
 
         operands = [draw(dims, element), values(indices)]
         yield Case(name, operands, {"batch_dims": batch} if batch else {}, constants=[1], expected=expected, **DATA)
