@@ -1,5 +1,6 @@
 //===- CopiesToLinalg.cpp - strided copies are loops ----------------------===//
 #include "Codegen/Passes.h"
+#include "GPU/DeviceMemory.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
@@ -19,7 +20,9 @@ struct CopiesToLinalgPass
     getOperation().walk([](memref::CopyOp op) {
       auto source = dyn_cast<MemRefType>(op.getSource().getType());
       auto target = dyn_cast<MemRefType>(op.getTarget().getType());
-      if (!source || !target ||
+      // The host cannot look into device memory; such copies are contiguous.
+      if (!source || !target || strata::isDeviceMemory(source) ||
+          strata::isDeviceMemory(target) ||
           (source.getLayout().isIdentity() && target.getLayout().isIdentity()))
         return;
       OpBuilder b(op);

@@ -186,6 +186,23 @@ static Value addressOf(const LLVMTypeConverter &converter, ConversionPatternRewr
   return MemRefDescriptor(descriptor).bufferPtr(rewriter, loc, converter, type);
 }
 
+/// Whether the type says that elements are not side by side.
+static bool isKnownStrided(MemRefType type) {
+  SmallVector<int64_t> strides;
+  int64_t offset, expected = 1;
+  if (failed(getStridesAndOffset(type, strides, offset)))
+    return true;
+  for (int64_t i = type.getRank(); i-- > 0;) {
+    int64_t size = type.getDimSize(i);
+    if (size == 1)
+      continue;
+    if (expected != ShapedType::kDynamic && strides[i] != ShapedType::kDynamic && strides[i] != expected)
+      return true;
+    expected = ShapedType::isDynamic(size) || expected == ShapedType::kDynamic ? ShapedType::kDynamic : expected * size;
+  }
+  return false;
+}
+
 /// Copies of which one side is the device.
 struct LowerDeviceCopy : ConvertOpToLLVMPattern<memref::CopyOp> {
   LowerDeviceCopy(LLVMTypeConverter &converter) : ConvertOpToLLVMPattern(converter, /*benefit=*/20) {}
@@ -196,7 +213,8 @@ struct LowerDeviceCopy : ConvertOpToLLVMPattern<memref::CopyOp> {
     auto target = dyn_cast<MemRefType>(op.getTarget().getType());
     if (!source || !target || (!isDeviceMemory(source) && !isDeviceMemory(target)))
       return failure();
-    if (!source.getLayout().isIdentity() || !target.getLayout().isIdentity())
+    // Strided copies are kernels; what folding of casts leaves here is contiguous, whatever its type does not say.
+    if (isKnownStrided(source) || isKnownStrided(target))
       return op.emitOpError("of a strided buffer from or to the device");
     StringRef name = !isDeviceMemory(source)   ? "strata_rt_gpu_upload"
                      : !isDeviceMemory(target) ? "strata_rt_gpu_download"
