@@ -216,13 +216,17 @@ struct ConcatToSlices : OpRewritePattern<tensor::ConcatOp> {
     Value result = rewriter.create<tensor::EmptyOp>(loc, type.getShape(),
                                                     type.getElementType());
     SmallVector<OpFoldResult> ones(rank, rewriter.getIndexAttr(1));
+    Operation *last = nullptr;
     for (auto [part, at] : parts) {
       SmallVector<OpFoldResult> offsets(rank, rewriter.getIndexAttr(0)), sizes;
       for (int64_t size : cast<RankedTensorType>(part.getType()).getShape())
         sizes.push_back(rewriter.getIndexAttr(size));
       offsets[op.getDim()] = rewriter.getIndexAttr(at);
-      if (Operation *made = maker(part))
+      // A part that is there twice, or two of one op, follow each other.
+      if (Operation *made = maker(part); made && made != last) {
         rewriter.setInsertionPointAfter(made);
+        last = made;
+      }
       result = rewriter.create<tensor::InsertSliceOp>(loc, part, result, offsets,
                                                       sizes, ones);
     }

@@ -13,6 +13,24 @@ func.func @main(%a: tensor<2xf32>, %b: tensor<3xf32>) -> tensor<5xf32> {
 
 // -----
 
+// A part that is there twice is inserted twice behind what makes it, and in order.
+// CHECK-LABEL: func.func @repeated(
+// CHECK:         %[[P:.*]] = linalg.generic
+// CHECK:         %[[I:.*]] = tensor.insert_slice %[[P]] into %{{.*}}[0] [2] [1]
+// CHECK-NEXT:    tensor.insert_slice %[[P]] into %[[I]][2] [2] [1]
+func.func @repeated(%a: tensor<2xf32>) -> tensor<4xf32> {
+  %e = tensor.empty() : tensor<2xf32>
+  %0 = linalg.generic {indexing_maps = [affine_map<(d0) -> (d0)>, affine_map<(d0) -> (d0)>], iterator_types = ["parallel"]} ins(%a : tensor<2xf32>) outs(%e : tensor<2xf32>) {
+  ^bb0(%x: f32, %y: f32):
+    %n = arith.negf %x : f32
+    linalg.yield %n : f32
+  } -> tensor<2xf32>
+  %1 = tensor.concat dim(0) %0, %0 : (tensor<2xf32>, tensor<2xf32>) -> tensor<4xf32>
+  return %1 : tensor<4xf32>
+}
+
+// -----
+
 // Only the border is filled; a side without padding has no slab.
 // CHECK-LABEL: func.func @pad(
 // CHECK:         %[[E:.*]] = tensor.empty() : tensor<5x6xf32>
