@@ -111,11 +111,9 @@ void threadMain() {
 
 /// Lets those go on whose rendezvous is complete; false if nobody can.
 bool release() {
-  unsigned ended = 0, atBarrier = 0;
-  for (unsigned i = 0; i < device.count; ++i) {
-    ended += device.threads[i].waits == Waits::Ended;
+  unsigned atBarrier = 0;
+  for (unsigned i = 0; i < device.count; ++i)
     atBarrier += device.threads[i].waits == Waits::ForBlock;
-  }
   bool any = false;
   if (atBarrier == device.count) {
     for (unsigned i = 0; i < device.count; ++i)
