@@ -28,35 +28,27 @@ inline void removeLibraryFlags() {
 
 /// Flags that describe the code to be made.
 struct CompileFlags {
-  llvm::cl::opt<unsigned> level{
-      "O", llvm::cl::Prefix, llvm::cl::desc("Optimisation level, 0 to 3"),
-      llvm::cl::init(3), llvm::cl::cat(flagCategory())};
-  llvm::cl::opt<std::string> march{
-      "march",
-      llvm::cl::desc("Architecture (x86-64, aarch64, ...) or triple; default: "
-                     "this machine's"),
-      llvm::cl::cat(flagCategory())};
-  llvm::cl::opt<std::string> mcpu{
-      "mcpu", llvm::cl::desc("CPU (native, x86-64-v3, ...); default: native"),
-      llvm::cl::cat(flagCategory())};
-  llvm::cl::opt<std::string> features{
-      "features", llvm::cl::desc("Features to add or remove: +avx2,-fma"),
-      llvm::cl::cat(flagCategory())};
-  llvm::cl::opt<std::string> name{
-      "name", llvm::cl::desc("Prefix of the exported symbols (a C identifier)"),
-      llvm::cl::init("model"), llvm::cl::cat(flagCategory())};
-  llvm::cl::opt<std::string> target{
-      "target", llvm::cl::value_desc("cpu|cuda[:sm_NN]"),
-      llvm::cl::desc("What kernels run on: the CPU, or an NVIDIA GPU (any from "
-                     "sm_80 on, or this one)"),
-      llvm::cl::init("cpu"), llvm::cl::cat(flagCategory())};
-  llvm::cl::opt<std::string> gpuFormat{
-      "gpu-format", llvm::cl::value_desc("auto|ptx|cubin|bitcode"),
-      llvm::cl::desc("What of the GPU's kernels the artifact holds; auto: machine "
-                     "code if --target names a GPU and ptxas is found, else PTX"),
-      llvm::cl::init("auto"), llvm::cl::cat(flagCategory())};
-  llvm::cl::opt<bool> verbose{"verbose",
-                              llvm::cl::desc("Show the phases and their times"),
+  llvm::cl::opt<unsigned> level{"O", llvm::cl::Prefix, llvm::cl::desc("Optimisation level, 0 to 3"), llvm::cl::init(3),
+                                llvm::cl::cat(flagCategory())};
+  llvm::cl::opt<std::string> march{"march",
+                                   llvm::cl::desc("Architecture (x86-64, aarch64, ...) or triple; default: "
+                                                  "this machine's"),
+                                   llvm::cl::cat(flagCategory())};
+  llvm::cl::opt<std::string> mcpu{"mcpu", llvm::cl::desc("CPU (native, x86-64-v3, ...); default: native"),
+                                  llvm::cl::cat(flagCategory())};
+  llvm::cl::opt<std::string> features{"features", llvm::cl::desc("Features to add or remove: +avx2,-fma"),
+                                      llvm::cl::cat(flagCategory())};
+  llvm::cl::opt<std::string> name{"name", llvm::cl::desc("Prefix of the exported symbols (a C identifier)"),
+                                  llvm::cl::init("model"), llvm::cl::cat(flagCategory())};
+  llvm::cl::opt<std::string> target{"target", llvm::cl::value_desc("cpu|cuda[:sm_NN]"),
+                                    llvm::cl::desc("What kernels run on: the CPU, or an NVIDIA GPU (any from "
+                                                   "sm_80 on, or this one)"),
+                                    llvm::cl::init("cpu"), llvm::cl::cat(flagCategory())};
+  llvm::cl::opt<std::string> gpuFormat{"gpu-format", llvm::cl::value_desc("auto|ptx|cubin|bitcode"),
+                                       llvm::cl::desc("What of the GPU's kernels the artifact holds; auto: machine "
+                                                      "code if --target names a GPU and ptxas is found, else PTX"),
+                                       llvm::cl::init("auto"), llvm::cl::cat(flagCategory())};
+  llvm::cl::opt<bool> verbose{"verbose", llvm::cl::desc("Show the phases and their times"),
                               llvm::cl::cat(flagCategory())};
 
   CompileOptions options() const {
@@ -81,7 +73,8 @@ struct CompileFlags {
                                 "sm_87, sm_89, sm_90, sm_90a, not '" +
                                     target + "'"
                               : "--gpu-format is auto, ptx, cubin or bitcode, "
-                                "not '" + gpuFormat + "'")
+                                "not '" +
+                                    gpuFormat + "'")
                    << "\n";
       std::exit(1);
     }
@@ -97,19 +90,17 @@ struct CompileFlags {
     if (!ended && terminal)
       os << "  " << phase << " ..." << (verbose ? "" : "\033[K\r");
     if (ended && verbose)
-      os << (terminal ? "\r" : "") << "  " << phase
-         << llvm::format(" %.3f s", seconds) << (terminal ? "\033[K\n" : "\n");
+      os << (terminal ? "\r" : "") << "  " << phase << llvm::format(" %.3f s", seconds)
+         << (terminal ? "\033[K\n" : "\n");
     else if (ended && terminal)
       os << "\033[K";
   }
 };
 
-
 /// Parses the command line; an error suggests the nearest flag and exits with 1.
 inline void parseCommandLine(int argc, char **argv, const char *overview) {
   llvm::cl::HideUnrelatedOptions(flagCategory());
-  llvm::cl::SetVersionPrinter(
-      [](llvm::raw_ostream &os) { os << "Strata " STRATA_VERSION "\n"; });
+  llvm::cl::SetVersionPrinter([](llvm::raw_ostream &os) { os << "Strata " STRATA_VERSION "\n"; });
   llvm::cl::ParseCommandLineOptions(argc, argv, overview);
 }
 

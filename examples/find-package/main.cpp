@@ -22,9 +22,8 @@ int main(int argc, char **argv) {
   std::map<std::string, int> census;
   module->walk([&](strata::VersionedOpInterface op) {
     std::string name = (op.getDomain() + "::" + op.getOperatorName()).str();
-    std::string newer = op.getSinceVersion() == op.getNewestVersion()
-                            ? ""
-                            : ", newest is " + std::to_string(op.getNewestVersion());
+    std::string newer =
+        op.getSinceVersion() == op.getNewestVersion() ? "" : ", newest is " + std::to_string(op.getNewestVersion());
     ++census[name + " since " + std::to_string(op.getSinceVersion()) + newer];
   });
   for (const auto &[name, count] : census)

@@ -37,12 +37,13 @@ struct OpBehavior {
 
   /// Replaces `op` by ops of the previous version of its operator. Called for every step of the operator that has one;
   /// without it, steps that keep the signature are taken as they are and the others refused. Fails with
-  /// refuseDowngrade(op) and the reason if the older version cannot say what `op` means (include/Dialect/VersionSteps.h).
+  /// refuseDowngrade(op) and the reason if the older version cannot say what `op` means
+  /// (include/Dialect/VersionSteps.h).
   llvm::LogicalResult (*downgrade)(mlir::Operation *op, mlir::PatternRewriter &rewriter) = nullptr;
 
   /// Replaces the newest version of the operator by linalg and its companions: returns one value of the seam's type per
-  /// result (null for an absent one). `operands` are the operands in the seam's types. Fails with a diagnostic that says
-  /// which form of the operator cannot be compiled.
+  /// result (null for an absent one). `operands` are the operands in the seam's types. Fails with a diagnostic that
+  /// says which form of the operator cannot be compiled.
   llvm::FailureOr<llvm::SmallVector<mlir::Value>> (*lower)(mlir::Operation *op, mlir::ValueRange operands,
                                                            LinalgBuilder &builder) = nullptr;
 };

@@ -3,9 +3,9 @@
 #ifndef STRATA_DIALECT_OPERATORSETS_H
 #define STRATA_DIALECT_OPERATORSETS_H
 
-#include "llvm/ADT/StringRef.h"
-#include "llvm/ADT/ArrayRef.h"
 #include "mlir/IR/OperationSupport.h"
+#include "llvm/ADT/ArrayRef.h"
+#include "llvm/ADT/StringRef.h"
 
 namespace mlir {
 class DialectRegistry;

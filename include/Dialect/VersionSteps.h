@@ -23,9 +23,7 @@ namespace strata {
 mlir::OperationName getVersion(mlir::Operation *op, int64_t version);
 
 /// Since-version of the operator's schema after this one; 0 for the newest.
-inline int64_t getNextVersion(mlir::Operation *op) {
-  return mlir::cast<VersionedOpInterface>(op).getNextVersion();
-}
+inline int64_t getNextVersion(mlir::Operation *op) { return mlir::cast<VersionedOpInterface>(op).getNextVersion(); }
 
 /// Since-version of the operator's schema before this one; 0 for the first.
 int64_t getPreviousVersion(mlir::Operation *op);
@@ -43,8 +41,8 @@ mlir::Operation *createVersion(mlir::RewriterBase &rewriter, mlir::Location loc,
                                llvm::ArrayRef<mlir::Value> inputs, llvm::ArrayRef<mlir::NamedAttribute> attrs,
                                mlir::TypeRange results);
 
-/// Replaces the op by version `version` of its operator with one value (null: absent) per formal input, these attributes
-/// and the same results.
+/// Replaces the op by version `version` of its operator with one value (null: absent) per formal input, these
+/// attributes and the same results.
 mlir::Operation *replaceByVersion(mlir::Operation *op, mlir::RewriterBase &rewriter, int64_t version,
                                   llvm::ArrayRef<mlir::Value> inputs, llvm::ArrayRef<mlir::NamedAttribute> attrs);
 
@@ -68,8 +66,8 @@ mlir::Value makeUnsqueeze(mlir::RewriterBase &rewriter, mlir::Location loc, mlir
 // Upgrades
 //===----------------------------------------------------------------------===//
 
-/// One step towards the newest version: the operator's own, or none but the name. Fails with a diagnostic if there is no
-/// such form. The rewriter stands at the op.
+/// One step towards the newest version: the operator's own, or none but the name. Fails with a diagnostic if there is
+/// no such form. The rewriter stands at the op.
 llvm::LogicalResult upgradeStep(mlir::Operation *op, mlir::PatternRewriter &rewriter);
 
 /// Replaces the op by its next version with these inputs, the attributes except `dropped`, and `added` ones.
@@ -111,9 +109,9 @@ struct Neutral {
   Neutral(llvm::StringRef name, const char *text) : name(name), text(text) {}
 };
 
-/// The step to the previous version with the same inputs, outputs and attributes. Refuses inputs, outputs and attributes
-/// that the version does not have (but for attributes at their neutral value, which are dropped), and what the
-/// version's verifier refuses. Before opset 11 axes count from the front: negative ones are rewritten.
+/// The step to the previous version with the same inputs, outputs and attributes. Refuses inputs, outputs and
+/// attributes that the version does not have (but for attributes at their neutral value, which are dropped), and what
+/// the version's verifier refuses. Before opset 11 axes count from the front: negative ones are rewritten.
 llvm::LogicalResult downgradeStep(mlir::Operation *op, mlir::RewriterBase &rewriter,
                                   llvm::ArrayRef<Neutral> neutral = {});
 

@@ -32,9 +32,7 @@ struct CompileRequest {
 int compile(const CompileRequest &request, const Progress &progress = {});
 
 /// Compiles a module of any phase; errors are diagnostics.
-mlir::LogicalResult compileModule(mlir::ModuleOp module,
-                                  const CompileRequest &request,
-                                  const Progress &progress = {});
+mlir::LogicalResult compileModule(mlir::ModuleOp module, const CompileRequest &request, const Progress &progress = {});
 
 } // namespace strata
 

@@ -44,29 +44,24 @@ void printDiagnostic(llvm::raw_ostream &os, mlir::Diagnostic &diagnostic);
 
 /// Reads a model: .onnx, or .mlir (text or bytecode) of any phase. Errors are
 /// diagnostics.
-mlir::OwningOpRef<mlir::ModuleOp> loadModule(llvm::StringRef path,
-                                             mlir::MLIRContext &context);
+mlir::OwningOpRef<mlir::ModuleOp> loadModule(llvm::StringRef path, mlir::MLIRContext &context);
 
 /// Finds mistakes in options (an unknown CPU, a name that is no identifier)
 /// before the work starts.
 llvm::Error checkOptions(const CompileOptions &options);
 
 /// Called with the name of a phase when it starts and when it has ended.
-using Progress =
-    std::function<void(llvm::StringRef phase, bool ended, double seconds)>;
+using Progress = std::function<void(llvm::StringRef phase, bool ended, double seconds)>;
 
 /// Lowers from wherever the module is up to `phase` (at most LLVM). A module
 /// remembers its phase in the attribute strata.phase; without one it is at the
 /// seam, or before it if it has operators.
-mlir::LogicalResult lowerTo(mlir::ModuleOp module, Phase phase,
-                            const CompileOptions &options,
+mlir::LogicalResult lowerTo(mlir::ModuleOp module, Phase phase, const CompileOptions &options,
                             const Progress &progress = {});
 
 /// A model ready to run: compiled in this process from .onnx or .mlir, or a
 /// compiled shared object. Null: the diagnostics said why.
-std::unique_ptr<Model> openModel(llvm::StringRef path,
-                                 const CompileOptions &options,
-                                 const SessionOptions &session,
+std::unique_ptr<Model> openModel(llvm::StringRef path, const CompileOptions &options, const SessionOptions &session,
                                  const Progress &progress = {});
 
 } // namespace strata

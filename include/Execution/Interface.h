@@ -24,7 +24,7 @@ struct ValueInfo {
   strata_dtype dtype = STRATA_UNDEFINED;
   std::vector<int64_t> shape;        ///< -1: known at run time only.
   std::vector<std::string> dimNames; ///< Symbolic names, "" for none.
-  bool ranked = true; ///< False for elements whose rank only the run tells.
+  bool ranked = true;                ///< False for elements whose rank only the run tells.
   /// What is in a sequence or an optional; keys and values of a map.
   std::vector<ValueInfo> elements;
 };

@@ -37,14 +37,12 @@ public:
   /// Compiles a module in the LLVM dialect (after buildLLVMPhase) into this
   /// process. Weights are not copied: `keepAlive` (the context, usually) owns
   /// them and lives as long as the model. Errors are diagnostics.
-  static mlir::FailureOr<std::unique_ptr<Model>>
-  jit(mlir::ModuleOp module, const CompileOptions &options,
-      const SessionOptions &session = {},
-      std::shared_ptr<void> keepAlive = nullptr);
+  static mlir::FailureOr<std::unique_ptr<Model>> jit(mlir::ModuleOp module, const CompileOptions &options,
+                                                     const SessionOptions &session = {},
+                                                     std::shared_ptr<void> keepAlive = nullptr);
 
   /// Opens what strata-compile --emit=lib wrote.
-  static llvm::Expected<std::unique_ptr<Model>>
-  load(const std::string &path, const SessionOptions &session = {});
+  static llvm::Expected<std::unique_ptr<Model>> load(const std::string &path, const SessionOptions &session = {});
 
   ~Model();
 

@@ -25,8 +25,7 @@ struct Tensor {
 
   bool isContainer() const { return dtype >= STRATA_SEQUENCE; }
   /// A tensor of strings, which are copied.
-  static Tensor ofStrings(std::vector<int64_t> shape,
-                          const std::vector<std::string> &strings);
+  static Tensor ofStrings(std::vector<int64_t> shape, const std::vector<std::string> &strings);
   static Tensor ofElements(strata_dtype dtype, std::vector<Tensor> elements);
 
   /// Zeroed memory for that type and shape; data is null if there is not

@@ -23,8 +23,7 @@ struct NamedTensor {
 
 /// Reads all tensors of a .npy, .npz or .pb file. Elements stored as void get
 /// the type `expected`, or bfloat16 for two bytes. Large .npy files are mapped.
-llvm::Expected<std::vector<NamedTensor>>
-readTensors(llvm::StringRef path, strata_dtype expected = STRATA_UNDEFINED);
+llvm::Expected<std::vector<NamedTensor>> readTensors(llvm::StringRef path, strata_dtype expected = STRATA_UNDEFINED);
 
 /// Writes row-major tensors; the file appears complete or not at all.
 llvm::Error writeNpy(llvm::StringRef path, const Tensor &tensor);

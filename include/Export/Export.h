@@ -13,8 +13,8 @@
 
 namespace strata {
 
-/// Writes a serialised ModelProto. Fails with a diagnostic where an op has no form in ONNX, or where the ops of a domain
-/// belong to no common opset.
+/// Writes a serialised ModelProto. Fails with a diagnostic where an op has no form in ONNX, or where the ops of a
+/// domain belong to no common opset.
 llvm::LogicalResult exportOnnx(mlir::ModuleOp module, llvm::raw_ostream &out);
 
 /// Writes ONNX's text syntax.

@@ -34,8 +34,8 @@ mlir::OwningOpRef<mlir::ModuleOp> importOnnxFile(llvm::StringRef path, mlir::MLI
                                                  const ImportOptions &options = {});
 
 /// Imports a serialised ModelProto. Weights point into `bytes`, which lives as long as the context.
-mlir::OwningOpRef<mlir::ModuleOp> importOnnxBytes(std::unique_ptr<llvm::MemoryBuffer> bytes,
-                                                  mlir::MLIRContext *context, const ImportOptions &options = {});
+mlir::OwningOpRef<mlir::ModuleOp> importOnnxBytes(std::unique_ptr<llvm::MemoryBuffer> bytes, mlir::MLIRContext *context,
+                                                  const ImportOptions &options = {});
 
 /// Imports ONNX's text syntax.
 mlir::OwningOpRef<mlir::ModuleOp> importOnnxText(llvm::StringRef text, mlir::MLIRContext *context,

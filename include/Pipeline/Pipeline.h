@@ -41,8 +41,7 @@ void buildVectorPhase(mlir::OpPassManager &pm, const CompileOptions &options);
 void buildLLVMPhase(mlir::OpPassManager &pm, const CompileOptions &options);
 
 /// From the seam to the LLVM dialect: all phases above.
-void buildCodegenPipeline(mlir::OpPassManager &pm,
-                          const CompileOptions &options);
+void buildCodegenPipeline(mlir::OpPassManager &pm, const CompileOptions &options);
 
 /// Registers --strata-<phase>-phase and --strata-codegen for strata-opt.
 void registerPipelines();

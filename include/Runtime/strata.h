@@ -31,13 +31,38 @@ extern "C" {
  *
  * Beyond the element types: what a value is that is no tensor (strata_tensor says how it lies in memory). */
 typedef enum strata_dtype {
-  STRATA_UNDEFINED = 0, STRATA_FLOAT = 1, STRATA_UINT8 = 2, STRATA_INT8 = 3, STRATA_UINT16 = 4, STRATA_INT16 = 5,
-  STRATA_INT32 = 6, STRATA_INT64 = 7, STRATA_STRING = 8, STRATA_BOOL = 9, STRATA_FLOAT16 = 10, STRATA_DOUBLE = 11,
-  STRATA_UINT32 = 12, STRATA_UINT64 = 13, STRATA_COMPLEX64 = 14, STRATA_COMPLEX128 = 15, STRATA_BFLOAT16 = 16,
-  STRATA_FLOAT8E4M3FN = 17, STRATA_FLOAT8E4M3FNUZ = 18, STRATA_FLOAT8E5M2 = 19, STRATA_FLOAT8E5M2FNUZ = 20,
-  STRATA_UINT4 = 21, STRATA_INT4 = 22, STRATA_FLOAT4E2M1 = 23, STRATA_FLOAT8E8M0 = 24, STRATA_UINT2 = 25,
-  STRATA_INT2 = 26, STRATA_FLOAT6E2M3 = 27, STRATA_FLOAT6E3M2 = 28,
-  STRATA_SEQUENCE = 64, STRATA_OPTIONAL = 65, STRATA_MAP = 66
+  STRATA_UNDEFINED = 0,
+  STRATA_FLOAT = 1,
+  STRATA_UINT8 = 2,
+  STRATA_INT8 = 3,
+  STRATA_UINT16 = 4,
+  STRATA_INT16 = 5,
+  STRATA_INT32 = 6,
+  STRATA_INT64 = 7,
+  STRATA_STRING = 8,
+  STRATA_BOOL = 9,
+  STRATA_FLOAT16 = 10,
+  STRATA_DOUBLE = 11,
+  STRATA_UINT32 = 12,
+  STRATA_UINT64 = 13,
+  STRATA_COMPLEX64 = 14,
+  STRATA_COMPLEX128 = 15,
+  STRATA_BFLOAT16 = 16,
+  STRATA_FLOAT8E4M3FN = 17,
+  STRATA_FLOAT8E4M3FNUZ = 18,
+  STRATA_FLOAT8E5M2 = 19,
+  STRATA_FLOAT8E5M2FNUZ = 20,
+  STRATA_UINT4 = 21,
+  STRATA_INT4 = 22,
+  STRATA_FLOAT4E2M1 = 23,
+  STRATA_FLOAT8E8M0 = 24,
+  STRATA_UINT2 = 25,
+  STRATA_INT2 = 26,
+  STRATA_FLOAT6E2M3 = 27,
+  STRATA_FLOAT6E3M2 = 28,
+  STRATA_SEQUENCE = 64,
+  STRATA_OPTIONAL = 65,
+  STRATA_MAP = 66
 } strata_dtype;
 
 /* A string: `length` bytes of UTF-8, which need not end with a zero and may contain some. */
@@ -72,8 +97,8 @@ typedef struct strata_tensor {
 } strata_tensor;
 
 /* An input or output of a model. dims[i] is -1 where the size is only known at run time; dim_names[i] is the symbolic
- * name of dimension i, or "" (equal names must have equal sizes in one run). Of a sequence or an optional, rank is 0 and
- * `element` tells what is in it; of a map, `element` is an array of two, keys and values. The rank of a tensor in a
+ * name of dimension i, or "" (equal names must have equal sizes in one run). Of a sequence or an optional, rank is 0
+ * and `element` tells what is in it; of a map, `element` is an array of two, keys and values. The rank of a tensor in a
  * container is -1 where only the run tells it. */
 typedef struct strata_value_info {
   const char *name;
@@ -115,8 +140,8 @@ STRATA_API const strata_value_info *strata_model_input(const strata_model *model
 STRATA_API const strata_value_info *strata_model_output(const strata_model *model, size_t index);
 
 typedef struct strata_session_options {
-  int32_t threads;       /* 0: all cores this process may use */
-  int32_t has_seed;      /* of the random operators without a seed of their own; 0: a new one for every session */
+  int32_t threads;  /* 0: all cores this process may use */
+  int32_t has_seed; /* of the random operators without a seed of their own; 0: a new one for every session */
   uint64_t seed;
   uint64_t memory_limit; /* bytes that a run may hold at once; 0: the machine's memory */
   int32_t profile;       /* measure each node (if the model was compiled with profiling) */

@@ -40,8 +40,7 @@ namespace {
 struct TruncateThroughF32 : OpRewritePattern<arith::TruncFOp> {
   using OpRewritePattern::OpRewritePattern;
 
-  LogicalResult matchAndRewrite(arith::TruncFOp op,
-                                PatternRewriter &rewriter) const override {
+  LogicalResult matchAndRewrite(arith::TruncFOp op, PatternRewriter &rewriter) const override {
     Type from = op.getIn().getType(), to = op.getType();
     if (!getElementTypeOrSelf(from).isF64() || getElementTypeOrSelf(to).isF32())
       return failure();
@@ -55,8 +54,7 @@ struct TruncateThroughF32 : OpRewritePattern<arith::TruncFOp> {
     auto constant = [&](int64_t value) -> Value {
       Attribute attr = rewriter.getI32IntegerAttr(value);
       if (auto vector = dyn_cast<VectorType>(i32))
-        return rewriter.create<arith::ConstantOp>(
-            loc, DenseElementsAttr::get(vector, attr));
+        return rewriter.create<arith::ConstantOp>(loc, DenseElementsAttr::get(vector, attr));
       return rewriter.create<arith::ConstantOp>(loc, cast<TypedAttr>(attr));
     };
     // Round to odd: where rounding to f32 moved the value away from zero, step
@@ -66,10 +64,8 @@ struct TruncateThroughF32 : OpRewritePattern<arith::TruncFOp> {
     Value bits = rewriter.create<arith::BitcastOp>(loc, i32, rounded);
     Value magnitude = rewriter.create<math::AbsFOp>(loc, op.getIn());
     Value backMagnitude = rewriter.create<math::AbsFOp>(loc, back);
-    Value away = rewriter.create<arith::CmpFOp>(loc, arith::CmpFPredicate::OGT,
-                                                backMagnitude, magnitude);
-    Value inexact = rewriter.create<arith::CmpFOp>(
-        loc, arith::CmpFPredicate::ONE, back, op.getIn());
+    Value away = rewriter.create<arith::CmpFOp>(loc, arith::CmpFPredicate::OGT, backMagnitude, magnitude);
+    Value inexact = rewriter.create<arith::CmpFOp>(loc, arith::CmpFPredicate::ONE, back, op.getIn());
     Value one = constant(1), zero = constant(0);
     Value step = rewriter.create<arith::SelectOp>(loc, away, one, zero);
     Value odd = rewriter.create<arith::SelectOp>(loc, inexact, one, zero);
@@ -84,8 +80,7 @@ struct TruncateThroughF32 : OpRewritePattern<arith::TruncFOp> {
 struct ExtendThroughF32 : OpRewritePattern<arith::ExtFOp> {
   using OpRewritePattern::OpRewritePattern;
 
-  LogicalResult matchAndRewrite(arith::ExtFOp op,
-                                PatternRewriter &rewriter) const override {
+  LogicalResult matchAndRewrite(arith::ExtFOp op, PatternRewriter &rewriter) const override {
     Type from = op.getIn().getType(), to = op.getType();
     if (!getElementTypeOrSelf(to).isF64() || getElementTypeOrSelf(from).isF32())
       return failure();
@@ -112,14 +107,12 @@ void scaleSubnormal(math::LogOp op) {
     return b.create<arith::ConstantOp>(attr);
   };
   Value x = op.getOperand();
-  Value small = b.create<arith::CmpFOp>(arith::CmpFPredicate::OLT, x,
-                                        constant(0x1p-126f));
+  Value small = b.create<arith::CmpFOp>(arith::CmpFPredicate::OLT, x, constant(0x1p-126f));
   Value scaled = b.create<arith::MulFOp>(x, constant(0x1p24f));
   op.setOperand(b.create<arith::SelectOp>(small, scaled, x));
   b.setInsertionPointAfter(op);
-  Value shift = b.create<arith::SelectOp>(
-      small, constant(static_cast<float>(24 * 0.69314718055994530942)),
-      constant(0));
+  Value shift =
+      b.create<arith::SelectOp>(small, constant(static_cast<float>(24 * 0.69314718055994530942)), constant(0));
   auto result = b.create<arith::SubFOp>(op.getResult(), shift);
   op.getResult().replaceAllUsesExcept(result, result);
 }
@@ -131,8 +124,7 @@ void strata::prepareApproximateMath(Operation *root) { root->walk(scaleSubnormal
 void strata::populateApproximateMathPatterns(RewritePatternSet &patterns) {
   RewritePatternSet polynomials(patterns.getContext());
   populateMathPolynomialApproximationPatterns(polynomials);
-  keepOnly<math::ExpOp, math::ExpM1Op, math::TanhOp, math::ErfOp, math::LogOp,
-           math::Log1pOp>(polynomials);
+  keepOnly<math::ExpOp, math::ExpM1Op, math::TanhOp, math::ErfOp, math::LogOp, math::Log1pOp>(polynomials);
   llvm::move(polynomials.getNativePatterns(), std::back_inserter(patterns.getNativePatterns()));
 }
 
@@ -143,8 +135,7 @@ void strata::populateNarrowFloatPatterns(RewritePatternSet &patterns) {
 }
 
 namespace {
-struct ApproximateMathPass
-    : strata::impl::ApproximateMathBase<ApproximateMathPass> {
+struct ApproximateMathPass : strata::impl::ApproximateMathBase<ApproximateMathPass> {
   void runOnOperation() override {
     MLIRContext *context = &getContext();
     auto apply = [&](RewritePatternSet &&patterns) {
@@ -158,10 +149,9 @@ struct ApproximateMathPass
     // What the LLVM dialect has no intrinsic for.
     RewritePatternSet calls(context);
     populateMathToLibmConversionPatterns(calls);
-    keepOnly<math::AcosOp, math::AcoshOp, math::AsinOp, math::AsinhOp,
-             math::AtanOp, math::Atan2Op, math::AtanhOp, math::CbrtOp,
-             math::CoshOp, math::ErfOp, math::ExpM1Op, math::Log1pOp,
-             math::SinhOp, math::TanOp, math::TanhOp>(calls);
+    keepOnly<math::AcosOp, math::AcoshOp, math::AsinOp, math::AsinhOp, math::AtanOp, math::Atan2Op, math::AtanhOp,
+             math::CbrtOp, math::CoshOp, math::ErfOp, math::ExpM1Op, math::Log1pOp, math::SinhOp, math::TanOp,
+             math::TanhOp>(calls);
     if (failed(apply(std::move(calls))))
       return signalPassFailure();
     RewritePatternSet narrow(context);

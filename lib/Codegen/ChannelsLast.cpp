@@ -22,8 +22,7 @@ using strata::transposed;
 
 /// What a sum of a window reads: an expression of a parallel and a reduction
 /// dimension; gives the parallel one.
-static std::optional<unsigned> windowDim(AffineExpr expr,
-                                         ArrayRef<utils::IteratorType> kinds) {
+static std::optional<unsigned> windowDim(AffineExpr expr, ArrayRef<utils::IteratorType> kinds) {
   if (!isa<AffineBinaryOpExpr>(expr))
     return std::nullopt;
   std::optional<unsigned> parallel;
@@ -35,9 +34,7 @@ static std::optional<unsigned> windowDim(AffineExpr expr,
   return parallel;
 }
 
-static bool isElementwise(linalg::GenericOp op) {
-  return op.getNumParallelLoops() == op.getNumLoops();
-}
+static bool isElementwise(linalg::GenericOp op) { return op.getNumParallelLoops() == op.getNumLoops(); }
 
 namespace {
 
@@ -45,8 +42,7 @@ namespace {
 struct MoveChannels : OpRewritePattern<linalg::GenericOp> {
   using OpRewritePattern::OpRewritePattern;
 
-  LogicalResult matchAndRewrite(linalg::GenericOp op,
-                                PatternRewriter &rewriter) const override {
+  LogicalResult matchAndRewrite(linalg::GenericOp op, PatternRewriter &rewriter) const override {
     if (!op.hasPureTensorSemantics() || op.getNumDpsInits() != 1)
       return failure();
     SmallVector<utils::IteratorType> kinds = op.getIteratorTypesArray();
@@ -103,12 +99,9 @@ struct MoveChannels : OpRewritePattern<linalg::GenericOp> {
     SmallVector<Value> inputs(op.getDpsInputs());
     inputs[data] = transposed(rewriter, loc, inputs[data], dataOrder);
     Value init = transposed(rewriter, loc, op.getDpsInits()[0], outOrder);
-    auto moved = rewriter.create<linalg::GenericOp>(
-        loc, init.getType(), inputs, init, maps, kinds);
-    rewriter.inlineRegionBefore(op.getRegion(), moved.getRegion(),
-                                moved.getRegion().begin());
-    rewriter.replaceOp(op, transposed(rewriter, loc, moved.getResult(0),
-                                      invertPermutationVector(outOrder)));
+    auto moved = rewriter.create<linalg::GenericOp>(loc, init.getType(), inputs, init, maps, kinds);
+    rewriter.inlineRegionBefore(op.getRegion(), moved.getRegion(), moved.getRegion().begin());
+    rewriter.replaceOp(op, transposed(rewriter, loc, moved.getResult(0), invertPermutationVector(outOrder)));
     return success();
   }
 };
@@ -117,8 +110,7 @@ struct MoveChannels : OpRewritePattern<linalg::GenericOp> {
 struct ComposeTransposes : OpRewritePattern<linalg::TransposeOp> {
   using OpRewritePattern::OpRewritePattern;
 
-  LogicalResult matchAndRewrite(linalg::TransposeOp op,
-                                PatternRewriter &rewriter) const override {
+  LogicalResult matchAndRewrite(linalg::TransposeOp op, PatternRewriter &rewriter) const override {
     if (!op.hasPureTensorSemantics())
       return failure();
     ArrayRef<int64_t> permutation = op.getPermutation();
@@ -129,10 +121,8 @@ struct ComposeTransposes : OpRewritePattern<linalg::TransposeOp> {
     }
     Operation *source = op.getInput().getDefiningOp();
     if (auto fill = dyn_cast_or_null<linalg::FillOp>(source)) {
-      SmallVector<OpFoldResult> sizes =
-          tensor::getMixedSizes(rewriter, loc, op.getInit());
-      Value empty = rewriter.create<tensor::EmptyOp>(
-          loc, sizes, getElementTypeOrSelf(op.getInit().getType()));
+      SmallVector<OpFoldResult> sizes = tensor::getMixedSizes(rewriter, loc, op.getInit());
+      Value empty = rewriter.create<tensor::EmptyOp>(loc, sizes, getElementTypeOrSelf(op.getInit().getType()));
       rewriter.replaceOpWithNewOp<linalg::FillOp>(op, fill.getInputs(), empty);
       return success();
     }
@@ -156,16 +146,13 @@ struct ComposeTransposes : OpRewritePattern<linalg::TransposeOp> {
 struct SinkThroughGeneric : OpRewritePattern<linalg::GenericOp> {
   using OpRewritePattern::OpRewritePattern;
 
-  LogicalResult matchAndRewrite(linalg::GenericOp op,
-                                PatternRewriter &rewriter) const override {
+  LogicalResult matchAndRewrite(linalg::GenericOp op, PatternRewriter &rewriter) const override {
     if (!op.hasPureTensorSemantics())
       return failure();
     bool elementwise = isElementwise(op);
     SmallVector<AffineMap> maps = op.getIndexingMapsArray();
     for (AffineMap map : maps)
-      if (llvm::any_of(map.getResults(), [](AffineExpr e) {
-            return isa<AffineBinaryOpExpr>(e);
-          }))
+      if (llvm::any_of(map.getResults(), [](AffineExpr e) { return isa<AffineBinaryOpExpr>(e); }))
         return failure();
     if (!elementwise && isProduct(op))
       return failure();
@@ -206,11 +193,9 @@ struct SinkThroughGeneric : OpRewritePattern<linalg::GenericOp> {
         map = *leader;
         back.push_back(invertPermutationVector(order));
       }
-    auto moved = rewriter.create<linalg::GenericOp>(
-        loc, ValueRange(inits).getTypes(), inputs, inits, maps,
-        op.getIteratorTypesArray());
-    rewriter.inlineRegionBefore(op.getRegion(), moved.getRegion(),
-                                moved.getRegion().begin());
+    auto moved = rewriter.create<linalg::GenericOp>(loc, ValueRange(inits).getTypes(), inputs, inits, maps,
+                                                    op.getIteratorTypesArray());
+    rewriter.inlineRegionBefore(op.getRegion(), moved.getRegion(), moved.getRegion().begin());
     // Loops in the order of the first result: what reads it finds an identity.
     SmallVector<Value> results(moved.getResults());
     for (auto [o, permutation] : llvm::enumerate(back))
@@ -222,16 +207,13 @@ struct SinkThroughGeneric : OpRewritePattern<linalg::GenericOp> {
 
 private:
   /// A contraction: which operand may be read how is decided elsewhere.
-  static bool isProduct(linalg::GenericOp op) {
-    return op.getNumDpsInputs() > 1;
-  }
+  static bool isProduct(linalg::GenericOp op) { return op.getNumDpsInputs() > 1; }
 };
 
 struct SinkThroughPad : OpRewritePattern<tensor::PadOp> {
   using OpRewritePattern::OpRewritePattern;
 
-  LogicalResult matchAndRewrite(tensor::PadOp op,
-                                PatternRewriter &rewriter) const override {
+  LogicalResult matchAndRewrite(tensor::PadOp op, PatternRewriter &rewriter) const override {
     auto transpose = op.getSource().getDefiningOp<linalg::TransposeOp>();
     Value padding = op.getConstantPaddingValue();
     if (!transpose || !padding)
@@ -239,17 +221,14 @@ struct SinkThroughPad : OpRewritePattern<tensor::PadOp> {
     if (padding.getDefiningOp() && op->isAncestor(padding.getDefiningOp()))
       rewriter.moveOpBefore(padding.getDefiningOp(), op);
     SmallVector<int64_t> back = invertPermutationVector(transpose.getPermutation());
-    SmallVector<OpFoldResult> low = op.getMixedLowPad(),
-                              high = op.getMixedHighPad();
+    SmallVector<OpFoldResult> low = op.getMixedLowPad(), high = op.getMixedHighPad();
     applyPermutationToVector(low, back);
     applyPermutationToVector(high, back);
     SmallVector<int64_t> shape(op.getResultType().getShape());
     applyPermutationToVector(shape, back);
-    Value padded = rewriter.create<tensor::PadOp>(
-        op.getLoc(), op.getResultType().clone(shape), transpose.getInput(), low,
-        high, padding);
-    rewriter.replaceOp(op, transposed(rewriter, op.getLoc(), padded,
-                                      transpose.getPermutation()));
+    Value padded = rewriter.create<tensor::PadOp>(op.getLoc(), op.getResultType().clone(shape), transpose.getInput(),
+                                                  low, high, padding);
+    rewriter.replaceOp(op, transposed(rewriter, op.getLoc(), padded, transpose.getPermutation()));
     return success();
   }
 };
@@ -257,22 +236,18 @@ struct SinkThroughPad : OpRewritePattern<tensor::PadOp> {
 struct SinkThroughSlice : OpRewritePattern<tensor::ExtractSliceOp> {
   using OpRewritePattern::OpRewritePattern;
 
-  LogicalResult matchAndRewrite(tensor::ExtractSliceOp op,
-                                PatternRewriter &rewriter) const override {
+  LogicalResult matchAndRewrite(tensor::ExtractSliceOp op, PatternRewriter &rewriter) const override {
     auto transpose = op.getSource().getDefiningOp<linalg::TransposeOp>();
     if (!transpose || op.getType().getRank() != op.getSourceType().getRank())
       return failure();
     SmallVector<int64_t> back = invertPermutationVector(transpose.getPermutation());
-    SmallVector<OpFoldResult> offsets = op.getMixedOffsets(),
-                              sizes = op.getMixedSizes(),
+    SmallVector<OpFoldResult> offsets = op.getMixedOffsets(), sizes = op.getMixedSizes(),
                               strides = op.getMixedStrides();
     applyPermutationToVector(offsets, back);
     applyPermutationToVector(sizes, back);
     applyPermutationToVector(strides, back);
-    Value slice = rewriter.create<tensor::ExtractSliceOp>(
-        op.getLoc(), transpose.getInput(), offsets, sizes, strides);
-    rewriter.replaceOp(op, transposed(rewriter, op.getLoc(), slice,
-                                      transpose.getPermutation()));
+    Value slice = rewriter.create<tensor::ExtractSliceOp>(op.getLoc(), transpose.getInput(), offsets, sizes, strides);
+    rewriter.replaceOp(op, transposed(rewriter, op.getLoc(), slice, transpose.getPermutation()));
     return success();
   }
 };
@@ -281,20 +256,17 @@ struct SinkThroughSlice : OpRewritePattern<tensor::ExtractSliceOp> {
 struct SinkThroughConcat : OpRewritePattern<tensor::ConcatOp> {
   using OpRewritePattern::OpRewritePattern;
 
-  LogicalResult matchAndRewrite(tensor::ConcatOp op,
-                                PatternRewriter &rewriter) const override {
+  LogicalResult matchAndRewrite(tensor::ConcatOp op, PatternRewriter &rewriter) const override {
     ArrayRef<int64_t> permutation;
     SmallVector<Value> parts;
     for (Value part : op.getInputs()) {
       auto transpose = part.getDefiningOp<linalg::TransposeOp>();
-      if (!transpose ||
-          (!permutation.empty() && permutation != transpose.getPermutation()))
+      if (!transpose || (!permutation.empty() && permutation != transpose.getPermutation()))
         return failure();
       permutation = transpose.getPermutation();
       parts.push_back(transpose.getInput());
     }
-    Value joined = rewriter.create<tensor::ConcatOp>(
-        op.getLoc(), permutation[op.getDim()], parts);
+    Value joined = rewriter.create<tensor::ConcatOp>(op.getLoc(), permutation[op.getDim()], parts);
     Value result = transposed(rewriter, op.getLoc(), joined, permutation);
     if (result.getType() != op.getType())
       result = rewriter.create<tensor::CastOp>(op.getLoc(), op.getType(), result);
@@ -395,9 +367,8 @@ struct SinkThroughExpand : OpRewritePattern<tensor::ExpandShapeOp> {
 struct ChannelsLastPass : strata::impl::ChannelsLastBase<ChannelsLastPass> {
   void runOnOperation() override {
     RewritePatternSet patterns(&getContext());
-    patterns.add<MoveChannels, ComposeTransposes, SinkThroughGeneric,
-                 SinkThroughPad, SinkThroughSlice, SinkThroughConcat, SinkThroughCollapse, SinkThroughExpand>(
-        &getContext());
+    patterns.add<MoveChannels, ComposeTransposes, SinkThroughGeneric, SinkThroughPad, SinkThroughSlice,
+                 SinkThroughConcat, SinkThroughCollapse, SinkThroughExpand>(&getContext());
     tensor::EmptyOp::getCanonicalizationPatterns(patterns, &getContext());
     GreedyRewriteConfig config;
     config.maxIterations = 100;

@@ -17,16 +17,14 @@ ConstantExpressions::ConstantExpressions(func::FuncOp function) {
       continue;
     }
     // They stand in the entry block, so they would run anyway.
-    if (!isMemoryEffectFree(&op) || op.hasTrait<OpTrait::IsTerminator>() ||
-        op.getNumResults() == 0)
+    if (!isMemoryEffectFree(&op) || op.hasTrait<OpTrait::IsTerminator>() || op.getNumResults() == 0)
       continue;
     llvm::SetVector<Value> values(op.operand_begin(), op.operand_end());
     for (Region &region : op.getRegions())
       getUsedValuesDefinedAbove(region, values);
     bool constant = true, weights = false;
     for (Value value : values) {
-      auto found = value.getDefiningOp() ? known.find(value.getDefiningOp())
-                                         : known.end();
+      auto found = value.getDefiningOp() ? known.find(value.getDefiningOp()) : known.end();
       constant &= found != known.end();
       weights |= found != known.end() && found->second;
     }

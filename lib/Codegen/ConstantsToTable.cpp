@@ -6,15 +6,15 @@
 //===----------------------------------------------------------------------===//
 #include "Codegen/Passes.h"
 
-#include "mlir/Dialect/Bufferization/IR/Bufferization.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Bufferization/IR/Bufferization.h"
 #include "mlir/Dialect/MLProgram/IR/MLProgram.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
-#include "mlir/Interfaces/DestinationStyleOpInterface.h"
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/IR/DialectResourceBlobManager.h"
 #include "mlir/IR/SymbolTable.h"
+#include "mlir/Interfaces/DestinationStyleOpInterface.h"
 
 namespace strata {
 #define GEN_PASS_DEF_CONSTANTSTOTABLE
@@ -41,20 +41,17 @@ static std::optional<int64_t> bytesOfElement(Type type) {
 static constexpr int64_t literalLimitBytes = 1024;
 
 namespace {
-struct ConstantsToTablePass
-    : strata::impl::ConstantsToTableBase<ConstantsToTablePass> {
+struct ConstantsToTablePass : strata::impl::ConstantsToTableBase<ConstantsToTablePass> {
   void runOnOperation() override {
     ModuleOp module = getOperation();
     liftLargeLiterals(module);
 
     Builder b(module.getContext());
     SmallVector<Attribute> table;
-    for (auto global :
-         llvm::make_early_inc_range(module.getOps<ml_program::GlobalOp>())) {
+    for (auto global : llvm::make_early_inc_range(module.getOps<ml_program::GlobalOp>())) {
       auto type = dyn_cast<RankedTensorType>(global.getType());
       if (!type || !type.hasStaticShape()) {
-        global.emitOpError("needs a tensor type of static shape, has ")
-            << global.getType();
+        global.emitOpError("needs a tensor type of static shape, has ") << global.getType();
         return signalPassFailure();
       }
       // The initial value's own type decides: the declared one may be wider.
@@ -80,15 +77,13 @@ struct ConstantsToTablePass
       entry.set("alignment", b.getI64IntegerAttr(64));
       entry.set("computed", b.getBoolAttr(computed));
       entry.set("needed_at_run_time", b.getBoolAttr(neededAtRunTime));
-      if (std::optional<Attribute> value = global.getValue();
-          value && isa<ElementsAttr>(*value))
+      if (std::optional<Attribute> value = global.getValue(); value && isa<ElementsAttr>(*value))
         entry.set("value", *value);
       auto buffer = MemRefType::get(type.getShape(), type.getElementType());
       OpBuilder builder(global);
-      auto slot = builder.create<memref::GlobalOp>(
-          global.getLoc(), global.getSymName(), b.getStringAttr("private"),
-          buffer, /*initial_value=*/Attribute(), /*constant=*/false,
-          b.getI64IntegerAttr(64));
+      auto slot =
+          builder.create<memref::GlobalOp>(global.getLoc(), global.getSymName(), b.getStringAttr("private"), buffer,
+                                           /*initial_value=*/Attribute(), /*constant=*/false, b.getI64IntegerAttr(64));
       slot->setAttr("strata.slot", b.getI64IntegerAttr(table.size()));
       table.push_back(entry.getDictionary(module.getContext()));
       for (Operation *user : loads)
@@ -139,8 +134,7 @@ private:
     return false;
   }
 
-  static LogicalResult replaceUse(Operation *user, MemRefType buffer,
-                                  StringRef name) {
+  static LogicalResult replaceUse(Operation *user, MemRefType buffer, StringRef name) {
     OpBuilder builder(user);
     Location loc = user->getLoc();
     // A destination stands before what computes its value, which can then be written there at once.
@@ -151,16 +145,15 @@ private:
       Value destination = builder.create<bufferization::ToTensorOp>(loc, address, /*restrict=*/true, /*writable=*/true);
       writeInto(store.getValueMutable(), destination);
       builder.setInsertionPoint(user);
-      builder.create<bufferization::MaterializeInDestinationOp>(
-          loc, TypeRange(), store.getValue(), address, /*restrict=*/true,
-          /*writable=*/true);
+      builder.create<bufferization::MaterializeInDestinationOp>(loc, TypeRange(), store.getValue(), address,
+                                                                /*restrict=*/true,
+                                                                /*writable=*/true);
       store.erase();
       return success();
     }
     if (!isa<ml_program::GlobalLoadConstOp, ml_program::GlobalLoadOp>(user))
       return user->emitOpError("is not a supported use of a constant");
-    Value tensor = builder.create<bufferization::ToTensorOp>(
-        loc, address, /*restrict=*/true, /*writable=*/false);
+    Value tensor = builder.create<bufferization::ToTensorOp>(loc, address, /*restrict=*/true, /*writable=*/false);
     if (tensor.getType() != user->getResult(0).getType())
       return user->emitOpError("loads another type than the constant has");
     user->getResult(0).replaceAllUsesWith(tensor);
@@ -178,8 +171,7 @@ private:
       if (!value || !type || value.isSplat())
         return;
       if (isa<DenseResourceElementsAttr>(value) ||
-          type.getNumElements() * *bytesOfElement(type.getElementType()) >
-              literalLimitBytes)
+          type.getNumElements() * *bytesOfElement(type.getElementType()) > literalLimitBytes)
         literals.push_back(op);
     });
     DenseMap<Attribute, ml_program::GlobalOp> known;
@@ -188,17 +180,14 @@ private:
       OpBuilder builder(op);
       if (!global) {
         OpBuilder top(module.getBodyRegion());
-        global = top.create<ml_program::GlobalOp>(
-            op.getLoc(), "literal", op.getType(), /*is_mutable=*/false,
-            op.getValue(), top.getStringAttr("private"));
+        global = top.create<ml_program::GlobalOp>(op.getLoc(), "literal", op.getType(), /*is_mutable=*/false,
+                                                  op.getValue(), top.getStringAttr("private"));
         symbols.insert(global);
       }
-      op.replaceAllUsesWith(
-          builder
-              .create<ml_program::GlobalLoadConstOp>(
-                  op.getLoc(), op.getType(),
-                  FlatSymbolRefAttr::get(global.getSymNameAttr()))
-              .getResult());
+      op.replaceAllUsesWith(builder
+                                .create<ml_program::GlobalLoadConstOp>(op.getLoc(), op.getType(),
+                                                                       FlatSymbolRefAttr::get(global.getSymNameAttr()))
+                                .getResult());
       op.erase();
     }
   }

@@ -33,69 +33,56 @@ using namespace mlir;
 namespace {
 
 /// Declares the runtime function on first use.
-LLVM::LLVMFuncOp runtimeFunction(OpBuilder &b, Operation *from, StringRef name,
-                                 Type result, ArrayRef<Type> arguments) {
+LLVM::LLVMFuncOp runtimeFunction(OpBuilder &b, Operation *from, StringRef name, Type result, ArrayRef<Type> arguments) {
   auto module = from->getParentOfType<ModuleOp>();
   if (auto found = module.lookupSymbol<LLVM::LLVMFuncOp>(name))
     return found;
   OpBuilder::InsertionGuard guard(b);
   b.setInsertionPointToStart(module.getBody());
-  return b.create<LLVM::LLVMFuncOp>(
-      b.getUnknownLoc(), name, LLVM::LLVMFunctionType::get(result, arguments));
+  return b.create<LLVM::LLVMFuncOp>(b.getUnknownLoc(), name, LLVM::LLVMFunctionType::get(result, arguments));
 }
 
 struct LowerAlloc : ConvertOpToLLVMPattern<memref::AllocOp> {
   using ConvertOpToLLVMPattern::ConvertOpToLLVMPattern;
 
-  LogicalResult
-  matchAndRewrite(memref::AllocOp op, OpAdaptor adaptor,
-                  ConversionPatternRewriter &rewriter) const override {
+  LogicalResult matchAndRewrite(memref::AllocOp op, OpAdaptor adaptor,
+                                ConversionPatternRewriter &rewriter) const override {
     Location loc = op.getLoc();
     MemRefType type = op.getType();
     if (!isConvertibleAndHasIdentityMaps(type))
       return rewriter.notifyMatchFailure(op, "needs an identity layout");
     SmallVector<Value> sizes, strides;
     Value bytes;
-    getMemRefDescriptorSizes(loc, type, adaptor.getDynamicSizes(), rewriter,
-                             sizes, strides, bytes);
+    getMemRefDescriptorSizes(loc, type, adaptor.getDynamicSizes(), rewriter, sizes, strides, bytes);
     if (!type.hasStaticShape())
       bytes = saturatingBytes(rewriter, loc, type, sizes);
     Type index = getIndexType();
     Value alignment = rewriter.create<LLVM::ConstantOp>(
-        loc, index,
-        rewriter.getIntegerAttr(index, std::max<int64_t>(
-                                           64, op.getAlignment().value_or(64))));
-    LLVM::LLVMFuncOp alloc = runtimeFunction(
-        rewriter, op,
-        strata::isDeviceMemory(type) ? "strata_rt_gpu_alloc" : "strata_rt_alloc",
-        getVoidPtrType(), {index, index});
-    Value pointer =
-        rewriter.create<LLVM::CallOp>(loc, alloc, ValueRange{bytes, alignment})
-            .getResult();
-    Value descriptor = createMemRefDescriptor(loc, type, pointer, pointer, sizes,
-                                              strides, rewriter);
+        loc, index, rewriter.getIntegerAttr(index, std::max<int64_t>(64, op.getAlignment().value_or(64))));
+    LLVM::LLVMFuncOp alloc =
+        runtimeFunction(rewriter, op, strata::isDeviceMemory(type) ? "strata_rt_gpu_alloc" : "strata_rt_alloc",
+                        getVoidPtrType(), {index, index});
+    Value pointer = rewriter.create<LLVM::CallOp>(loc, alloc, ValueRange{bytes, alignment}).getResult();
+    Value descriptor = createMemRefDescriptor(loc, type, pointer, pointer, sizes, strides, rewriter);
     rewriter.replaceOp(op, descriptor);
     return success();
   }
 
 private:
   /// The size in bytes, or 2^64-1 where it does not fit: no allocator has that.
-  Value saturatingBytes(ConversionPatternRewriter &rewriter, Location loc,
-                        MemRefType type, ArrayRef<Value> sizes) const {
+  Value saturatingBytes(ConversionPatternRewriter &rewriter, Location loc, MemRefType type,
+                        ArrayRef<Value> sizes) const {
     Type index = getIndexType();
     Value total = getSizeInBytes(loc, type.getElementType(), rewriter);
-    Type pair = LLVM::LLVMStructType::getLiteral(rewriter.getContext(),
-                                                 {index, rewriter.getI1Type()});
+    Type pair = LLVM::LLVMStructType::getLiteral(rewriter.getContext(), {index, rewriter.getI1Type()});
     Value overflow;
     for (Value size : sizes) {
-      Value product =
-          rewriter.create<LLVM::UMulWithOverflowOp>(loc, pair, total, size);
+      Value product = rewriter.create<LLVM::UMulWithOverflowOp>(loc, pair, total, size);
       total = rewriter.create<LLVM::ExtractValueOp>(loc, product, 0);
       Value bit = rewriter.create<LLVM::ExtractValueOp>(loc, product, 1);
       overflow = overflow ? rewriter.create<LLVM::OrOp>(loc, overflow, bit) : bit;
     }
-    Value most = rewriter.create<LLVM::ConstantOp>(
-        loc, index, rewriter.getIntegerAttr(index, -1));
+    Value most = rewriter.create<LLVM::ConstantOp>(loc, index, rewriter.getIntegerAttr(index, -1));
     return rewriter.create<LLVM::SelectOp>(loc, overflow, most, total);
   }
 };
@@ -103,16 +90,12 @@ private:
 struct LowerDealloc : ConvertOpToLLVMPattern<memref::DeallocOp> {
   using ConvertOpToLLVMPattern::ConvertOpToLLVMPattern;
 
-  LogicalResult
-  matchAndRewrite(memref::DeallocOp op, OpAdaptor adaptor,
-                  ConversionPatternRewriter &rewriter) const override {
+  LogicalResult matchAndRewrite(memref::DeallocOp op, OpAdaptor adaptor,
+                                ConversionPatternRewriter &rewriter) const override {
     LLVM::LLVMFuncOp free = runtimeFunction(
-        rewriter, op,
-        strata::isDeviceMemory(op.getMemref().getType()) ? "strata_rt_gpu_free"
-                                                         : "strata_rt_free",
+        rewriter, op, strata::isDeviceMemory(op.getMemref().getType()) ? "strata_rt_gpu_free" : "strata_rt_free",
         LLVM::LLVMVoidType::get(op.getContext()), {getVoidPtrType()});
-    Value pointer = MemRefDescriptor(adaptor.getMemref())
-                        .allocatedPtr(rewriter, op.getLoc());
+    Value pointer = MemRefDescriptor(adaptor.getMemref()).allocatedPtr(rewriter, op.getLoc());
     rewriter.replaceOpWithNewOp<LLVM::CallOp>(op, free, pointer);
     return success();
   }
@@ -120,27 +103,22 @@ struct LowerDealloc : ConvertOpToLLVMPattern<memref::DeallocOp> {
 
 /// memref.get_global of a slot: its address is loaded from the table.
 struct LowerSlotAddress : ConvertOpToLLVMPattern<memref::GetGlobalOp> {
-  LowerSlotAddress(LLVMTypeConverter &converter, StringRef table,
-                   const DenseMap<StringAttr, int64_t> &slots)
-      : ConvertOpToLLVMPattern(converter, /*benefit=*/10), table(table),
-        slots(slots) {}
+  LowerSlotAddress(LLVMTypeConverter &converter, StringRef table, const DenseMap<StringAttr, int64_t> &slots)
+      : ConvertOpToLLVMPattern(converter, /*benefit=*/10), table(table), slots(slots) {}
 
-  LogicalResult
-  matchAndRewrite(memref::GetGlobalOp op, OpAdaptor adaptor,
-                  ConversionPatternRewriter &rewriter) const override {
+  LogicalResult matchAndRewrite(memref::GetGlobalOp op, OpAdaptor adaptor,
+                                ConversionPatternRewriter &rewriter) const override {
     auto slot = slots.find(op.getNameAttr().getAttr());
     if (slot == slots.end())
       return failure();
     Location loc = op.getLoc();
     Type pointer = getVoidPtrType();
     Value base = rewriter.create<LLVM::AddressOfOp>(loc, pointer, table);
-    Value address = rewriter.create<LLVM::GEPOp>(
-        loc, pointer, pointer, base,
-        ArrayRef<LLVM::GEPArg>{static_cast<int32_t>(slot->second)});
+    Value address = rewriter.create<LLVM::GEPOp>(loc, pointer, pointer, base,
+                                                 ArrayRef<LLVM::GEPArg>{static_cast<int32_t>(slot->second)});
     auto load = rewriter.create<LLVM::LoadOp>(loc, pointer, address);
     load.setInvariant(true);
-    Value descriptor = MemRefDescriptor::fromStaticShape(
-        rewriter, loc, *getTypeConverter(), op.getType(), load);
+    Value descriptor = MemRefDescriptor::fromStaticShape(rewriter, loc, *getTypeConverter(), op.getType(), load);
     rewriter.replaceOp(op, descriptor);
     return success();
   }
@@ -150,12 +128,10 @@ struct LowerSlotAddress : ConvertOpToLLVMPattern<memref::GetGlobalOp> {
 };
 
 struct EraseSlot : ConvertOpToLLVMPattern<memref::GlobalOp> {
-  EraseSlot(LLVMTypeConverter &converter)
-      : ConvertOpToLLVMPattern(converter, /*benefit=*/10) {}
+  EraseSlot(LLVMTypeConverter &converter) : ConvertOpToLLVMPattern(converter, /*benefit=*/10) {}
 
-  LogicalResult
-  matchAndRewrite(memref::GlobalOp op, OpAdaptor adaptor,
-                  ConversionPatternRewriter &rewriter) const override {
+  LogicalResult matchAndRewrite(memref::GlobalOp op, OpAdaptor adaptor,
+                                ConversionPatternRewriter &rewriter) const override {
     if (!op->hasAttr("strata.slot"))
       return failure();
     rewriter.eraseOp(op);
@@ -178,11 +154,9 @@ struct ConvertToLLVMPass : strata::impl::ConvertToLLVMBase<ConvertToLLVMPass> {
         slots[global.getSymNameAttr()] = slot.getInt();
     auto pointer = LLVM::LLVMPointerType::get(context);
     // One slot at least, so that the symbol always has an address.
-    auto tableType = LLVM::LLVMArrayType::get(
-        pointer, std::max<uint64_t>(1, slots.size()));
-    auto tableOp = top.create<LLVM::GlobalOp>(
-        top.getUnknownLoc(), tableType, /*isConstant=*/false,
-        LLVM::Linkage::External, table, Attribute(), /*alignment=*/8);
+    auto tableType = LLVM::LLVMArrayType::get(pointer, std::max<uint64_t>(1, slots.size()));
+    auto tableOp = top.create<LLVM::GlobalOp>(top.getUnknownLoc(), tableType, /*isConstant=*/false,
+                                              LLVM::Linkage::External, table, Attribute(), /*alignment=*/8);
     {
       OpBuilder::InsertionGuard guard(top);
       top.createBlock(&tableOp.getInitializerRegion());
@@ -199,8 +173,7 @@ struct ConvertToLLVMPass : strata::impl::ConvertToLLVMBase<ConvertToLLVMPass> {
     for (auto [name, outer] : {std::pair("main", "_main"), {"init", "_init"}})
       if (auto function = module.lookupSymbol<func::FuncOp>(name)) {
         std::string inner = modelName + outer + "_body";
-        if (failed(SymbolTable::replaceAllSymbolUses(
-                function, StringAttr::get(context, inner), module)))
+        if (failed(SymbolTable::replaceAllSymbolUses(function, StringAttr::get(context, inner), module)))
           return signalPassFailure();
         function.setName(inner);
         function.setPrivate();
@@ -227,8 +200,7 @@ struct ConvertToLLVMPass : strata::impl::ConvertToLLVMBase<ConvertToLLVMPass> {
     SmallVector<std::pair<std::string, std::string>> runtime;
     for (auto function : module.getOps<func::FuncOp>())
       if (auto symbol = function->getAttrOfType<StringAttr>("strata.symbol"))
-        runtime.emplace_back(("_mlir_ciface_" + function.getName()).str(),
-                             symbol.str());
+        runtime.emplace_back(("_mlir_ciface_" + function.getName()).str(), symbol.str());
 
     LowerToLLVMOptions options(context);
     LLVMTypeConverter converter(context, options);
@@ -270,16 +242,14 @@ struct ConvertToLLVMPass : strata::impl::ConvertToLLVMBase<ConvertToLLVMPass> {
       if (!function->hasAttr("strata.entry"))
         function.setLinkage(LLVM::Linkage::Internal);
       function->removeAttr("strata.entry");
-      function.setPassthroughAttr(ArrayAttr::get(
-          context, {top.getStrArrayAttr({"prefer-vector-width", width})}));
+      function.setPassthroughAttr(ArrayAttr::get(context, {top.getStrArrayAttr({"prefer-vector-width", width})}));
     }
   }
 
 private:
   /// A declaration gets the name of the C function: with pointers for all
   /// tensors, their types are one.
-  static LogicalResult bindToRuntime(ModuleOp module, StringRef name,
-                                     StringRef symbol) {
+  static LogicalResult bindToRuntime(ModuleOp module, StringRef name, StringRef symbol) {
     auto function = module.lookupSymbol<LLVM::LLVMFuncOp>(name);
     if (!function)
       return success();
@@ -292,38 +262,33 @@ private:
     else if (known.getFunctionType() == function.getFunctionType())
       function.erase();
     else
-      return function.emitError() << "is declared as "
-                                  << function.getFunctionType() << " and as "
+      return function.emitError() << "is declared as " << function.getFunctionType() << " and as "
                                   << known.getFunctionType();
     return success();
   }
 
   /// void NAME(void **args): descriptors of the results, then of the inputs.
-  void makeEntry(ModuleOp module, LLVMTypeConverter &converter, StringRef inner,
-                 StringRef outer, FunctionType type) {
+  void makeEntry(ModuleOp module, LLVMTypeConverter &converter, StringRef inner, StringRef outer, FunctionType type) {
     MLIRContext *context = &getContext();
     OpBuilder b(context);
     b.setInsertionPointToEnd(module.getBody());
     Location loc = b.getUnknownLoc();
     auto pointer = LLVM::LLVMPointerType::get(context);
-    auto entry = b.create<LLVM::LLVMFuncOp>(
-        loc, outer,
-        LLVM::LLVMFunctionType::get(LLVM::LLVMVoidType::get(context), {pointer}));
+    auto entry = b.create<LLVM::LLVMFuncOp>(loc, outer,
+                                            LLVM::LLVMFunctionType::get(LLVM::LLVMVoidType::get(context), {pointer}));
     entry->setAttr("strata.entry", b.getUnitAttr());
     Block *block = entry.addEntryBlock(b);
     b.setInsertionPointToStart(block);
     auto address = [&](unsigned position) -> Value {
-      Value slot = b.create<LLVM::GEPOp>(
-          loc, pointer, pointer, block->getArgument(0),
-          ArrayRef<LLVM::GEPArg>{static_cast<int32_t>(position)});
+      Value slot = b.create<LLVM::GEPOp>(loc, pointer, pointer, block->getArgument(0),
+                                         ArrayRef<LLVM::GEPArg>{static_cast<int32_t>(position)});
       return b.create<LLVM::LoadOp>(loc, pointer, slot);
     };
     unsigned results = type.getNumResults();
     SmallVector<Value> arguments;
     for (auto [i, input] : llvm::enumerate(type.getInputs())) {
       auto buffer = cast<MemRefType>(input);
-      Value descriptor = b.create<LLVM::LoadOp>(
-          loc, converter.convertType(buffer), address(results + i));
+      Value descriptor = b.create<LLVM::LoadOp>(loc, converter.convertType(buffer), address(results + i));
       MemRefDescriptor::unpack(b, loc, descriptor, buffer, arguments);
     }
     auto callee = module.lookupSymbol<LLVM::LLVMFuncOp>(inner);

@@ -26,8 +26,7 @@ struct EmitKernelsPass : strata::impl::EmitKernelsBase<EmitKernelsPass> {
     func::FuncOp function = getOperation();
     if (!function->hasAttr("strata.kernel"))
       return;
-    SmallVector<linalg::GenericOp> ops(
-        function.getOps<linalg::GenericOp>());
+    SmallVector<linalg::GenericOp> ops(function.getOps<linalg::GenericOp>());
     if (ops.empty())
       return;
     OpBuilder b(ops.back());
@@ -49,9 +48,7 @@ struct EmitKernelsPass : strata::impl::EmitKernelsBase<EmitKernelsPass> {
     // The buffer between the operations has lost its users.
     for (Value buffer : buffers)
       if (auto alloc = buffer.getDefiningOp<memref::AllocOp>();
-          alloc && llvm::all_of(alloc->getUsers(), [](Operation *user) {
-            return isa<memref::DeallocOp>(user);
-          })) {
+          alloc && llvm::all_of(alloc->getUsers(), [](Operation *user) { return isa<memref::DeallocOp>(user); })) {
         for (Operation *user : llvm::make_early_inc_range(alloc->getUsers()))
           user->erase();
         alloc.erase();

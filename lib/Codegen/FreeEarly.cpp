@@ -67,8 +67,8 @@ static std::optional<std::pair<int64_t, int64_t>> bytesOf(memref::SubViewOp view
   return std::pair(offsets[0] * row, (offsets[0] + sizes[0]) * row);
 }
 
-/// What `init` reads of the constants that only it reads: runs of a constant where all its uses are such, and no byte is
-/// in two different ones; else the whole constant.
+/// What `init` reads of the constants that only it reads: runs of a constant where all its uses are such, and no byte
+/// is in two different ones; else the whole constant.
 static SmallVector<Reading> readingsOf(func::FuncOp init, ArrayAttr constants) {
   BufferViewFlowAnalysis views(init);
   Block *block = &init.getBody().front();

@@ -18,8 +18,7 @@ using namespace mlir;
 /// Reads tensors by computed position, or branches: has no vector form.
 static bool isIrregular(linalg::GenericOp op) {
   return llvm::any_of(op.getBody()->without_terminator(), [](Operation &inner) {
-    return inner.getNumRegions() || isa<tensor::ExtractOp>(inner) ||
-           !isMemoryEffectFree(&inner);
+    return inner.getNumRegions() || isa<tensor::ExtractOp>(inner) || !isMemoryEffectFree(&inner);
   });
 }
 
@@ -46,8 +45,7 @@ static bool shouldFuse(OpOperand *operand) {
     return false;
   // Spreading a value that needs no computation costs nothing, wherever.
   bool trivial = producer.getBody()->getOperations().size() == 1;
-  bool contracts = consumer.getNumReductionLoops() > 0 &&
-                   consumer.getNumDpsInputs() > 1;
+  bool contracts = consumer.getNumReductionLoops() > 0 && consumer.getNumDpsInputs() > 1;
   if (contracts)
     return false;
   if (!readsEachElementOnce(consumer, operand))
@@ -56,24 +54,21 @@ static bool shouldFuse(OpOperand *operand) {
 }
 
 namespace {
-struct FuseElementwisePass
-    : strata::impl::FuseElementwiseBase<FuseElementwisePass> {
+struct FuseElementwisePass : strata::impl::FuseElementwiseBase<FuseElementwisePass> {
   void runOnOperation() override {
     MLIRContext *context = &getContext();
     RewritePatternSet patterns(context);
     linalg::populateElementwiseOpsFusionPatterns(patterns, shouldFuse);
     linalg::populateEraseUnusedOperandsAndResultsPatterns(patterns);
     // Reshapes between operations go behind or before the whole chain.
-    linalg::populateFoldReshapeOpsByExpansionPatterns(
-        patterns, [](OpOperand *operand) {
-          auto consumer = dyn_cast<linalg::GenericOp>(operand->getOwner());
-          auto producer = operand->get().getDefiningOp<linalg::GenericOp>();
-          auto stays = [](linalg::GenericOp op) {
-            return isIrregular(op) || op.hasIndexSemantics(); // one loop, one number
-          };
-          return !(consumer && stays(consumer)) &&
-                 !(producer && (stays(producer) || !producer->hasOneUse()));
-        });
+    linalg::populateFoldReshapeOpsByExpansionPatterns(patterns, [](OpOperand *operand) {
+      auto consumer = dyn_cast<linalg::GenericOp>(operand->getOwner());
+      auto producer = operand->get().getDefiningOp<linalg::GenericOp>();
+      auto stays = [](linalg::GenericOp op) {
+        return isIrregular(op) || op.hasIndexSemantics(); // one loop, one number
+      };
+      return !(consumer && stays(consumer)) && !(producer && (stays(producer) || !producer->hasOneUse()));
+    });
     linalg::GenericOp::getCanonicalizationPatterns(patterns, context);
     tensor::ExpandShapeOp::getCanonicalizationPatterns(patterns, context);
     tensor::CollapseShapeOp::getCanonicalizationPatterns(patterns, context);
@@ -83,8 +78,7 @@ struct FuseElementwisePass
     GreedyRewriteConfig config;
     config.useTopDownTraversal = true;
     config.maxIterations = 20;
-    (void)applyPatternsAndFoldGreedily(getOperation(), std::move(patterns),
-                                       config);
+    (void)applyPatternsAndFoldGreedily(getOperation(), std::move(patterns), config);
   }
 };
 } // namespace

@@ -23,12 +23,10 @@ using namespace mlir;
 
 namespace {
 /// linalg.softmax and its like know their own decomposition.
-struct DecomposeAggregate
-    : OpInterfaceRewritePattern<linalg::AggregatedOpInterface> {
+struct DecomposeAggregate : OpInterfaceRewritePattern<linalg::AggregatedOpInterface> {
   using OpInterfaceRewritePattern::OpInterfaceRewritePattern;
 
-  LogicalResult matchAndRewrite(linalg::AggregatedOpInterface op,
-                                PatternRewriter &rewriter) const override {
+  LogicalResult matchAndRewrite(linalg::AggregatedOpInterface op, PatternRewriter &rewriter) const override {
     FailureOr<SmallVector<Value>> parts = op.decomposeOperation(rewriter);
     if (failed(parts))
       return failure();
@@ -37,11 +35,9 @@ struct DecomposeAggregate
   }
 };
 
-template <typename OpTy, auto lower>
-struct LowerWith : OpRewritePattern<OpTy> {
+template <typename OpTy, auto lower> struct LowerWith : OpRewritePattern<OpTy> {
   using OpRewritePattern<OpTy>::OpRewritePattern;
-  LogicalResult matchAndRewrite(OpTy op,
-                                PatternRewriter &rewriter) const override {
+  LogicalResult matchAndRewrite(OpTy op, PatternRewriter &rewriter) const override {
     return success(succeeded(lower(rewriter, op)));
   }
 };
@@ -49,8 +45,7 @@ struct LowerWith : OpRewritePattern<OpTy> {
 struct GeneralizeNamed : OpInterfaceRewritePattern<linalg::LinalgOp> {
   using OpInterfaceRewritePattern::OpInterfaceRewritePattern;
 
-  LogicalResult matchAndRewrite(linalg::LinalgOp op,
-                                PatternRewriter &rewriter) const override {
+  LogicalResult matchAndRewrite(linalg::LinalgOp op, PatternRewriter &rewriter) const override {
     if (isa<linalg::FillOp, linalg::TransposeOp>(op))
       return failure();
     return success(succeeded(linalg::generalizeNamedOp(rewriter, op)));
@@ -61,25 +56,20 @@ struct GeneralizeNamed : OpInterfaceRewritePattern<linalg::LinalgOp> {
 struct RecognizeTranspose : OpRewritePattern<linalg::GenericOp> {
   using OpRewritePattern::OpRewritePattern;
 
-  LogicalResult matchAndRewrite(linalg::GenericOp op,
-                                PatternRewriter &rewriter) const override {
-    if (!op.hasPureTensorSemantics() || op.getNumDpsInputs() != 1 ||
-        op.getNumDpsInits() != 1 || op.getBody()->getOperations().size() != 1 ||
-        op.getBody()->getTerminator()->getOperand(0) !=
-            op.getBody()->getArgument(0))
+  LogicalResult matchAndRewrite(linalg::GenericOp op, PatternRewriter &rewriter) const override {
+    if (!op.hasPureTensorSemantics() || op.getNumDpsInputs() != 1 || op.getNumDpsInits() != 1 ||
+        op.getBody()->getOperations().size() != 1 ||
+        op.getBody()->getTerminator()->getOperand(0) != op.getBody()->getArgument(0))
       return failure();
     auto maps = op.getIndexingMapsArray();
-    if (!maps[0].isPermutation() || !maps[1].isPermutation() ||
-        maps[0] == maps[1] ||
+    if (!maps[0].isPermutation() || !maps[1].isPermutation() || maps[0] == maps[1] ||
         !isa<RankedTensorType>(op.getDpsInputs()[0].getType()) ||
-        getElementTypeOrSelf(op.getDpsInputs()[0]) !=
-            getElementTypeOrSelf(op.getDpsInits()[0]))
+        getElementTypeOrSelf(op.getDpsInputs()[0]) != getElementTypeOrSelf(op.getDpsInits()[0]))
       return failure();
     SmallVector<int64_t> permutation;
     for (AffineExpr expr : maps[1].getResults())
       permutation.push_back(*maps[0].getResultPosition(expr));
-    rewriter.replaceOpWithNewOp<linalg::TransposeOp>(
-        op, op.getDpsInputs()[0], op.getDpsInits()[0], permutation);
+    rewriter.replaceOpWithNewOp<linalg::TransposeOp>(op, op.getDpsInputs()[0], op.getDpsInits()[0], permutation);
     return success();
   }
 };
@@ -87,12 +77,9 @@ struct RecognizeTranspose : OpRewritePattern<linalg::GenericOp> {
 struct GeneralizePass : strata::impl::GeneralizeBase<GeneralizePass> {
   void runOnOperation() override {
     RewritePatternSet patterns(&getContext());
-    patterns.add<DecomposeAggregate, GeneralizeNamed, RecognizeTranspose,
-                 LowerWith<tensor::PackOp, linalg::lowerPack>,
-                 LowerWith<tensor::UnPackOp, linalg::lowerUnPack>>(
-        &getContext());
-    if (failed(
-            applyPatternsAndFoldGreedily(getOperation(), std::move(patterns))))
+    patterns.add<DecomposeAggregate, GeneralizeNamed, RecognizeTranspose, LowerWith<tensor::PackOp, linalg::lowerPack>,
+                 LowerWith<tensor::UnPackOp, linalg::lowerUnPack>>(&getContext());
+    if (failed(applyPatternsAndFoldGreedily(getOperation(), std::move(patterns))))
       return signalPassFailure();
   }
 };

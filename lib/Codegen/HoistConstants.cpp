@@ -16,9 +16,7 @@ namespace strata {
 using namespace mlir;
 
 /// Only renames elements of what it is made of: nothing to compute.
-static bool isView(Operation *op) {
-  return isa<tensor::ExpandShapeOp, tensor::CollapseShapeOp, tensor::CastOp>(op);
-}
+static bool isView(Operation *op) { return isa<tensor::ExpandShapeOp, tensor::CollapseShapeOp, tensor::CastOp>(op); }
 
 namespace {
 struct HoistConstantsPass : strata::impl::HoistConstantsBase<HoistConstantsPass> {
@@ -34,8 +32,7 @@ struct HoistConstantsPass : strata::impl::HoistConstantsBase<HoistConstantsPass>
         continue;
       for (Value result : op.getResults()) {
         auto type = dyn_cast<RankedTensorType>(result.getType());
-        if (!type || !type.hasStaticShape() || type.getNumElements() == 0 ||
-            !constants.usesWeights(result))
+        if (!type || !type.hasStaticShape() || type.getNumElements() == 0 || !constants.usesWeights(result))
           continue;
         // Wanted where something that is not constant reads it, or a view of it.
         std::function<bool(Value)> leaves = [&](Value value) {
@@ -57,8 +54,7 @@ struct HoistConstantsPass : strata::impl::HoistConstantsBase<HoistConstantsPass>
     top.setInsertionPointToEnd(module.getBody());
     auto init = module.lookupSymbol<func::FuncOp>("init");
     if (!init) {
-      init = top.create<func::FuncOp>(unknown, "init",
-                                      top.getFunctionType({}, {}));
+      init = top.create<func::FuncOp>(unknown, "init", top.getFunctionType({}, {}));
       top.setInsertionPointToEnd(init.addEntryBlock());
       top.create<func::ReturnOp>(unknown);
     }
@@ -87,17 +83,15 @@ struct HoistConstantsPass : strata::impl::HoistConstantsBase<HoistConstantsPass>
       Location loc = value.getLoc();
       copy(value.getDefiningOp());
       OpBuilder global(module.getBodyRegion());
-      auto slot = global.create<ml_program::GlobalOp>(
-          loc, "computed", value.getType(), /*is_mutable=*/true, Attribute(),
-          global.getStringAttr("private"));
+      auto slot = global.create<ml_program::GlobalOp>(loc, "computed", value.getType(), /*is_mutable=*/true,
+                                                      Attribute(), global.getStringAttr("private"));
       slot->setAttr("strata.computed", global.getUnitAttr());
       symbols.insert(slot);
       auto name = FlatSymbolRefAttr::get(slot.getSymNameAttr());
       b.create<ml_program::GlobalStoreOp>(loc, name, mapping.lookup(value));
       OpBuilder at(main.getContext());
       at.setInsertionPointAfterValue(value);
-      Value loaded =
-          at.create<ml_program::GlobalLoadOp>(loc, value.getType(), name);
+      Value loaded = at.create<ml_program::GlobalLoadOp>(loc, value.getType(), name);
       value.replaceAllUsesWith(loaded);
     }
   }

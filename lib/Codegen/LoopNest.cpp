@@ -14,8 +14,7 @@ struct ExtentMath {
   Location loc;
 
   Value materialize(const Extent &e) {
-    return e.value ? e.value
-                   : b.create<arith::ConstantIndexOp>(loc, e.known).getResult();
+    return e.value ? e.value : b.create<arith::ConstantIndexOp>(loc, e.known).getResult();
   }
   Extent add(const Extent &x, const Extent &y) {
     if (x.isKnown() && y.isKnown())
@@ -31,9 +30,7 @@ struct ExtentMath {
       return {x.known * factor, {}};
     if (factor == 1)
       return x;
-    return {0, b.create<arith::MulIOp>(
-                   loc, x.value,
-                   b.create<arith::ConstantIndexOp>(loc, factor))};
+    return {0, b.create<arith::MulIOp>(loc, x.value, b.create<arith::ConstantIndexOp>(loc, factor))};
   }
   Extent of(OpFoldResult ofr) {
     if (std::optional<int64_t> known = getConstantIntValue(ofr))
@@ -62,8 +59,7 @@ static std::optional<Linear> linearize(AffineExpr expr, unsigned dims) {
   auto binary = dyn_cast<AffineBinaryOpExpr>(expr);
   if (!binary)
     return std::nullopt;
-  std::optional<Linear> lhs = linearize(binary.getLHS(), dims),
-                        rhs = linearize(binary.getRHS(), dims);
+  std::optional<Linear> lhs = linearize(binary.getLHS(), dims), rhs = linearize(binary.getRHS(), dims);
   if (!lhs || !rhs)
     return std::nullopt;
   if (expr.getKind() == AffineExprKind::Add) {
@@ -73,9 +69,7 @@ static std::optional<Linear> linearize(AffineExpr expr, unsigned dims) {
     return result;
   }
   if (expr.getKind() == AffineExprKind::Mul) {
-    auto isConstant = [](const Linear &l) {
-      return llvm::all_of(l.coefficients, [](int64_t c) { return c == 0; });
-    };
+    auto isConstant = [](const Linear &l) { return llvm::all_of(l.coefficients, [](int64_t c) { return c == 0; }); };
     if (!isConstant(*rhs))
       std::swap(lhs, rhs);
     if (!isConstant(*rhs))
@@ -89,8 +83,7 @@ static std::optional<Linear> linearize(AffineExpr expr, unsigned dims) {
 }
 
 /// d floordiv block / d mod block: gives d and the block's size.
-static std::optional<std::pair<unsigned, int64_t>>
-matchBlocked(AffineExpr expr, AffineExprKind kind) {
+static std::optional<std::pair<unsigned, int64_t>> matchBlocked(AffineExpr expr, AffineExprKind kind) {
   auto binary = dyn_cast<AffineBinaryOpExpr>(expr);
   if (!binary || binary.getKind() != kind)
     return std::nullopt;
@@ -101,12 +94,9 @@ matchBlocked(AffineExpr expr, AffineExprKind kind) {
   return std::pair<unsigned, int64_t>(dim.getPosition(), size.getValue());
 }
 
-static bool hasVectors(Type element) {
-  return element.isIntOrIndexOrFloat();
-}
+static bool hasVectors(Type element) { return element.isIntOrIndexOrFloat(); }
 
-static FailureOr<Access> buildAccess(ExtentMath &math, OpOperand &operand,
-                                     AffineMap map, ArrayRef<int> loopOf,
+static FailureOr<Access> buildAccess(ExtentMath &math, OpOperand &operand, AffineMap map, ArrayRef<int> loopOf,
                                      unsigned loops) {
   Access access;
   access.strides.resize(loops);
@@ -125,31 +115,24 @@ static FailureOr<Access> buildAccess(ExtentMath &math, OpOperand &operand,
     return failure();
   OpBuilder &b = math.b;
   Location loc = math.loc;
-  auto metadata =
-      b.create<memref::ExtractStridedMetadataOp>(loc, operand.get());
+  auto metadata = b.create<memref::ExtractStridedMetadataOp>(loc, operand.get());
   auto strideOf = [&](unsigned i) -> Extent {
     if (strides[i] != ShapedType::kDynamic)
       return {strides[i], {}};
     return {0, metadata.getStrides()[i]};
   };
-  Extent start = offset == ShapedType::kDynamic
-                     ? Extent{0, metadata.getOffset()}
-                     : Extent{offset, {}};
-  auto flat = MemRefType::get(
-      {ShapedType::kDynamic}, access.element,
-      StridedLayoutAttr::get(b.getContext(), /*offset=*/0, {1}),
-      type.getMemorySpace());
+  Extent start = offset == ShapedType::kDynamic ? Extent{0, metadata.getOffset()} : Extent{offset, {}};
+  auto flat = MemRefType::get({ShapedType::kDynamic}, access.element,
+                              StridedLayoutAttr::get(b.getContext(), /*offset=*/0, {1}), type.getMemorySpace());
   // The size is of no interest: the accesses are in bounds by construction.
   Value size = b.create<arith::ConstantIndexOp>(loc, 1);
-  access.base = b.create<memref::ReinterpretCastOp>(
-      loc, flat, metadata.getBaseBuffer(), OpFoldResult(b.getIndexAttr(0)),
-      ArrayRef<OpFoldResult>{size}, ArrayRef<OpFoldResult>{b.getIndexAttr(1)});
+  access.base =
+      b.create<memref::ReinterpretCastOp>(loc, flat, metadata.getBaseBuffer(), OpFoldResult(b.getIndexAttr(0)),
+                                          ArrayRef<OpFoldResult>{size}, ArrayRef<OpFoldResult>{b.getIndexAttr(1)});
   // A bool is a byte in memory, where vectors of i1 would be bits.
   if (access.element.isInteger(1)) {
-    auto bytes = cast<MemRefType>(
-        cast<BaseMemRefType>(flat).cloneWith(std::nullopt, b.getI8Type()));
-    access.base =
-        b.create<UnrealizedConversionCastOp>(loc, bytes, access.base).getResult(0);
+    auto bytes = cast<MemRefType>(cast<BaseMemRefType>(flat).cloneWith(std::nullopt, b.getI8Type()));
+    access.base = b.create<UnrealizedConversionCastOp>(loc, bytes, access.base).getResult(0);
   }
   unsigned dims = map.getNumDims();
   for (auto [i, expr] : llvm::enumerate(map.getResults())) {
@@ -162,8 +145,7 @@ static FailureOr<Access> buildAccess(ExtentMath &math, OpOperand &operand,
       continue;
     }
     if (auto blocked = matchBlocked(expr, AffineExprKind::Mod)) {
-      if (access.blockedLoop != loopOf[blocked->first] ||
-          access.block != blocked->second || !strideOf(i).is(1))
+      if (access.blockedLoop != loopOf[blocked->first] || access.block != blocked->second || !strideOf(i).is(1))
         return failure();
       continue;
     }
@@ -182,8 +164,7 @@ static FailureOr<Access> buildAccess(ExtentMath &math, OpOperand &operand,
   return access;
 }
 
-static FailureOr<Stage> buildStage(ExtentMath &math, linalg::GenericOp op,
-                                   SmallVector<int> loopOf, unsigned loops,
+static FailureOr<Stage> buildStage(ExtentMath &math, linalg::GenericOp op, SmallVector<int> loopOf, unsigned loops,
                                    Value carriedIn, Value carriedOut) {
   Stage stage;
   stage.op = op;
@@ -194,8 +175,7 @@ static FailureOr<Stage> buildStage(ExtentMath &math, linalg::GenericOp op,
     if (carried && !op.isDpsInit(&operand))
       stage.carried = operand.getOperandNumber();
     if (!carried)
-      access = buildAccess(math, operand, op.getMatchingIndexingMap(&operand),
-                           stage.loopOf, loops);
+      access = buildAccess(math, operand, op.getMatchingIndexingMap(&operand), stage.loopOf, loops);
     if (failed(access))
       return failure();
     access->strides.resize(loops);
@@ -217,11 +197,8 @@ Operation *strata::getCombiner(linalg::GenericOp op) {
   return combiner;
 }
 
-FailureOr<LoopNest> strata::buildLoopNest(OpBuilder &b,
-                                          ArrayRef<linalg::GenericOp> ops) {
-  auto isReduction = [](linalg::GenericOp op) {
-    return op.getNumReductionLoops() > 0;
-  };
+FailureOr<LoopNest> strata::buildLoopNest(OpBuilder &b, ArrayRef<linalg::GenericOp> ops) {
+  auto isReduction = [](linalg::GenericOp op) { return op.getNumReductionLoops() > 0; };
   const auto *reduction = llvm::find_if(ops, isReduction);
   linalg::GenericOp main = reduction == ops.end() ? ops.back() : *reduction;
   linalg::GenericOp init = main == ops.front() ? nullptr : ops.front();
@@ -235,20 +212,16 @@ FailureOr<LoopNest> strata::buildLoopNest(OpBuilder &b,
 
   ExtentMath math{b, main.getLoc()};
   LoopNest nest;
-  SmallVector<Range> ranges =
-      cast<linalg::LinalgOp>(main.getOperation()).createLoopRanges(b, main.getLoc());
-  for (auto [range, iterator] :
-       llvm::zip(ranges, main.getIteratorTypesArray())) {
-    nest.loops.push_back(
-        {iterator == utils::IteratorType::reduction, math.of(range.size)});
+  SmallVector<Range> ranges = cast<linalg::LinalgOp>(main.getOperation()).createLoopRanges(b, main.getLoc());
+  for (auto [range, iterator] : llvm::zip(ranges, main.getIteratorTypesArray())) {
+    nest.loops.push_back({iterator == utils::IteratorType::reduction, math.of(range.size)});
   }
   unsigned loops = nest.loops.size();
   auto identity = llvm::to_vector(llvm::seq<int>(0, loops));
   Value between = main.getDpsInits()[0];
   AffineMap mainMap = main.getMatchingIndexingMap(main.getDpsInitOperand(0));
   // The dimensions of a parallel stage, by way of the buffer they share.
-  auto loopsOf = [&](linalg::GenericOp op,
-                     OpOperand &shared) -> FailureOr<SmallVector<int>> {
+  auto loopsOf = [&](linalg::GenericOp op, OpOperand &shared) -> FailureOr<SmallVector<int>> {
     AffineMap map = op.getMatchingIndexingMap(&shared);
     if (!map.isPermutation() || !mainMap.isProjectedPermutation())
       return failure();
@@ -284,8 +257,7 @@ FailureOr<LoopNest> strata::buildLoopNest(OpBuilder &b,
       return failure();
     nest.finish = *stage;
   }
-  FailureOr<Stage> stage =
-      buildStage(math, main, identity, loops, {}, finish ? between : Value());
+  FailureOr<Stage> stage = buildStage(math, main, identity, loops, {}, finish ? between : Value());
   if (failed(stage))
     return failure();
   if (reduction == ops.end())
@@ -324,8 +296,7 @@ void strata::simplify(OpBuilder &b, Location loc, LoopNest &nest) {
   ExtentMath math{b, loc};
   for (int loop = nest.loops.size() - 1; loop >= 0; --loop) {
     bool blocked = false;
-    nest.forEachAccess(
-        [&](Access &access) { blocked |= access.blockedLoop == loop; });
+    nest.forEachAccess([&](Access &access) { blocked |= access.blockedLoop == loop; });
     // A linalg.index of such a loop is zero: loopOf says -1.
     if (nest.loops[loop].size.is(1) && !blocked)
       removeLoop(nest, loop);
@@ -333,14 +304,12 @@ void strata::simplify(OpBuilder &b, Location loc, LoopNest &nest) {
   SmallVector<bool> indexed = indexedLoops(nest);
   auto mergeable = [&](int outer, int inner) {
     if (outer == inner || indexed[outer] || indexed[inner] ||
-        nest.loops[outer].reduction != nest.loops[inner].reduction ||
-        !nest.loops[inner].size.isKnown())
+        nest.loops[outer].reduction != nest.loops[inner].reduction || !nest.loops[inner].size.isKnown())
       return false;
     bool fits = true;
     nest.forEachAccess([&](Access &access) {
       const Extent &o = access.strides[outer], &i = access.strides[inner];
-      fits &= access.blockedLoop != outer && access.blockedLoop != inner &&
-              o.isKnown() && i.isKnown() &&
+      fits &= access.blockedLoop != outer && access.blockedLoop != inner && o.isKnown() && i.isKnown() &&
               o.known == i.known * nest.loops[inner].size.known;
     });
     return fits;
@@ -350,8 +319,7 @@ void strata::simplify(OpBuilder &b, Location loc, LoopNest &nest) {
     for (int outer = 0, e = nest.loops.size(); outer < e && !changed; ++outer)
       for (int inner = 0; inner < e && !changed; ++inner)
         if (mergeable(outer, inner)) {
-          nest.loops[inner].size = math.scale(nest.loops[outer].size,
-                                              nest.loops[inner].size.known);
+          nest.loops[inner].size = math.scale(nest.loops[outer].size, nest.loops[inner].size.known);
           removeLoop(nest, outer);
           indexed = indexedLoops(nest);
           changed = true;

@@ -21,16 +21,14 @@ struct Extent {
 
   bool isKnown() const { return !value; }
   bool is(int64_t number) const { return !value && known == number; }
-  bool operator==(const Extent &other) const {
-    return known == other.known && value == other.value;
-  }
+  bool operator==(const Extent &other) const { return known == other.known && value == other.value; }
 };
 
 /// How one operand is read or written.
 struct Access {
-  mlir::Value scalar;  ///< not a buffer: the value itself
-  mlir::Value base;    ///< memref<?xT, strided<[1]>> over the whole buffer
-  mlir::Value offset;  ///< null is zero
+  mlir::Value scalar; ///< not a buffer: the value itself
+  mlir::Value base;   ///< memref<?xT, strided<[1]>> over the whole buffer
+  mlir::Value offset; ///< null is zero
   mlir::Type element;
   llvm::SmallVector<Extent> strides; ///< one per loop of the nest
   /// A dimension stored in blocks: index (d floordiv block, ..., d mod block).
@@ -49,12 +47,12 @@ struct Stage {
   mlir::linalg::GenericOp op;
   llvm::SmallVector<Access> inputs, outputs;
   llvm::SmallVector<int> loopOf; ///< of the operation's dimensions
-  int carried = -1; ///< the input that is the previous stage's result
+  int carried = -1;              ///< the input that is the previous stage's result
 };
 
 struct LoopNest {
   llvm::SmallVector<Loop> loops;
-  std::optional<Stage> init;   ///< parallel; its result starts the accumulator
+  std::optional<Stage> init; ///< parallel; its result starts the accumulator
   std::optional<Stage> reduce;
   std::optional<Stage> finish; ///< parallel; stores the results
 
@@ -78,9 +76,7 @@ mlir::Operation *getCombiner(mlir::linalg::GenericOp op);
 /// consumer); fails on accesses
 /// that are not affine and on element types without vectors. Creates operations
 /// that compute sizes, strides and base buffers before the first one.
-mlir::FailureOr<LoopNest>
-buildLoopNest(mlir::OpBuilder &b,
-              llvm::ArrayRef<mlir::linalg::GenericOp> ops);
+mlir::FailureOr<LoopNest> buildLoopNest(mlir::OpBuilder &b, llvm::ArrayRef<mlir::linalg::GenericOp> ops);
 
 /// Drops loops of one iteration and merges those that walk memory as one.
 void simplify(mlir::OpBuilder &b, mlir::Location loc, LoopNest &nest);

@@ -42,8 +42,7 @@ struct LowerAssertsPass : strata::impl::LowerAssertsBase<LowerAssertsPass> {
     auto declare = [&](StringRef name) {
       if (auto found = module.lookupSymbol<LLVM::LLVMFuncOp>(name))
         return found;
-      return top.create<LLVM::LLVMFuncOp>(
-          unknown, name, LLVM::LLVMFunctionType::get(voidType, {pointer}));
+      return top.create<LLVM::LLVMFuncOp>(unknown, name, LLVM::LLVMFunctionType::get(voidType, {pointer}));
     };
     llvm::StringMap<LLVM::GlobalOp> messages;
     for (cf::AssertOp op : asserts) {
@@ -54,10 +53,9 @@ struct LowerAssertsPass : strata::impl::LowerAssertsBase<LowerAssertsPass> {
       LLVM::GlobalOp &message = messages[text];
       if (!message) {
         auto type = LLVM::LLVMArrayType::get(top.getI8Type(), text.size() + 1);
-        message = top.create<LLVM::GlobalOp>(
-            unknown, type, /*isConstant=*/true, LLVM::Linkage::Internal,
-            "strata_message_" + std::to_string(messages.size() - 1),
-            top.getStringAttr(StringRef(text.c_str(), text.size() + 1)));
+        message = top.create<LLVM::GlobalOp>(unknown, type, /*isConstant=*/true, LLVM::Linkage::Internal,
+                                             "strata_message_" + std::to_string(messages.size() - 1),
+                                             top.getStringAttr(StringRef(text.c_str(), text.size() + 1)));
       }
       OpBuilder b(op);
       Location loc = op.getLoc();
@@ -87,18 +85,13 @@ private:
       LLVM::GlobalOp &name = names[text];
       if (!name) {
         auto type = LLVM::LLVMArrayType::get(top.getI8Type(), text.size() + 1);
-        name = top.create<LLVM::GlobalOp>(
-            top.getUnknownLoc(), type, /*isConstant=*/true,
-            LLVM::Linkage::Internal,
-            "strata_node_" + std::to_string(names.size() - 1),
-            top.getStringAttr(StringRef(text.c_str(), text.size() + 1)));
+        name = top.create<LLVM::GlobalOp>(top.getUnknownLoc(), type, /*isConstant=*/true, LLVM::Linkage::Internal,
+                                          "strata_node_" + std::to_string(names.size() - 1),
+                                          top.getStringAttr(StringRef(text.c_str(), text.size() + 1)));
       }
       OpBuilder b(call);
-      Value address =
-          b.create<LLVM::AddressOfOp>(call.getLoc(), pointer, name.getSymName());
-      call->setOperand(call->getNumOperands() - 1,
-                       b.create<LLVM::PtrToIntOp>(call.getLoc(),
-                                                  b.getI64Type(), address));
+      Value address = b.create<LLVM::AddressOfOp>(call.getLoc(), pointer, name.getSymName());
+      call->setOperand(call->getNumOperands() - 1, b.create<LLVM::PtrToIntOp>(call.getLoc(), b.getI64Type(), address));
     });
   }
 };

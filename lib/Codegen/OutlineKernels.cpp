@@ -39,9 +39,7 @@ static Value rootOf(Value buffer) {
   return buffer;
 }
 
-static bool isReduction(linalg::GenericOp op) {
-  return op.getNumReductionLoops() > 0;
-}
+static bool isReduction(linalg::GenericOp op) { return op.getNumReductionLoops() > 0; }
 
 /// Whether `op` can change any of the `roots`, as far as can be seen.
 static bool mayWriteTo(Operation *op, ArrayRef<Value> roots) {
@@ -49,14 +47,12 @@ static bool mayWriteTo(Operation *op, ArrayRef<Value> roots) {
     return false;
   auto fresh = [&](Value target) {
     Value root = rootOf(target);
-    return root.getDefiningOp<memref::AllocOp>() &&
-           !llvm::is_contained(roots, root);
+    return root.getDefiningOp<memref::AllocOp>() && !llvm::is_contained(roots, root);
   };
   if (auto generic = dyn_cast<linalg::GenericOp>(op)) {
     bool pure = true;
-    generic.getRegion().walk([&](Operation *inner) {
-      pure &= isMemoryEffectFree(inner) || isa<memref::LoadOp>(inner);
-    });
+    generic.getRegion().walk(
+        [&](Operation *inner) { pure &= isMemoryEffectFree(inner) || isa<memref::LoadOp>(inner); });
     return !pure || !llvm::all_of(generic.getOutputs(), fresh);
   }
   if (auto copy = dyn_cast<memref::CopyOp>(op))
@@ -71,8 +67,7 @@ struct Group {
   SmallVector<linalg::GenericOp> ops;
 };
 
-struct OutlineKernelsPass
-    : strata::impl::OutlineKernelsBase<OutlineKernelsPass> {
+struct OutlineKernelsPass : strata::impl::OutlineKernelsBase<OutlineKernelsPass> {
   void runOnOperation() override {
     ModuleOp module = getOperation();
     SmallVector<linalg::GenericOp> generics;
@@ -140,8 +135,7 @@ private:
       AffineMap shared = after.getMatchingIndexingMap(sharedOperand(after, buffer));
       for (OpOperand &output : after.getDpsInitsMutable()) {
         AffineMap map = after.getMatchingIndexingMap(&output);
-        if (map.getNumResults() && shared.getNumResults() &&
-            map.getResults().back() != shared.getResults().back())
+        if (map.getNumResults() && shared.getNumResults() && map.getResults().back() != shared.getResults().back())
           return alone;
       }
     }
@@ -157,8 +151,7 @@ private:
     // The first operation moves down to the reduction, and both to the last.
     auto canSink = [&](linalg::GenericOp op, Operation *to, Operation *except) {
       SmallVector<Value> inputs = roots(op.getInputs());
-      for (Operation *next = op->getNextNode(); next != to;
-           next = next->getNextNode())
+      for (Operation *next = op->getNextNode(); next != to; next = next->getNextNode())
         if (next != except && mayWriteTo(next, inputs))
           return false;
       return true;
@@ -176,8 +169,7 @@ private:
     inputs.append(roots(before.getInputs()));
     for (Value output : after.getOutputs()) {
       Value root = rootOf(output);
-      if (!root.getDefiningOp<memref::AllocOp>() ||
-          llvm::is_contained(inputs, root))
+      if (!root.getDefiningOp<memref::AllocOp>() || llvm::is_contained(inputs, root))
         return withoutConsumer;
     }
     group.ops.push_back(after);
@@ -217,8 +209,7 @@ private:
       locations.push_back(op.getLoc());
     Location loc = FusedLoc::get(module.getContext(), locations);
     SmallVector<Value> arguments(captured.begin(), captured.end());
-    auto type = FunctionType::get(module.getContext(),
-                                  ValueRange(arguments).getTypes(), {});
+    auto type = FunctionType::get(module.getContext(), ValueRange(arguments).getTypes(), {});
     OpBuilder top(module.getContext());
     auto function = top.create<func::FuncOp>(loc, "kernel", type);
     function.setPrivate();

@@ -22,8 +22,7 @@ struct OutlineTasksPass : strata::impl::OutlineTasksBase<OutlineTasksPass> {
     ModuleOp module = getOperation();
     SmallVector<scf::ParallelOp> loops;
     module.walk<WalkOrder::PreOrder>([&](scf::ParallelOp op) {
-      if (!op->getParentOfType<scf::ParallelOp>() && op.getNumLoops() == 1 &&
-          op.getNumResults() == 0)
+      if (!op->getParentOfType<scf::ParallelOp>() && op.getNumLoops() == 1 && op.getNumResults() == 0)
         loops.push_back(op);
     });
     for (auto [number, loop] : llvm::enumerate(loops))
@@ -56,8 +55,7 @@ private:
       fields.push_back(converter.convertType(value.getType()));
     auto structure = LLVM::LLVMStructType::getLiteral(context, fields);
     auto field = [&](OpBuilder &b, Value base, int32_t i) -> Value {
-      return b.create<LLVM::GEPOp>(loc, pointer, structure, base,
-                                   ArrayRef<LLVM::GEPArg>{0, i});
+      return b.create<LLVM::GEPOp>(loc, pointer, structure, base, ArrayRef<LLVM::GEPArg>{0, i});
     };
     auto cast = [&](OpBuilder &b, Value value, Type type) -> Value {
       if (value.getType() == type)
@@ -69,8 +67,7 @@ private:
     OpBuilder top(context);
     top.setInsertionPointToEnd(module.getBody());
     auto taskType = b.getFunctionType({i64, i64, pointer}, {});
-    auto task = top.create<func::FuncOp>(
-        loc, "strata_task_" + std::to_string(number), taskType);
+    auto task = top.create<func::FuncOp>(loc, "strata_task_" + std::to_string(number), taskType);
     task.setPrivate();
     Block *body = task.addEntryBlock();
     top.setInsertionPointToEnd(body);
@@ -78,16 +75,12 @@ private:
     for (Operation *constant : constants)
       top.clone(*constant, mapping);
     for (auto [i, value] : llvm::enumerate(captured)) {
-      Value loaded = top.create<LLVM::LoadOp>(
-          loc, fields[i], field(top, body->getArgument(2), i));
+      Value loaded = top.create<LLVM::LoadOp>(loc, fields[i], field(top, body->getArgument(2), i));
       mapping.map(value, cast(top, loaded, value.getType()));
     }
-    auto asIndex = [&](Value value) {
-      return top.create<arith::IndexCastOp>(loc, top.getIndexType(), value);
-    };
+    auto asIndex = [&](Value value) { return top.create<arith::IndexCastOp>(loc, top.getIndexType(), value); };
     Value step = mapping.lookup(loop.getStep()[0]);
-    auto each = top.create<scf::ForOp>(loc, asIndex(body->getArgument(0)),
-                                       asIndex(body->getArgument(1)), step);
+    auto each = top.create<scf::ForOp>(loc, asIndex(body->getArgument(0)), asIndex(body->getArgument(1)), step);
     top.create<func::ReturnOp>(loc);
     top.setInsertionPointToStart(each.getBody());
     mapping.map(loop.getInductionVars()[0], each.getInductionVar());
@@ -98,9 +91,8 @@ private:
     auto run = module.lookupSymbol<func::FuncOp>("strata_rt_parallel_for");
     if (!run) {
       OpBuilder first(module.getBodyRegion());
-      run = first.create<func::FuncOp>(
-          first.getUnknownLoc(), "strata_rt_parallel_for",
-          b.getFunctionType({pointer, i64, i64, i64, pointer}, {}));
+      run = first.create<func::FuncOp>(first.getUnknownLoc(), "strata_rt_parallel_for",
+                                       b.getFunctionType({pointer, i64, i64, i64, pointer}, {}));
       run.setPrivate();
     }
     auto function = loop->getParentOfType<func::FuncOp>();
@@ -109,14 +101,10 @@ private:
     Value frame = entry.create<LLVM::AllocaOp>(loc, pointer, structure, one);
     for (auto [i, value] : llvm::enumerate(captured))
       b.create<LLVM::StoreOp>(loc, cast(b, value, fields[i]), field(b, frame, i));
-    Value address = cast(
-        b, b.create<func::ConstantOp>(loc, taskType, task.getSymName()), pointer);
-    auto asI64 = [&](Value value) -> Value {
-      return b.create<arith::IndexCastOp>(loc, i64, value);
-    };
+    Value address = cast(b, b.create<func::ConstantOp>(loc, taskType, task.getSymName()), pointer);
+    auto asI64 = [&](Value value) -> Value { return b.create<arith::IndexCastOp>(loc, i64, value); };
     b.create<func::CallOp>(loc, run,
-                           ValueRange{address, asI64(loop.getLowerBound()[0]),
-                                      asI64(loop.getUpperBound()[0]),
+                           ValueRange{address, asI64(loop.getLowerBound()[0]), asI64(loop.getUpperBound()[0]),
                                       asI64(loop.getStep()[0]), frame});
     loop.erase();
   }

@@ -24,9 +24,7 @@ using namespace mlir;
 using strata::transposed;
 
 static bool isPlain(AffineMap map) {
-  return llvm::all_of(map.getResults(), [](AffineExpr e) {
-    return isa<AffineDimExpr, AffineConstantExpr>(e);
-  });
+  return llvm::all_of(map.getResults(), [](AffineExpr e) { return isa<AffineDimExpr, AffineConstantExpr>(e); });
 }
 
 namespace {
@@ -37,8 +35,8 @@ struct PackWeightsPass : strata::impl::PackWeightsBase<PackWeightsPass> {
     strata::ConstantExpressions constants(getOperation());
     SmallVector<linalg::GenericOp> ops;
     getOperation().walk([&](linalg::GenericOp op) {
-      if (op.hasPureTensorSemantics() && op.getNumReductionLoops() &&
-          op.getNumDpsInits() == 1 && op.getNumDpsInputs() == 2)
+      if (op.hasPureTensorSemantics() && op.getNumReductionLoops() && op.getNumDpsInits() == 1 &&
+          op.getNumDpsInputs() == 2)
         ops.push_back(op);
     });
     for (linalg::GenericOp op : ops) {
@@ -58,8 +56,7 @@ private:
   }
 
   static bool hasLast(AffineMap map, unsigned lane) {
-    return map.getNumResults() &&
-           map.getResults().back() == getAffineDimExpr(lane, map.getContext());
+    return map.getNumResults() && map.getResults().back() == getAffineDimExpr(lane, map.getContext());
   }
 
   /// A transposed operand is read where it lies, if the lanes stay contiguous or it is packed anyway.
@@ -68,21 +65,18 @@ private:
     if (!lane)
       return;
     for (OpOperand *input : op.getDpsInputOperands())
-      while (auto transpose =
-                 input->get().getDefiningOp<linalg::TransposeOp>()) {
+      while (auto transpose = input->get().getDefiningOp<linalg::TransposeOp>()) {
         AffineMap map = op.getMatchingIndexingMap(input);
         SmallVector<AffineExpr> results(map.getNumResults());
         for (auto [to, from] : llvm::enumerate(transpose.getPermutation()))
           results[from] = map.getResult(to);
-        AffineMap folded =
-            AffineMap::get(map.getNumDims(), 0, results, op.getContext());
+        AffineMap folded = AffineMap::get(map.getNumDims(), 0, results, op.getContext());
         if (map.isFunctionOfDim(*lane) && hasLast(map, *lane) && !hasLast(folded, *lane) &&
             !constants.isConstant(input->get()))
           break;
         SmallVector<AffineMap> maps = op.getIndexingMapsArray();
         maps[input->getOperandNumber()] = folded;
-        op.setIndexingMapsAttr(
-            Builder(op.getContext()).getAffineMapArrayAttr(maps));
+        op.setIndexingMapsAttr(Builder(op.getContext()).getAffineMapArrayAttr(maps));
         input->set(transpose.getInput());
       }
   }
@@ -92,9 +86,7 @@ private:
     if (!lane)
       return;
     OpOperand *a = op.getDpsInputOperand(0), *w = op.getDpsInputOperand(1);
-    auto depends = [&](OpOperand *operand) {
-      return op.getMatchingIndexingMap(operand).isFunctionOfDim(*lane);
-    };
+    auto depends = [&](OpOperand *operand) { return op.getMatchingIndexingMap(operand).isFunctionOfDim(*lane); };
     if (!depends(w))
       std::swap(a, w);
     for (OpOperand *operand : {a, w}) {
@@ -111,8 +103,7 @@ private:
   }
 
   /// Each element is used often enough to pay for a copy.
-  static bool isWorthMoving(linalg::GenericOp op, OpOperand *operand,
-                            unsigned lane) {
+  static bool isWorthMoving(linalg::GenericOp op, OpOperand *operand, unsigned lane) {
     AffineMap map = op.getMatchingIndexingMap(operand);
     SmallVector<int64_t> ranges = op.getStaticLoopRanges();
     if (!ShapedType::isDynamic(ranges[lane]) && ranges[lane] < 4)
@@ -124,16 +115,14 @@ private:
     return uses >= 4;
   }
 
-  static void replace(linalg::GenericOp op, OpOperand *operand, Value value,
-                      AffineMap map) {
+  static void replace(linalg::GenericOp op, OpOperand *operand, Value value, AffineMap map) {
     SmallVector<AffineMap> maps = op.getIndexingMapsArray();
     maps[operand->getOperandNumber()] = map;
     op.setIndexingMapsAttr(Builder(op.getContext()).getAffineMapArrayAttr(maps));
     operand->set(value);
   }
 
-  static void moveLaneLast(linalg::GenericOp op, OpOperand *operand,
-                           unsigned lane) {
+  static void moveLaneLast(linalg::GenericOp op, OpOperand *operand, unsigned lane) {
     AffineMap map = op.getMatchingIndexingMap(operand);
     SmallVector<int64_t> order;
     int64_t last = -1;
@@ -147,8 +136,7 @@ private:
     Value moved = transposed(b, op.getLoc(), operand->get(), order);
     SmallVector<AffineExpr> results(map.getResults());
     applyPermutationToVector(results, order);
-    replace(op, operand, moved,
-            AffineMap::get(map.getNumDims(), 0, results, op.getContext()));
+    replace(op, operand, moved, AffineMap::get(map.getNumDims(), 0, results, op.getContext()));
   }
 
   /// `count` elements of dimension `dim` from `first` on.
@@ -200,7 +188,8 @@ private:
     };
     int64_t size = type.getDimSize(dim), full = size - size % block, rows = type.getDimSize(0);
     Type element = type.getElementType();
-    int64_t bytes = type.getNumElements() * (element.isIntOrFloat() ? llvm::divideCeil(element.getIntOrFloatBitWidth(), 8) : 8);
+    int64_t bytes =
+        type.getNumElements() * (element.isIntOrFloat() ? llvm::divideCeil(element.getIntOrFloatBitWidth(), 8) : 8);
     int64_t step = bytes < 2 * partBytes ? rows : std::max<int64_t>(1, partBytes / (bytes / rows));
     SmallVector<Part> lanes = cut(dim, 0, full, dim == 0 ? std::max(block, step - step % block) : full);
     llvm::append_range(lanes, cut(dim, full, size, block));
@@ -244,8 +233,7 @@ private:
 
   /// Parallel dimensions first, then those of the reduction in the order in which
   /// the data has them, then the lanes: [.., lanes / block, reduction.., block].
-  void reorder(linalg::GenericOp op, OpOperand *operand, OpOperand *data,
-               unsigned lane, bool weights) {
+  void reorder(linalg::GenericOp op, OpOperand *operand, OpOperand *data, unsigned lane, bool weights) {
     MLIRContext *context = op.getContext();
     AffineMap map = op.getMatchingIndexingMap(operand);
     AffineMap dataMap = op.getMatchingIndexingMap(data);
@@ -269,8 +257,7 @@ private:
     }
     llvm::sort(middle);
     int64_t lanes = type.getDimSize(last);
-    int64_t bits = type.getElementType().isIntOrFloat()
-                       ? type.getElementTypeBitWidth() : 32;
+    int64_t bits = type.getElementType().isIntOrFloat() ? type.getElementTypeBitWidth() : 32;
     int64_t block = 2 * vectorBits / std::max<int64_t>(bits, 32);
     bool blocked = weights && !middle.empty() && lanes > block;
     OpBuilder b(op);

@@ -121,8 +121,7 @@ TileEmitter::Values TileEmitter::loadTransposed(const Access &access, Value base
       for (int64_t i = 0; i < tile.rows; ++i) {
         Value left = squares[2 * s][i], right = squares[2 * s + 1][i];
         int64_t joined = 2 * cast<VectorType>(left.getType()).getNumElements();
-        squares[s][i] =
-            b.create<vector::ShuffleOp>(loc, left, right, llvm::to_vector(llvm::seq<int64_t>(0, joined)));
+        squares[s][i] = b.create<vector::ShuffleOp>(loc, left, right, llvm::to_vector(llvm::seq<int64_t>(0, joined)));
       }
   return squares.front();
 }

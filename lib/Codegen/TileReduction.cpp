@@ -149,8 +149,8 @@ Value TileEmitter::reduceToOne(const Tile &tile, Value start) {
   return combine(parts[1], sum);
 }
 
-/// Large weights are read once per run, block after block, and no hardware sees where the next block begins: while one is
-/// used, the same place of the next one comes to the second-level cache.
+/// Large weights are read once per run, block after block, and no hardware sees where the next block begins: while one
+/// is used, the same place of the next one comes to the second-level cache.
 void TileEmitter::prefetch(const Access &access, Value base, const Tile &tile) {
   if (!plan.laneOutermost || !access.base || access.blockedLoop != plan.lane || !access.blockStride.isKnown() ||
       !access.element.isIntOrFloat())

@@ -136,10 +136,9 @@ Value makeNormal(ImplicitLocOpBuilder &b, const Words &words) {
   return b.create<arith::MulFOp>(radius, makeCosine(b, words[2], shiftRight(b, words[3], 11)));
 }
 
-SmallVector<Value>
-makeElements(LinalgBuilder &b, ArrayRef<OpFoldResult> sizes, Value key, ValueRange operands, ArrayRef<Type> elements,
-             llvm::function_ref<SmallVector<Value>(ImplicitLocOpBuilder &b, const Words &words, ValueRange scalars)>
-                 body) {
+SmallVector<Value> makeElements(
+    LinalgBuilder &b, ArrayRef<OpFoldResult> sizes, Value key, ValueRange operands, ArrayRef<Type> elements,
+    llvm::function_ref<SmallVector<Value>(ImplicitLocOpBuilder &b, const Words &words, ValueRange scalars)> body) {
   // One loop, whose number is the element's index.
   OpFoldResult count = b.product(sizes);
   SmallVector<Value> inputs, inits;
@@ -151,13 +150,13 @@ makeElements(LinalgBuilder &b, ArrayRef<OpFoldResult> sizes, Value key, ValueRan
     types.push_back(inits.back().getType());
   }
   SmallVector<AffineMap> maps(inputs.size() + inits.size(), b.getMultiDimIdentityMap(1));
-  auto generic = b.create<linalg::GenericOp>(
-      types, inputs, inits, maps, utils::IteratorType::parallel,
-      [&](OpBuilder &nested, Location loc, ValueRange arguments) {
-        ImplicitLocOpBuilder inner(loc, nested);
-        Words words = makeBlock(inner, inner.create<linalg::IndexOp>(0), key);
-        inner.create<linalg::YieldOp>(body(inner, words, arguments.take_front(inputs.size())));
-      });
+  auto generic = b.create<linalg::GenericOp>(types, inputs, inits, maps, utils::IteratorType::parallel,
+                                             [&](OpBuilder &nested, Location loc, ValueRange arguments) {
+                                               ImplicitLocOpBuilder inner(loc, nested);
+                                               Words words = makeBlock(inner, inner.create<linalg::IndexOp>(0), key);
+                                               inner.create<linalg::YieldOp>(
+                                                   body(inner, words, arguments.take_front(inputs.size())));
+                                             });
   return llvm::map_to_vector(generic.getResults(), [&](Value result) { return b.reshape(result, sizes); });
 }
 

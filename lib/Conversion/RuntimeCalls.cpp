@@ -43,8 +43,7 @@ Value callRuntime(LinalgBuilder &b, StringRef symbol, ValueRange arguments, Type
   SmallVector<Type> results;
   if (result)
     results.push_back(result);
-  Operation *function =
-      b.declareRuntimeFunction(name, b.getFunctionType(ValueRange(values).getTypes(), results));
+  Operation *function = b.declareRuntimeFunction(name, b.getFunctionType(ValueRange(values).getTypes(), results));
   function->setAttr("strata.symbol", b.getStringAttr(symbol));
   if (located)
     function->setAttr("strata.located", b.getUnitAttr());
@@ -84,10 +83,9 @@ Value stringTable(LinalgBuilder &b, ArrayRef<StringRef> strings) {
   for (unsigned i = 0; name.empty() || module.lookupSymbol(name); ++i)
     name = ("strings" + Twine(i)).str();
   OpBuilder top = OpBuilder::atBlockBegin(module.getBody());
-  top.create<ml_program::GlobalOp>(
-      b.getLoc(), name, type, /*is_mutable=*/false,
-      DenseElementsAttr::getFromRawBuffer(type, ArrayRef<char>(data.data(), data.size())),
-      top.getStringAttr("private"));
+  top.create<ml_program::GlobalOp>(b.getLoc(), name, type, /*is_mutable=*/false,
+                                   DenseElementsAttr::getFromRawBuffer(type, ArrayRef<char>(data.data(), data.size())),
+                                   top.getStringAttr("private"));
   return b.create<ml_program::GlobalLoadConstOp>(type, FlatSymbolRefAttr::get(b.getContext(), name));
 }
 
@@ -119,9 +117,9 @@ StringSearch::StringSearch(LinalgBuilder &b, ArrayRef<StringRef> strings) {
   llvm::sort(order, [&](int64_t x, int64_t y) { return strings[x] < strings[y]; });
   order.insert(order.begin(), order.size());
   table = addressOf(b, stringTable(b, strings));
-  this->order = addressOf(b, b.constant(DenseIntElementsAttr::get(
-                                 RankedTensorType::get({static_cast<int64_t>(order.size())}, b.getI64Type()),
-                                 ArrayRef<int64_t>(order))));
+  this->order = addressOf(
+      b, b.constant(DenseIntElementsAttr::get(
+             RankedTensorType::get({static_cast<int64_t>(order.size())}, b.getI64Type()), ArrayRef<int64_t>(order))));
 }
 
 Value StringSearch::find(LinalgBuilder &b, Value string) const {
@@ -142,7 +140,8 @@ Value mapElements(LinalgBuilder &b, ValueRange tensors, Type element, llvm::func
       same[i] = b.elementwise(tensors, cast<RankedTensorType>(tensor.getType()).getElementType(),
                               [i = i](ImplicitLocOpBuilder &, ValueRange x) { return x[i]; });
   return tabulate(b, b.sizes(same[0]), element, [&](ValueRange at) {
-    return body(llvm::map_to_vector(same, [&](Value tensor) -> Value { return b.create<tensor::ExtractOp>(tensor, at); }));
+    return body(
+        llvm::map_to_vector(same, [&](Value tensor) -> Value { return b.create<tensor::ExtractOp>(tensor, at); }));
   });
 }
 

@@ -46,8 +46,8 @@ static Value truncateToOdd(ImplicitLocOpBuilder &b, Value value) {
   auto constant = [&](int64_t v) -> Value { return b.create<arith::ConstantOp>(b.getI32IntegerAttr(v)); };
   Value rounded = b.create<arith::TruncFOp>(f32, value), back = b.create<arith::ExtFOp>(f64, rounded);
   Value bits = b.create<arith::BitcastOp>(i32, rounded);
-  Value away = b.create<arith::CmpFOp>(arith::CmpFPredicate::OGT, b.create<math::AbsFOp>(back),
-                                       b.create<math::AbsFOp>(value));
+  Value away =
+      b.create<arith::CmpFOp>(arith::CmpFPredicate::OGT, b.create<math::AbsFOp>(back), b.create<math::AbsFOp>(value));
   Value inexact = b.create<arith::CmpFOp>(arith::CmpFPredicate::ONE, back, value);
   bits = b.create<arith::SubIOp>(bits, b.create<arith::SelectOp>(away, constant(1), constant(0)));
   bits = b.create<arith::OrIOp>(bits, b.create<arith::SelectOp>(inexact, constant(1), constant(0)));
@@ -72,13 +72,15 @@ static Value floatToInteger(ImplicitLocOpBuilder &b, Value value, IntegerType to
     return b.create<arith::ConstantOp>(FloatAttr::get(type, f)).getResult();
   };
   auto toInt = [&](const APInt &bound) {
-    APInt wide = isUnsigned ? bound.zext(std::max(valueBits, to.getWidth())) : bound.sext(std::max(valueBits, to.getWidth()));
+    APInt wide =
+        isUnsigned ? bound.zext(std::max(valueBits, to.getWidth())) : bound.sext(std::max(valueBits, to.getWidth()));
     return b.create<arith::ConstantOp>(IntegerAttr::get(to, wide)).getResult();
   };
   Value low = toFloat(lowest), high = toFloat(highest);
   // Clamped first, so that the conversion is defined for every value; the ends and NaN are selected after.
   Value clamped = b.create<arith::MinNumFOp>(b.create<arith::MaxNumFOp>(value, low), high);
-  Value converted = isUnsigned ? b.create<arith::FPToUIOp>(to, clamped).getResult() : b.create<arith::FPToSIOp>(to, clamped).getResult();
+  Value converted = isUnsigned ? b.create<arith::FPToUIOp>(to, clamped).getResult()
+                               : b.create<arith::FPToSIOp>(to, clamped).getResult();
   Value tooHigh = b.create<arith::CmpFOp>(arith::CmpFPredicate::OGE, value, high);
   // Only where the highest integer is no floating-point number do the ends differ from the conversion.
   Value result = b.create<arith::SelectOp>(tooHigh, toInt(highest), converted);
@@ -172,7 +174,8 @@ TypedAttr getLowest(Type onnxElement) {
   if (auto f = dyn_cast<FloatType>(type))
     return FloatAttr::get(f, APFloat::getInf(f.getFloatSemantics(), /*Negative=*/true));
   unsigned width = cast<IntegerType>(type).getWidth(), bits = cast<IntegerType>(onnxElement).getWidth();
-  return IntegerAttr::get(type, isUnsigned(onnxElement) ? APInt::getZero(width) : APInt::getSignedMinValue(bits).sext(width));
+  return IntegerAttr::get(type,
+                          isUnsigned(onnxElement) ? APInt::getZero(width) : APInt::getSignedMinValue(bits).sext(width));
 }
 
 TypedAttr getHighest(Type onnxElement) {
@@ -180,7 +183,8 @@ TypedAttr getHighest(Type onnxElement) {
   if (auto f = dyn_cast<FloatType>(type))
     return FloatAttr::get(f, APFloat::getInf(f.getFloatSemantics()));
   unsigned width = cast<IntegerType>(type).getWidth(), bits = cast<IntegerType>(onnxElement).getWidth();
-  return IntegerAttr::get(type, isUnsigned(onnxElement) ? APInt::getMaxValue(bits).zext(width) : APInt::getSignedMaxValue(bits).sext(width));
+  return IntegerAttr::get(type, isUnsigned(onnxElement) ? APInt::getMaxValue(bits).zext(width)
+                                                        : APInt::getSignedMaxValue(bits).sext(width));
 }
 
 } // namespace strata::scalar

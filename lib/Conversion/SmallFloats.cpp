@@ -17,9 +17,9 @@ namespace strata::scalar {
 namespace {
 struct Format {
   int exponentBits, mantissaBits, bias;
-  int64_t highest;  // Bits of the largest finite number.
-  int64_t infinity; // Bits, without sign; -1: none.
-  int64_t nan;      // Bits, without sign; -1: none.
+  int64_t highest;   // Bits of the largest finite number.
+  int64_t infinity;  // Bits, without sign; -1: none.
+  int64_t nan;       // Bits, without sign; -1: none.
   bool unsignedZero; // FNUZ: no -0; its bits are the only NaN.
 };
 
@@ -73,7 +73,8 @@ static Value decodeE8M0(Bits n, Value bits) {
 // Rounds |x| to a power of two: up, down, or to the nearest (the larger of two that are equally near).
 static Value encodeE8M0(Bits n, Value value, bool saturate, RoundMode mode) {
   Value magnitude = n.bitAnd(n.toBits(value), 0x7fffffff);
-  // Half of the smallest f32 is not needed: below 2^-126 the result is 0 or 1, by comparison with 2^-127 or 1.5 * 2^-127.
+  // Half of the smallest f32 is not needed: below 2^-126 the result is 0 or 1, by comparison with 2^-127 or 1.5 *
+  // 2^-127.
   int64_t increment = mode == RoundMode::up ? 0x7fffff : mode == RoundMode::nearest ? 0x400000 : 0;
   Value rounded = n.right(n.add(magnitude, n.integer(increment)), 23);
   Value isTiny = n.less(magnitude, 0x00800000);
@@ -106,7 +107,7 @@ Value decodeSmallFloat(ImplicitLocOpBuilder &b, Value byte, Type onnxElement) {
   if (format->infinity >= 0)
     result = n.select(n.equal(magnitude, format->infinity), n.integer(kInfinity), result);
   if (format->nan >= 0) {
-    Value isNaN = format->unsignedZero       ? n.equal(bits, format->nan)
+    Value isNaN = format->unsignedZero    ? n.equal(bits, format->nan)
                   : format->infinity >= 0 ? n.greater(magnitude, format->infinity)
                                           : n.equal(magnitude, format->nan);
     result = n.select(isNaN, n.integer(kNaN), result);

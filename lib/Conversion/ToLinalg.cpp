@@ -56,9 +56,9 @@ static LogicalResult checkHandles(Operation &op) {
       "ml.CategoryMapper", "ml.LabelEncoder", "ml.LinearClassifier", "ml.OneHotEncoder", "ml.SVMClassifier",
       "ml.TreeEnsembleClassifier",
       // Know containers.
-      "SequenceEmpty", "SequenceConstruct", "SequenceInsert", "SequenceErase", "SequenceAt", "SequenceLength", "SequenceMap",
-      "SplitToSequence", "ConcatFromSequence", "Optional", "OptionalHasElement", "OptionalGetElement", "ml.ZipMap",
-      "ml.DictVectorizer", "ml.CastMap"};
+      "SequenceEmpty", "SequenceConstruct", "SequenceInsert", "SequenceErase", "SequenceAt", "SequenceLength",
+      "SequenceMap", "SplitToSequence", "ConcatFromSequence", "Optional", "OptionalHasElement", "OptionalGetElement",
+      "ml.ZipMap", "ml.DictVectorizer", "ml.CastMap"};
   auto reduction = op.getAttrOfType<StringAttr>("reduction");
   bool computes = reduction && reduction.getValue() != "none";
   if (!isa<VersionedOpInterface>(op) || (known.contains(getUnversionedName(&op)) && !computes))
@@ -77,8 +77,9 @@ static LogicalResult checkHandles(Operation &op) {
 LogicalResult LinalgBuilder::lowerOp(Operation &op) {
   setLoc(op.getLoc());
   if (auto custom = dyn_cast<onnx::CustomOp>(op))
-    return op.emitError("operator '") << custom.getOpType() << "' of the domain '" << custom.getDomain()
-                                      << "' cannot be compiled: Strata does not know this domain; a plugin must lower it";
+    return op.emitError("operator '")
+           << custom.getOpType() << "' of the domain '" << custom.getDomain()
+           << "' cannot be compiled: Strata does not know this domain; a plugin must lower it";
   for (Value result : op.getResults())
     if (!getSeamType(result.getType())) {
       if (isa<UnrankedTensorType>(result.getType()))
@@ -195,8 +196,8 @@ struct ConvertONNXToLinalgPass : impl::ConvertONNXToLinalgPassBase<ConvertONNXTo
         add("dims", b.getArrayAttr(dims));
       if (shape && prefix.empty())
         add("shape", b.getDenseI64ArrayAttr(sizes));
-      add("dtype", b.getStringAttr(onnx::getElementName(
-                       *onnx::getElementKind(cast<TensorType>(type).getElementType()))));
+      add("dtype",
+          b.getStringAttr(onnx::getElementName(*onnx::getElementKind(cast<TensorType>(type).getElementType()))));
     }
   }
 
@@ -220,15 +221,17 @@ struct ConvertONNXToLinalgPass : impl::ConvertONNXToLinalgPassBase<ConvertONNXTo
       }
       return success();
     };
-    if (failed(convertTypes(function.getArgumentTypes(), [&](unsigned i) { return function.getArgAttrDict(i); }, "input",
-                            inputs, inputAttrs)) ||
-        failed(convertTypes(function.getResultTypes(), [&](unsigned i) { return function.getResultAttrDict(i); },
-                            "output", outputs, outputAttrs)))
+    if (failed(convertTypes(
+            function.getArgumentTypes(), [&](unsigned i) { return function.getArgAttrDict(i); }, "input", inputs,
+            inputAttrs)) ||
+        failed(convertTypes(
+            function.getResultTypes(), [&](unsigned i) { return function.getResultAttrDict(i); }, "output", outputs,
+            outputAttrs)))
       return failure();
 
     OpBuilder builder(function);
-    auto lowered = builder.create<func::FuncOp>(function.getLoc(), function.getName(),
-                                                builder.getFunctionType(inputs, outputs));
+    auto lowered =
+        builder.create<func::FuncOp>(function.getLoc(), function.getName(), builder.getFunctionType(inputs, outputs));
     lowered.setAllArgAttrs(inputAttrs);
     lowered.setAllResultAttrs(outputAttrs);
     Block *entry = lowered.addEntryBlock();

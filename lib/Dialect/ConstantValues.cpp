@@ -41,9 +41,7 @@ static ElementsAttr makeDense(onnx::SparseElementsAttr sparse) {
 // What the operator Constant holds: one of several attributes.
 static ElementsAttr getConstantOperator(Operation *op) {
   Builder b(op->getContext());
-  auto vector = [](size_t size, Type element) {
-    return RankedTensorType::get({static_cast<int64_t>(size)}, element);
-  };
+  auto vector = [](size_t size, Type element) { return RankedTensorType::get({static_cast<int64_t>(size)}, element); };
   if (auto value = op->getAttrOfType<ElementsAttr>("value"))
     return value;
   if (auto value = op->getAttrOfType<onnx::SparseElementsAttr>("sparse_value"))

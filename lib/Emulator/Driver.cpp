@@ -198,8 +198,7 @@ EXPORT cuLaunchKernel(void *function, unsigned gx, unsigned gy, unsigned gz, uns
   if (gx == 0 || gy == 0 || gz == 0 || gy > 65535 || gz > 65535 || bx * by * bz > 1024 || shared > 232448)
     return InvalidValue;
   Access access;
-  llvm::Error error =
-      run(*static_cast<Kernel *>(function), Grid{{gx, gy, gz}, {bx, by, bz}}, arguments);
+  llvm::Error error = run(*static_cast<Kernel *>(function), Grid{{gx, gy, gz}, {bx, by, bz}}, arguments);
   if (!error)
     return Success;
   std::string text = llvm::toString(std::move(error));

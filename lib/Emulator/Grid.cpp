@@ -280,8 +280,9 @@ uint32_t exchangeIndex(int, uint32_t value, int b, int) {
 ArrayRef<DeviceFunction> deviceFunctions() {
 #define AXES(name, function)                                                                                           \
   {"emulator_read_ptx_sreg_" name "_x", reinterpret_cast<void *>(&function<0>)},                                       \
-      {"emulator_read_ptx_sreg_" name "_y", reinterpret_cast<void *>(&function<1>)},                                   \
-      {"emulator_read_ptx_sreg_" name "_z", reinterpret_cast<void *>(&function<2>)}
+      {"emulator_read_ptx_sreg_" name "_y", reinterpret_cast<void *>(&function<1>)}, {                                 \
+    "emulator_read_ptx_sreg_" name "_z", reinterpret_cast<void *>(&function<2>)                                        \
+  }
   static const DeviceFunction functions[] = {
       AXES("tid", threadId),
       AXES("ntid", blockSize),

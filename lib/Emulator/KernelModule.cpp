@@ -99,8 +99,8 @@ static void makeEntry(Function &kernel, const std::string &name) {
   Module &module = *kernel.getParent();
   IRBuilder<> b(module.getContext());
   auto *pointer = b.getPtrTy();
-  auto *entry = Function::Create(FunctionType::get(b.getVoidTy(), {pointer}, false), GlobalValue::ExternalLinkage, name,
-                                 module);
+  auto *entry =
+      Function::Create(FunctionType::get(b.getVoidTy(), {pointer}, false), GlobalValue::ExternalLinkage, name, module);
   b.SetInsertPoint(BasicBlock::Create(module.getContext(), "", entry));
   SmallVector<Value *> arguments;
   for (Argument &parameter : kernel.args()) {
@@ -194,8 +194,7 @@ Expected<std::unique_ptr<KernelModule>> KernelModule::load(StringRef bitcode) {
                                                           JITSymbolFlags::Exported};
   if (Error error = state.jit->getMainJITDylib().define(orc::absoluteSymbols(symbols)))
     return std::move(error);
-  auto process =
-      orc::DynamicLibrarySearchGenerator::GetForCurrentProcess(state.jit->getDataLayout().getGlobalPrefix());
+  auto process = orc::DynamicLibrarySearchGenerator::GetForCurrentProcess(state.jit->getDataLayout().getGlobalPrefix());
   if (!process)
     return process.takeError();
   state.jit->getMainJITDylib().addGenerator(std::move(*process));

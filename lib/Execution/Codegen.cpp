@@ -17,11 +17,9 @@ using namespace llvm;
 
 namespace strata {
 
-mlir::FailureOr<std::unique_ptr<Module>>
-translateToLLVM(mlir::ModuleOp module, LLVMContext &context,
-                TargetMachine &machine, StringRef modelName) {
-  std::unique_ptr<Module> result =
-      mlir::translateModuleToLLVMIR(module, context, modelName);
+mlir::FailureOr<std::unique_ptr<Module>> translateToLLVM(mlir::ModuleOp module, LLVMContext &context,
+                                                         TargetMachine &machine, StringRef modelName) {
+  std::unique_ptr<Module> result = mlir::translateModuleToLLVMIR(module, context, modelName);
   if (!result)
     return mlir::failure();
   result->setTargetTriple(machine.getTargetTriple().str());
@@ -41,8 +39,7 @@ translateToLLVM(mlir::ModuleOp module, LLVMContext &context,
     if (function.hasLocalLinkage() && function.getInstructionCount() > 50)
       function.addFnAttr(Attribute::NoInline);
   }
-  if (GlobalVariable *table =
-          result->getNamedGlobal((modelName + "_constants").str())) {
+  if (GlobalVariable *table = result->getNamedGlobal((modelName + "_constants").str())) {
     table->setInitializer(nullptr);
     table->setLinkage(GlobalValue::ExternalLinkage);
     // Through the GOT: the JIT's table may be anywhere.
@@ -60,11 +57,9 @@ translateToLLVM(mlir::ModuleOp module, LLVMContext &context,
 namespace {
 /// LLVM's pass manager with its analyses, for one module.
 struct Optimizer {
-  explicit Optimizer(TargetMachine &machine, unsigned level)
-      : builder(&machine) {
-    static const OptimizationLevel levels[] = {
-        OptimizationLevel::O0, OptimizationLevel::O1, OptimizationLevel::O2,
-        OptimizationLevel::O3};
+  explicit Optimizer(TargetMachine &machine, unsigned level) : builder(&machine) {
+    static const OptimizationLevel levels[] = {OptimizationLevel::O0, OptimizationLevel::O1, OptimizationLevel::O2,
+                                               OptimizationLevel::O3};
     this->level = levels[std::min(level, 3u)];
     builder.registerModuleAnalyses(modules);
     builder.registerCGSCCAnalyses(sccs);
@@ -81,8 +76,7 @@ struct Optimizer {
     } else {
       // Layers of equal shape have equal kernels; once is enough.
       passes.addPass(MergeFunctionsPass());
-      passes.addPass(builder.buildModuleSimplificationPipeline(
-          level, ThinOrFullLTOPhase::None));
+      passes.addPass(builder.buildModuleSimplificationPipeline(level, ThinOrFullLTOPhase::None));
     }
     passes.run(module, modules);
   }
@@ -91,8 +85,7 @@ struct Optimizer {
   void optimize(Module &module) {
     if (level == OptimizationLevel::O0)
       return;
-    builder.buildModuleOptimizationPipeline(level, ThinOrFullLTOPhase::None)
-        .run(module, modules);
+    builder.buildModuleOptimizationPipeline(level, ThinOrFullLTOPhase::None).run(module, modules);
   }
 
   LoopAnalysisManager loops;
@@ -110,12 +103,10 @@ void optimize(Module &module, TargetMachine &machine, unsigned level) {
   optimizer.optimize(module);
 }
 
-Error emitCode(Module &module, TargetMachine &machine, CodeGenFileType type,
-               raw_pwrite_stream &os) {
+Error emitCode(Module &module, TargetMachine &machine, CodeGenFileType type, raw_pwrite_stream &os) {
   legacy::PassManager passes;
   if (machine.addPassesToEmitFile(passes, os, nullptr, type))
-    return createStringError("LLVM cannot write this kind of file for %s",
-                             machine.getTargetTriple().str().c_str());
+    return createStringError("LLVM cannot write this kind of file for %s", machine.getTargetTriple().str().c_str());
   passes.run(module);
   return Error::success();
 }
@@ -127,18 +118,16 @@ static Expected<Object> emitObject(Module &module, TargetMachine &machine) {
   raw_svector_ostream os(bytes);
   if (Error error = emitCode(module, machine, CodeGenFileType::ObjectFile, os))
     return std::move(error);
-  return std::make_unique<SmallVectorMemoryBuffer>(
-      std::move(bytes), module.getName(), /*RequiresNullTerminator=*/false);
+  return std::make_unique<SmallVectorMemoryBuffer>(std::move(bytes), module.getName(),
+                                                   /*RequiresNullTerminator=*/false);
 }
 
 /// The module as bitcode of several parts. What is local becomes visible to the
 /// other parts, under a name that two models in one program do not share.
-static std::vector<SmallVector<char, 0>> split(Module &module, unsigned count,
-                                               StringRef modelName) {
+static std::vector<SmallVector<char, 0>> split(Module &module, unsigned count, StringRef modelName) {
   for (GlobalObject &global : module.global_objects())
     if (global.hasLocalLinkage())
-      global.setName(modelName + "." +
-                     (global.hasName() ? global.getName() : "data"));
+      global.setName(modelName + "." + (global.hasName() ? global.getName() : "data"));
   std::vector<SmallVector<char, 0>> parts;
   SplitModule(
       module, count,
@@ -150,24 +139,20 @@ static std::vector<SmallVector<char, 0>> split(Module &module, unsigned count,
   return parts;
 }
 
-static Expected<Object> compilePart(ArrayRef<char> bitcode,
-                                    const CompileOptions &options) {
+static Expected<Object> compilePart(ArrayRef<char> bitcode, const CompileOptions &options) {
   auto machine = createTargetMachine(options);
   if (!machine)
     return machine.takeError();
   LLVMContext context;
-  auto module = parseBitcodeFile(
-      MemoryBufferRef(StringRef(bitcode.data(), bitcode.size()),
-                      options.modelName),
-      context);
+  auto module =
+      parseBitcodeFile(MemoryBufferRef(StringRef(bitcode.data(), bitcode.size()), options.modelName), context);
   if (!module)
     return module.takeError();
   Optimizer(**machine, options.optLevel).optimize(**module);
   return emitObject(**module, **machine);
 }
 
-Expected<std::vector<Object>> compileToObjects(std::unique_ptr<Module> module,
-                                               const CompileOptions &options) {
+Expected<std::vector<Object>> compileToObjects(std::unique_ptr<Module> module, const CompileOptions &options) {
   // Below this a second part costs more than it gains.
   constexpr unsigned instructionsPerPart = 2500;
   auto machine = createTargetMachine(options);
@@ -176,8 +161,7 @@ Expected<std::vector<Object>> compileToObjects(std::unique_ptr<Module> module,
   Optimizer(**machine, options.optLevel).simplify(*module);
   unsigned threads = hardware_concurrency().compute_thread_count();
   // More parts than threads, because they are not equally large.
-  unsigned count = std::min(module->getInstructionCount() / instructionsPerPart,
-                            4 * threads);
+  unsigned count = std::min(module->getInstructionCount() / instructionsPerPart, 4 * threads);
   std::vector<Object> objects;
   if (count <= 1 || threads == 1) {
     Optimizer(**machine, options.optLevel).optimize(*module);
@@ -187,8 +171,7 @@ Expected<std::vector<Object>> compileToObjects(std::unique_ptr<Module> module,
     objects.push_back(std::move(*object));
     return objects;
   }
-  std::vector<SmallVector<char, 0>> parts =
-      split(*module, count, options.modelName);
+  std::vector<SmallVector<char, 0>> parts = split(*module, count, options.modelName);
   module.reset();
   objects.resize(parts.size());
   std::vector<std::string> errors(parts.size());

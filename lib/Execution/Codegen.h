@@ -16,24 +16,21 @@ namespace strata {
 
 /// Translates a module in the LLVM dialect. NAME_constants becomes a
 /// declaration: the table is defined by whoever loads or links the code.
-mlir::FailureOr<std::unique_ptr<llvm::Module>>
-translateToLLVM(mlir::ModuleOp module, llvm::LLVMContext &context,
-                llvm::TargetMachine &machine, llvm::StringRef modelName);
+mlir::FailureOr<std::unique_ptr<llvm::Module>> translateToLLVM(mlir::ModuleOp module, llvm::LLVMContext &context,
+                                                               llvm::TargetMachine &machine, llvm::StringRef modelName);
 
 /// Runs LLVM's standard pipeline of that level.
-void optimize(llvm::Module &module, llvm::TargetMachine &machine,
-              unsigned level);
+void optimize(llvm::Module &module, llvm::TargetMachine &machine, unsigned level);
 
 /// Emits object code or assembly; the module is used up.
-llvm::Error emitCode(llvm::Module &module, llvm::TargetMachine &machine,
-                     llvm::CodeGenFileType type, llvm::raw_pwrite_stream &os);
+llvm::Error emitCode(llvm::Module &module, llvm::TargetMachine &machine, llvm::CodeGenFileType type,
+                     llvm::raw_pwrite_stream &os);
 
 /// Optimises the module and makes object code of it, in several pieces on
 /// several threads if it is large. The pieces belong together: what is local to
 /// the module becomes hidden symbols that begin with the model's name.
-llvm::Expected<std::vector<std::unique_ptr<llvm::MemoryBuffer>>>
-compileToObjects(std::unique_ptr<llvm::Module> module,
-                 const CompileOptions &options);
+llvm::Expected<std::vector<std::unique_ptr<llvm::MemoryBuffer>>> compileToObjects(std::unique_ptr<llvm::Module> module,
+                                                                                  const CompileOptions &options);
 
 } // namespace strata
 

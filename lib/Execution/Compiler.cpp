@@ -29,8 +29,7 @@ static LogicalResult fail(ModuleOp module, llvm::Error error) {
 // Text
 //===----------------------------------------------------------------------===//
 
-static LogicalResult printMLIR(ModuleOp module, const CompileRequest &request,
-                               llvm::raw_ostream &os) {
+static LogicalResult printMLIR(ModuleOp module, const CompileRequest &request, llvm::raw_ostream &os) {
   if (llvm::StringRef(request.output).ends_with(".mlirbc"))
     return writeBytecodeToFile(module, os);
   OpPrintingFlags flags;
@@ -41,14 +40,12 @@ static LogicalResult printMLIR(ModuleOp module, const CompileRequest &request,
   return success();
 }
 
-static LogicalResult emitText(ModuleOp module, const CompileRequest &request,
-                              llvm::TargetMachine &machine,
+static LogicalResult emitText(ModuleOp module, const CompileRequest &request, llvm::TargetMachine &machine,
                               llvm::raw_pwrite_stream &os) {
   if (request.emit == EmitKind::MLIR)
     return printMLIR(module, request, os);
   llvm::LLVMContext context;
-  auto ir =
-      translateToLLVM(module, context, machine, request.options.modelName);
+  auto ir = translateToLLVM(module, context, machine, request.options.modelName);
   if (failed(ir))
     return failure();
   optimize(**ir, machine, request.options.optLevel);
@@ -56,8 +53,7 @@ static LogicalResult emitText(ModuleOp module, const CompileRequest &request,
     (*ir)->print(os, nullptr);
     return success();
   }
-  if (llvm::Error error = emitCode(
-          **ir, machine, llvm::CodeGenFileType::AssemblyFile, os))
+  if (llvm::Error error = emitCode(**ir, machine, llvm::CodeGenFileType::AssemblyFile, os))
     return fail(module, std::move(error));
   return success();
 }
@@ -67,26 +63,19 @@ static LogicalResult emitText(ModuleOp module, const CompileRequest &request,
 //===----------------------------------------------------------------------===//
 
 /// Runs NAME_init now, so that the file holds the computed constants.
-static LogicalResult computeConstants(ModuleOp module,
-                                      const CompileRequest &request,
-                                      llvm::TargetMachine &machine,
-                                      llvm::ArrayRef<std::unique_ptr<
-                                          llvm::MemoryBuffer>> code,
-                                      const ModelInterface &interface,
-                                      std::vector<Constant> &constants) {
+static LogicalResult computeConstants(ModuleOp module, const CompileRequest &request, llvm::TargetMachine &machine,
+                                      llvm::ArrayRef<std::unique_ptr<llvm::MemoryBuffer>> code,
+                                      const ModelInterface &interface, std::vector<Constant> &constants) {
   auto table = makeTable(module, constants);
   if (failed(table))
     return failure();
   std::vector<std::unique_ptr<llvm::MemoryBuffer>> objects;
   for (const auto &object : code)
-    objects.push_back(llvm::MemoryBuffer::getMemBuffer(
-        *object, /*RequiresNullTerminator=*/false));
-  auto loaded = loadCode(std::move(objects), machine.createDataLayout(),
-                       request.options.modelName, table->data());
+    objects.push_back(llvm::MemoryBuffer::getMemBuffer(*object, /*RequiresNullTerminator=*/false));
+  auto loaded = loadCode(std::move(objects), machine.createDataLayout(), request.options.modelName, table->data());
   if (!loaded)
     return fail(module, loaded.takeError());
-  Descriptor descriptor(request.options.modelName, describe(machine),
-                        interface);
+  Descriptor descriptor(request.options.modelName, describe(machine), interface);
   descriptor.descriptor.main = loaded->main;
   descriptor.descriptor.init = loaded->init;
   strata_model *model;
@@ -105,8 +94,7 @@ static llvm::Error link(const CompileRequest &request, TemporaryFiles &files, ll
   llvm::Error error = llvm::Error::success();
   switch (request.emit) {
   case EmitKind::SharedLibrary:
-    error = linkShared(objects, llvm::sys::path::filename(request.output),
-                       *output);
+    error = linkShared(objects, llvm::sys::path::filename(request.output), *output);
     break;
   case EmitKind::StaticLibrary:
     error = writeStaticLibrary(objects, request.options.modelName, *output);
@@ -123,8 +111,7 @@ static llvm::Error link(const CompileRequest &request, TemporaryFiles &files, ll
   return files.rename(*output, request.output);
 }
 
-static LogicalResult emitObjects(ModuleOp module, const CompileRequest &request,
-                                 llvm::TargetMachine &machine) {
+static LogicalResult emitObjects(ModuleOp module, const CompileRequest &request, llvm::TargetMachine &machine) {
   const std::string &name = request.options.modelName;
   TemporaryFiles files(request.output);
   auto interface = readInterface(module);
@@ -133,12 +120,10 @@ static LogicalResult emitObjects(ModuleOp module, const CompileRequest &request,
     return failure();
   bool runs = runsOnHost(machine);
   if (request.emit == EmitKind::SharedLibrary &&
-      machine.getTargetTriple().getArch() !=
-          llvm::Triple(LLVM_HOST_TRIPLE).getArch())
-    return module.emitError()
-           << "a shared library for " << machine.getTargetTriple().str()
-           << " needs that machine's runtime; use --emit=obj or staticlib and "
-              "link there";
+      machine.getTargetTriple().getArch() != llvm::Triple(LLVM_HOST_TRIPLE).getArch())
+    return module.emitError() << "a shared library for " << machine.getTargetTriple().str()
+                              << " needs that machine's runtime; use --emit=obj or staticlib and "
+                                 "link there";
 
   llvm::LLVMContext context;
   auto ir = translateToLLVM(module, context, machine, name);
@@ -153,12 +138,9 @@ static LogicalResult emitObjects(ModuleOp module, const CompileRequest &request,
   glue.metadata = describe(machine);
   glue.interface = &*interface;
   glue.exportEntry = request.emit == EmitKind::SharedLibrary;
-  bool computes = llvm::any_of(
-      *constants, [](const Constant &constant) { return constant.computed; });
+  bool computes = llvm::any_of(*constants, [](const Constant &constant) { return constant.computed; });
   glue.initAtLoad = computes && !runs;
-  if (computes && runs &&
-      failed(computeConstants(module, request, machine, *code, *interface,
-                              *constants)))
+  if (computes && runs && failed(computeConstants(module, request, machine, *code, *interface, *constants)))
     return failure();
   glue.constants = *constants;
 
@@ -166,8 +148,7 @@ static LogicalResult emitObjects(ModuleOp module, const CompileRequest &request,
   std::memcpy(&header, code->front()->getBufferStart(), sizeof(header));
   auto writeGlue = [&](llvm::raw_pwrite_stream &os) {
     auto glueModule = makeGlue(glue, context, machine);
-    return emitCode(*glueModule, machine, llvm::CodeGenFileType::ObjectFile,
-                    os);
+    return emitCode(*glueModule, machine, llvm::CodeGenFileType::ObjectFile, os);
   };
   auto isInFile = [&](size_t i) {
     const Constant &constant = (*constants)[i];
@@ -222,18 +203,15 @@ static LogicalResult emitObjects(ModuleOp module, const CompileRequest &request,
 //===----------------------------------------------------------------------===//
 
 static bool isText(EmitKind kind) {
-  return kind == EmitKind::MLIR || kind == EmitKind::LLVM ||
-         kind == EmitKind::Assembly;
+  return kind == EmitKind::MLIR || kind == EmitKind::LLVM || kind == EmitKind::Assembly;
 }
 
-LogicalResult compileModule(ModuleOp module, const CompileRequest &request,
-                            const Progress &progress) {
+LogicalResult compileModule(ModuleOp module, const CompileRequest &request, const Progress &progress) {
   bool isMLIR = request.emit == EmitKind::MLIR;
   auto machine = createTargetMachine(request.options);
   if (!machine)
     return fail(module, machine.takeError());
-  if (failed(lowerTo(module, isMLIR ? request.phase : Phase::LLVM,
-                     request.options, progress)))
+  if (failed(lowerTo(module, isMLIR ? request.phase : Phase::LLVM, request.options, progress)))
     return failure();
   auto start = std::chrono::steady_clock::now();
   if (progress && !isMLIR)
@@ -249,15 +227,13 @@ LogicalResult compileModule(ModuleOp module, const CompileRequest &request,
     result = emitText(module, request, **machine, os);
     if (succeeded(result)) {
       std::string path = request.output.empty() ? "-" : request.output;
-      llvm::Error error =
-          llvm::writeToOutput(path, [&](llvm::raw_ostream &file) {
-            file << os.str();
-            return llvm::Error::success();
-          });
+      llvm::Error error = llvm::writeToOutput(path, [&](llvm::raw_ostream &file) {
+        file << os.str();
+        return llvm::Error::success();
+      });
       if (error)
-        return fail(module, llvm::createStringError(
-                                "cannot write '%s': %s", path.c_str(),
-                                llvm::toString(std::move(error)).c_str()));
+        return fail(module, llvm::createStringError("cannot write '%s': %s", path.c_str(),
+                                                    llvm::toString(std::move(error)).c_str()));
     }
   }
   std::chrono::duration<double> time = std::chrono::steady_clock::now() - start;

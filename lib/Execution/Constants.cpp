@@ -19,14 +19,12 @@ std::shared_ptr<char> allocateConstant(uint64_t bytes, uint64_t alignment) {
     return nullptr;
   if (alignment <= 4096 && bytes >= 4096) {
     uint64_t mapped = llvm::alignTo(bytes, 4096);
-    void *memory = mmap(nullptr, mapped, PROT_READ | PROT_WRITE,
-                        MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    void *memory = mmap(nullptr, mapped, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     if (memory == MAP_FAILED)
       return nullptr;
     if (bytes >= kHugePage)
       madvise(memory, mapped, MADV_HUGEPAGE);
-    return std::shared_ptr<char>(static_cast<char *>(memory),
-                                 [mapped](char *p) { munmap(p, mapped); });
+    return std::shared_ptr<char>(static_cast<char *>(memory), [mapped](char *p) { munmap(p, mapped); });
   }
   alignment = std::max<uint64_t>(alignment, 64);
   uint64_t size = llvm::alignTo(std::max<uint64_t>(bytes, 1), alignment);
@@ -34,8 +32,7 @@ std::shared_ptr<char> allocateConstant(uint64_t bytes, uint64_t alignment) {
   if (!memory)
     return nullptr;
   std::memset(memory, 0, size);
-  return std::shared_ptr<char>(static_cast<char *>(memory),
-                               [](char *p) { std::free(p); });
+  return std::shared_ptr<char>(static_cast<char *>(memory), [](char *p) { std::free(p); });
 }
 
 /// Bytes of an inline constant as they lie in memory: i1 takes a byte, splats
@@ -56,26 +53,22 @@ static LogicalResult copyElements(DenseElementsAttr attr, Constant &constant) {
   ArrayRef<char> raw = attr.getRawData();
   if (raw.empty())
     return success(constant.bytes == 0);
-  if (constant.bytes % raw.size() ||
-      (constant.bytes != raw.size() && !attr.isSplat()))
+  if (constant.bytes % raw.size() || (constant.bytes != raw.size() && !attr.isSplat()))
     return failure();
   for (uint64_t at = 0; at < constant.bytes; at += raw.size())
     std::memcpy(to + at, raw.data(), raw.size());
   return success();
 }
 
-static LogicalResult readValue(ModuleOp module, Attribute value,
-                               Constant &constant) {
+static LogicalResult readValue(ModuleOp module, Attribute value, Constant &constant) {
   if (auto resource = dyn_cast_or_null<DenseResourceElementsAttr>(value)) {
     AsmResourceBlob *blob = resource.getRawHandle().getBlob();
     if (!blob)
-      return module.emitError() << "constant '" << constant.name
-                                << "': its resource has no data";
+      return module.emitError() << "constant '" << constant.name << "': its resource has no data";
     ArrayRef<char> data = blob->getData();
     if (data.size() < constant.bytes)
-      return module.emitError()
-             << "constant '" << constant.name << "' has " << data.size()
-             << " bytes of data, " << constant.bytes << " are needed";
+      return module.emitError() << "constant '" << constant.name << "' has " << data.size() << " bytes of data, "
+                                << constant.bytes << " are needed";
     constant.data = data.data();
     constant.droppable = blob->isMutable();
     // A weight may start anywhere in its file; code may rely on alignment.
@@ -83,21 +76,18 @@ static LogicalResult readValue(ModuleOp module, Attribute value,
       return success();
     constant.storage = allocateConstant(constant.bytes, constant.alignment);
     if (!constant.storage)
-      return module.emitError()
-             << "constant '" << constant.name << "': out of memory";
+      return module.emitError() << "constant '" << constant.name << "': out of memory";
     std::memcpy(constant.storage.get(), constant.data, constant.bytes);
     constant.data = constant.storage.get();
     return success();
   }
   if (auto dense = dyn_cast_or_null<DenseElementsAttr>(value)) {
     if (failed(copyElements(dense, constant)))
-      return module.emitError()
-             << "constant '" << constant.name << "': its value does not have "
-             << constant.bytes << " bytes";
+      return module.emitError() << "constant '" << constant.name << "': its value does not have " << constant.bytes
+                                << " bytes";
     return success();
   }
-  return module.emitError() << "constant '" << constant.name
-                            << "' has no value";
+  return module.emitError() << "constant '" << constant.name << "' has no value";
 }
 
 FailureOr<std::vector<Constant>> readConstants(ModuleOp module) {
@@ -115,34 +105,28 @@ FailureOr<std::vector<Constant>> readConstants(ModuleOp module) {
     constant.name = name.str();
     constant.bytes = bytes.getValue().getZExtValue();
     if (auto alignment = dict.getAs<IntegerAttr>("alignment"))
-      constant.alignment =
-          std::max<uint64_t>(1, alignment.getValue().getZExtValue());
+      constant.alignment = std::max<uint64_t>(1, alignment.getValue().getZExtValue());
     if (!llvm::isPowerOf2_64(constant.alignment))
-      return module.emitError() << "constant '" << constant.name
-                                << "': alignment " << constant.alignment
+      return module.emitError() << "constant '" << constant.name << "': alignment " << constant.alignment
                                 << " is not a power of two";
     if (auto computed = dict.getAs<BoolAttr>("computed"))
       constant.computed = computed.getValue();
     if (auto needed = dict.getAs<BoolAttr>("needed_at_run_time"))
       constant.neededAtRunTime = needed.getValue();
-    if (!constant.computed &&
-        failed(readValue(module, dict.get("value"), constant)))
+    if (!constant.computed && failed(readValue(module, dict.get("value"), constant)))
       return failure();
     constants.push_back(std::move(constant));
   }
   return constants;
 }
 
-FailureOr<std::vector<void *>> makeTable(ModuleOp module,
-                                         std::vector<Constant> &constants) {
+FailureOr<std::vector<void *>> makeTable(ModuleOp module, std::vector<Constant> &constants) {
   std::vector<void *> table;
   for (Constant &constant : constants) {
     if (constant.computed) {
       constant.storage = allocateConstant(constant.bytes, constant.alignment);
       if (!constant.storage)
-        return module.emitError()
-               << "out of memory: a constant takes " << constant.bytes
-               << " bytes";
+        return module.emitError() << "out of memory: a constant takes " << constant.bytes << " bytes";
       constant.data = constant.storage.get();
     }
     table.push_back(const_cast<char *>(constant.data));

@@ -37,8 +37,7 @@ std::shared_ptr<char> allocateConstant(uint64_t bytes, uint64_t alignment);
 
 /// Allocates the computed constants and returns the table; the slots point
 /// into `constants`. Fails if there is not enough memory.
-mlir::FailureOr<std::vector<void *>>
-makeTable(mlir::ModuleOp module, std::vector<Constant> &constants);
+mlir::FailureOr<std::vector<void *>> makeTable(mlir::ModuleOp module, std::vector<Constant> &constants);
 
 /// While it lives, memory of constants goes back to the system as soon as NAME_init, on this thread, has read them.
 class DropConstants {

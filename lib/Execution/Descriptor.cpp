@@ -4,8 +4,7 @@
 
 namespace strata {
 
-Descriptor::Descriptor(const std::string &name, const std::string &metadata,
-                       const ModelInterface &modelInterface)
+Descriptor::Descriptor(const std::string &name, const std::string &metadata, const ModelInterface &modelInterface)
     : name(name), metadata(metadata), interface(modelInterface) {
   convert(interface.inputs, inputs);
   convert(interface.outputs, outputs);
@@ -19,8 +18,7 @@ Descriptor::Descriptor(const std::string &name, const std::string &metadata,
   descriptor.init_done = &initDone;
 }
 
-void Descriptor::convert(const std::vector<ValueInfo> &values,
-                         std::vector<strata_value_info> &result) {
+void Descriptor::convert(const std::vector<ValueInfo> &values, std::vector<strata_value_info> &result) {
   for (const ValueInfo &value : values) {
     std::vector<const char *> &names = dimNames.emplace_back();
     for (const std::string &dim : value.dimNames)
@@ -31,15 +29,12 @@ void Descriptor::convert(const std::vector<ValueInfo> &values,
       convert(value.elements, list);
       inside = list.data();
     }
-    result.push_back(
-        {value.name.c_str(), value.dtype,
-         value.ranked ? static_cast<int32_t>(value.shape.size()) : -1,
-         value.shape.data(), names.data(), inside});
+    result.push_back({value.name.c_str(), value.dtype, value.ranked ? static_cast<int32_t>(value.shape.size()) : -1,
+                      value.shape.data(), names.data(), inside});
   }
 }
 
-static std::vector<ValueInfo> read(const strata_value_info *infos,
-                                   uint32_t count) {
+static std::vector<ValueInfo> read(const strata_value_info *infos, uint32_t count) {
   std::vector<ValueInfo> values;
   for (uint32_t i = 0; i < count; ++i) {
     ValueInfo value;
@@ -58,8 +53,7 @@ static std::vector<ValueInfo> read(const strata_value_info *infos,
 }
 
 ModelInterface readInterface(const strata_model_descriptor &descriptor) {
-  return {read(descriptor.inputs, descriptor.num_inputs),
-          read(descriptor.outputs, descriptor.num_outputs)};
+  return {read(descriptor.inputs, descriptor.num_inputs), read(descriptor.outputs, descriptor.num_outputs)};
 }
 
 } // namespace strata

@@ -10,15 +10,13 @@ namespace strata {
 /// A strata_model_descriptor whose arrays and strings live as long as this.
 class Descriptor {
 public:
-  Descriptor(const std::string &name, const std::string &metadata,
-             const ModelInterface &interface);
+  Descriptor(const std::string &name, const std::string &metadata, const ModelInterface &interface);
   Descriptor(const Descriptor &) = delete;
 
   strata_model_descriptor descriptor = {};
 
 private:
-  void convert(const std::vector<ValueInfo> &values,
-               std::vector<strata_value_info> &result);
+  void convert(const std::vector<ValueInfo> &values, std::vector<strata_value_info> &result);
   std::deque<std::vector<strata_value_info>> elements;
 
   std::string name, metadata;

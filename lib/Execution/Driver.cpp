@@ -23,13 +23,10 @@ namespace strata {
 
 static constexpr llvm::StringLiteral kPhase = "strata.phase";
 
-static constexpr const char *kPhaseNames[] = {
-    "import", "upgrade", "shapes", "linalg", "fused",
-    "tiled",  "buffers", "gpu",    "vector", "llvm",   "object"};
+static constexpr const char *kPhaseNames[] = {"import",  "upgrade", "shapes", "linalg", "fused", "tiled",
+                                              "buffers", "gpu",     "vector", "llvm",   "object"};
 
-llvm::StringRef nameOf(Phase phase) {
-  return kPhaseNames[static_cast<int>(phase)];
-}
+llvm::StringRef nameOf(Phase phase) { return kPhaseNames[static_cast<int>(phase)]; }
 
 std::optional<Phase> parsePhase(llvm::StringRef name) {
   for (auto [i, known] : llvm::enumerate(kPhaseNames))
@@ -82,8 +79,7 @@ std::shared_ptr<MLIRContext> createContext() {
   registerOperatorSets(registry);
   auto context = std::make_shared<MLIRContext>(registry);
   context->printOpOnDiagnostic(false);
-  context->getDiagEngine().registerHandler(
-      [](Diagnostic &diagnostic) { printDiagnostic(llvm::errs(), diagnostic); });
+  context->getDiagEngine().registerHandler([](Diagnostic &diagnostic) { printDiagnostic(llvm::errs(), diagnostic); });
   return context;
 }
 
@@ -117,15 +113,13 @@ static Phase phaseOf(ModuleOp module) {
   // Operators are of the operator sets' dialects, which the seam has not.
   WalkResult found = module.walk([](Operation *op) {
     llvm::StringRef dialect = op->getName().getDialectNamespace();
-    bool isOperator =
-        dialect == "onnx" || dialect == "tf" || dialect == "ov";
+    bool isOperator = dialect == "onnx" || dialect == "tf" || dialect == "ov";
     return isOperator ? WalkResult::interrupt() : WalkResult::advance();
   });
   return found.wasInterrupted() ? Phase::Import : Phase::Linalg;
 }
 
-static LogicalResult runPhase(ModuleOp module, Phase phase,
-                              const CompileOptions &options) {
+static LogicalResult runPhase(ModuleOp module, Phase phase, const CompileOptions &options) {
   PassManager pm(module.getContext());
   switch (phase) {
   case Phase::Upgrade:
@@ -161,13 +155,11 @@ static LogicalResult runPhase(ModuleOp module, Phase phase,
   return pm.run(module);
 }
 
-LogicalResult lowerTo(ModuleOp module, Phase phase,
-                      const CompileOptions &options, const Progress &progress) {
+LogicalResult lowerTo(ModuleOp module, Phase phase, const CompileOptions &options, const Progress &progress) {
   Phase current = phaseOf(module);
   if (phase < current)
-    return module.emitError() << "the module is at phase '" << nameOf(current)
-                              << "' already, which is after '" << nameOf(phase)
-                              << "'";
+    return module.emitError() << "the module is at phase '" << nameOf(current) << "' already, which is after '"
+                              << nameOf(phase) << "'";
   if (phase == Phase::GPU && options.gpu.empty())
     return module.emitError("phase 'gpu' needs a GPU as the target: --target=cuda");
   while (current < phase && current < Phase::LLVM) {
@@ -184,10 +176,8 @@ LogicalResult lowerTo(ModuleOp module, Phase phase,
       insertProfiling(module);
     if (failed(runPhase(module, current, options)))
       return failure();
-    module->setAttr(kPhase,
-                    StringAttr::get(module.getContext(), nameOf(current)));
-    std::chrono::duration<double> time =
-        std::chrono::steady_clock::now() - start;
+    module->setAttr(kPhase, StringAttr::get(module.getContext(), nameOf(current)));
+    std::chrono::duration<double> time = std::chrono::steady_clock::now() - start;
     if (progress)
       progress(nameOf(current), true, time.count());
   }
@@ -197,23 +187,17 @@ LogicalResult lowerTo(ModuleOp module, Phase phase,
 llvm::Error checkOptions(const CompileOptions &options) {
   llvm::StringRef name = options.modelName;
   auto inIdentifier = [](char c) { return llvm::isAlnum(c) || c == '_'; };
-  if (name.empty() || llvm::isDigit(name.front()) ||
-      !llvm::all_of(name, inIdentifier))
-    return llvm::createStringError("the name '%s' is not a C identifier",
-                                   name.str().c_str());
+  if (name.empty() || llvm::isDigit(name.front()) || !llvm::all_of(name, inIdentifier))
+    return llvm::createStringError("the name '%s' is not a C identifier", name.str().c_str());
   if (options.optLevel > 3)
-    return llvm::createStringError("the optimisation level is 0 to 3, not %u",
-                                   options.optLevel);
+    return llvm::createStringError("the optimisation level is 0 to 3, not %u", options.optLevel);
   return createTargetMachine(options).takeError();
 }
 
-std::unique_ptr<Model> openModel(llvm::StringRef path,
-                                 const CompileOptions &options,
-                                 const SessionOptions &session,
+std::unique_ptr<Model> openModel(llvm::StringRef path, const CompileOptions &options, const SessionOptions &session,
                                  const Progress &progress) {
   llvm::file_magic magic;
-  if (!llvm::identify_magic(path, magic) &&
-      magic == llvm::file_magic::elf_shared_object) {
+  if (!llvm::identify_magic(path, magic) && magic == llvm::file_magic::elf_shared_object) {
     auto model = Model::load(path.str(), session);
     if (model)
       return std::move(*model);

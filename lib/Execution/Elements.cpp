@@ -45,20 +45,17 @@ static const fltSemantics *semanticsOf(strata_dtype dtype) {
 
 template <typename T> static T load(const Tensor &tensor, int64_t index) {
   T value;
-  std::memcpy(&value, static_cast<const char *>(tensor.data) + index * sizeof(T),
-              sizeof(T));
+  std::memcpy(&value, static_cast<const char *>(tensor.data) + index * sizeof(T), sizeof(T));
   return value;
 }
 
-template <typename T>
-static void store(Tensor &tensor, int64_t index, T value) {
-  std::memcpy(static_cast<char *>(tensor.data) + index * sizeof(T), &value,
-              sizeof(T));
+template <typename T> static void store(Tensor &tensor, int64_t index, T value) {
+  std::memcpy(static_cast<char *>(tensor.data) + index * sizeof(T), &value, sizeof(T));
 }
 
 static double smallFloat(const fltSemantics &semantics, uint64_t bits) {
-  APFloat value(semantics, APInt(APFloat::getSizeInBits(semantics),
-                                 bits & ((1u << APFloat::getSizeInBits(semantics)) - 1)));
+  APFloat value(semantics,
+                APInt(APFloat::getSizeInBits(semantics), bits & ((1u << APFloat::getSizeInBits(semantics)) - 1)));
   bool lost;
   value.convert(APFloat::IEEEdouble(), APFloat::rmNearestTiesToEven, &lost);
   return value.convertToDouble();
@@ -73,8 +70,7 @@ std::complex<double> elementAt(const Tensor &tensor, int64_t index) {
   case STRATA_COMPLEX64:
     return {load<float>(tensor, 2 * index), load<float>(tensor, 2 * index + 1)};
   case STRATA_COMPLEX128:
-    return {load<double>(tensor, 2 * index),
-            load<double>(tensor, 2 * index + 1)};
+    return {load<double>(tensor, 2 * index), load<double>(tensor, 2 * index + 1)};
   case STRATA_INT8:
   case STRATA_INT4:
   case STRATA_INT2:
@@ -126,9 +122,7 @@ void setElement(Tensor &tensor, int64_t index, double value) {
     return store<uint8_t>(tensor, index, value != 0);
   case STRATA_FLOAT8E8M0: {
     int exponent = value > 0 ? std::ilogb(value) : -127;
-    return store<uint8_t>(
-        tensor, index,
-        static_cast<uint8_t>(std::clamp(exponent, -127, 127) + 127));
+    return store<uint8_t>(tensor, index, static_cast<uint8_t>(std::clamp(exponent, -127, 127) + 127));
   }
   default:
     break;
@@ -147,16 +141,14 @@ void setElement(Tensor &tensor, int64_t index, double value) {
   auto narrow = [&](unsigned bits, bool isSigned) {
     APInt wide(64, static_cast<uint64_t>(integer), true);
     APInt cut = wide.trunc(bits);
-    integer = isSigned ? cut.getSExtValue()
-                       : static_cast<int64_t>(cut.getZExtValue());
+    integer = isSigned ? cut.getSExtValue() : static_cast<int64_t>(cut.getZExtValue());
   };
   if (tensor.dtype == STRATA_INT4 || tensor.dtype == STRATA_INT2)
     narrow(tensor.dtype == STRATA_INT4 ? 4 : 2, true);
   else if (tensor.dtype == STRATA_UINT4 || tensor.dtype == STRATA_UINT2)
     narrow(tensor.dtype == STRATA_UINT4 ? 4 : 2, false);
-  std::memcpy(static_cast<char *>(tensor.data) +
-                  index * strata_dtype_size(tensor.dtype),
-              &integer, strata_dtype_size(tensor.dtype));
+  std::memcpy(static_cast<char *>(tensor.data) + index * strata_dtype_size(tensor.dtype), &integer,
+              strata_dtype_size(tensor.dtype));
 }
 
 static bool isFloat(strata_dtype dtype) {
@@ -181,19 +173,32 @@ static strata_dtype parseElementType(StringRef name) {
     const char *name;
     strata_dtype dtype;
   } names[] = {
-      {"f32", STRATA_FLOAT},     {"f64", STRATA_DOUBLE},
-      {"f16", STRATA_FLOAT16},   {"bf16", STRATA_BFLOAT16},
-      {"i1", STRATA_BOOL},       {"i8", STRATA_INT8},
-      {"i16", STRATA_INT16},     {"i32", STRATA_INT32},
-      {"i64", STRATA_INT64},     {"ui8", STRATA_UINT8},
-      {"ui16", STRATA_UINT16},   {"ui32", STRATA_UINT32},
-      {"ui64", STRATA_UINT64},   {"i4", STRATA_INT4},
-      {"ui4", STRATA_UINT4},     {"i2", STRATA_INT2},
-      {"ui2", STRATA_UINT2},     {"f8E4M3FN", STRATA_FLOAT8E4M3FN},
-      {"f8E5M2", STRATA_FLOAT8E5M2}, {"f8E4M3FNUZ", STRATA_FLOAT8E4M3FNUZ},
-      {"f8E5M2FNUZ", STRATA_FLOAT8E5M2FNUZ}, {"f8E8M0", STRATA_FLOAT8E8M0},
-      {"f4E2M1", STRATA_FLOAT4E2M1}, {"f6E2M3", STRATA_FLOAT6E2M3},
-      {"f6E3M2", STRATA_FLOAT6E3M2}, {"c64", STRATA_COMPLEX64},
+      {"f32", STRATA_FLOAT},
+      {"f64", STRATA_DOUBLE},
+      {"f16", STRATA_FLOAT16},
+      {"bf16", STRATA_BFLOAT16},
+      {"i1", STRATA_BOOL},
+      {"i8", STRATA_INT8},
+      {"i16", STRATA_INT16},
+      {"i32", STRATA_INT32},
+      {"i64", STRATA_INT64},
+      {"ui8", STRATA_UINT8},
+      {"ui16", STRATA_UINT16},
+      {"ui32", STRATA_UINT32},
+      {"ui64", STRATA_UINT64},
+      {"i4", STRATA_INT4},
+      {"ui4", STRATA_UINT4},
+      {"i2", STRATA_INT2},
+      {"ui2", STRATA_UINT2},
+      {"f8E4M3FN", STRATA_FLOAT8E4M3FN},
+      {"f8E5M2", STRATA_FLOAT8E5M2},
+      {"f8E4M3FNUZ", STRATA_FLOAT8E4M3FNUZ},
+      {"f8E5M2FNUZ", STRATA_FLOAT8E5M2FNUZ},
+      {"f8E8M0", STRATA_FLOAT8E8M0},
+      {"f4E2M1", STRATA_FLOAT4E2M1},
+      {"f6E2M3", STRATA_FLOAT6E2M3},
+      {"f6E3M2", STRATA_FLOAT6E3M2},
+      {"c64", STRATA_COMPLEX64},
       {"c128", STRATA_COMPLEX128},
   };
   for (auto entry : names)
@@ -202,16 +207,14 @@ static strata_dtype parseElementType(StringRef name) {
   return strata_dtype_from_name(name.str().c_str());
 }
 
-static Expected<Tensor> allocate(strata_dtype dtype,
-                                 std::vector<int64_t> shape) {
+static Expected<Tensor> allocate(strata_dtype dtype, std::vector<int64_t> shape) {
   Tensor tensor = Tensor::allocate(dtype, std::move(shape));
   if (!tensor.data)
     return createStringError("out of memory for an input");
   return tensor;
 }
 
-Expected<Tensor> allocateFromType(StringRef type,
-                                  const StringMap<int64_t> &sizes) {
+Expected<Tensor> allocateFromType(StringRef type, const StringMap<int64_t> &sizes) {
   // Neither a symbolic name nor a type may be cut at an "x" inside of it, so
   // sizes are read from the left and what is left over is the type.
   std::vector<int64_t> shape;
@@ -223,8 +226,7 @@ Expected<Tensor> allocateFromType(StringRef type,
     if (digits.empty() || !after.consume_front("x"))
       break;
     if (digits.getAsInteger(10, dim))
-      return createStringError("'%s' has a malformed shape",
-                               type.str().c_str());
+      return createStringError("'%s' has a malformed shape", type.str().c_str());
     shape.push_back(dim);
     rest = after;
   }
@@ -250,8 +252,7 @@ Expected<Tensor> allocateFromType(StringRef type,
   return allocate(dtype, std::move(shape));
 }
 
-Expected<Tensor> allocateFor(const ValueInfo &info,
-                             const StringMap<int64_t> &sizes) {
+Expected<Tensor> allocateFor(const ValueInfo &info, const StringMap<int64_t> &sizes) {
   if (info.dtype == STRATA_STRING || !info.elements.empty())
     return createStringError("input '%s': values of type %s cannot be "
                              "generated",
@@ -305,8 +306,7 @@ static std::string shapeOf(const Tensor &tensor) {
 }
 
 static StringRef stringAt(const Tensor &tensor, int64_t index) {
-  const strata_string &string =
-      static_cast<const strata_string *>(tensor.data)[index];
+  const strata_string &string = static_cast<const strata_string *>(tensor.data)[index];
   return {string.bytes, string.length};
 }
 
@@ -324,13 +324,11 @@ static void printValue(raw_ostream &os, const Tensor &tensor, int64_t index) {
     if (tensor.dtype == STRATA_COMPLEX64 || tensor.dtype == STRATA_COMPLEX128)
       os << format("%g%+gi", value.real(), value.imag());
     else
-      os << format("%.*g", tensor.dtype == STRATA_DOUBLE ? 15 : 8,
-                   value.real());
+      os << format("%.*g", tensor.dtype == STRATA_DOUBLE ? 15 : 8, value.real());
   }
 }
 
-bool isClose(const Tensor &actual, const Tensor &expected, double rtol,
-             double atol, std::string &why) {
+bool isClose(const Tensor &actual, const Tensor &expected, double rtol, double atol, std::string &why) {
   raw_string_ostream os(why);
   if (actual.dtype != expected.dtype || actual.shape != expected.shape) {
     os << "is " << shapeOf(actual) << ", expected " << shapeOf(expected);
@@ -362,8 +360,7 @@ bool isClose(const Tensor &actual, const Tensor &expected, double rtol,
     if (exact) {
       // Beyond 2^53 a double does not tell integers apart.
       if (std::memcmp(static_cast<const char *>(actual.data) + i * element,
-                      static_cast<const char *>(expected.data) + i * element,
-                      element) == 0)
+                      static_cast<const char *>(expected.data) + i * element, element) == 0)
         continue;
       ++different;
       if (worst < 0)
@@ -387,8 +384,7 @@ bool isClose(const Tensor &actual, const Tensor &expected, double rtol,
   }
   if (different == 0)
     return true;
-  os << different << " of " << count << " elements differ; the worst is ["
-     ;
+  os << different << " of " << count << " elements differ; the worst is [";
   std::vector<int64_t> index;
   int64_t rest = worst;
   for (auto dim = actual.shape.rbegin(); dim != actual.shape.rend(); ++dim) {
@@ -406,13 +402,11 @@ bool isClose(const Tensor &actual, const Tensor &expected, double rtol,
 void printValues(raw_ostream &os, const Tensor &tensor, int64_t count) {
   if (tensor.isContainer()) {
     os << "[";
-    interleaveComma(ArrayRef(tensor.elements).take_front(count), os,
-                    [&](const Tensor &element) {
-                      os << shapeOf(element) << " ";
-                      printValues(os, element, count);
-                    });
-    os << (static_cast<int64_t>(tensor.elements.size()) > count ? ", ...]"
-                                                                : "]");
+    interleaveComma(ArrayRef(tensor.elements).take_front(count), os, [&](const Tensor &element) {
+      os << shapeOf(element) << " ";
+      printValues(os, element, count);
+    });
+    os << (static_cast<int64_t>(tensor.elements.size()) > count ? ", ...]" : "]");
     return;
   }
   int64_t size = tensor.size();
@@ -434,11 +428,8 @@ uint64_t checksum(const Tensor &tensor) {
   bool inPlace = !tensor.isContainer() && tensor.dtype != STRATA_STRING;
   uint64_t parts[2] = {
       xxh3_64bits(head),
-      xxh3_64bits(inPlace ? StringRef(static_cast<const char *>(tensor.data),
-                                      tensor.bytes())
-                          : StringRef(rest))};
-  return xxh3_64bits(
-      ArrayRef<uint8_t>(reinterpret_cast<uint8_t *>(parts), sizeof(parts)));
+      xxh3_64bits(inPlace ? StringRef(static_cast<const char *>(tensor.data), tensor.bytes()) : StringRef(rest))};
+  return xxh3_64bits(ArrayRef<uint8_t>(reinterpret_cast<uint8_t *>(parts), sizeof(parts)));
 }
 
 } // namespace strata

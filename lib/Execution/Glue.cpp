@@ -17,33 +17,21 @@ namespace {
 class GlueBuilder {
 public:
   GlueBuilder(Module &module)
-      : module(module), context(module.getContext()),
-        pointer(PointerType::getUnqual(context)) {}
+      : module(module), context(module.getContext()), pointer(PointerType::getUnqual(context)) {}
 
-  llvm::Constant *i32(uint64_t value) {
-    return ConstantInt::get(Type::getInt32Ty(context), value);
-  }
+  llvm::Constant *i32(uint64_t value) { return ConstantInt::get(Type::getInt32Ty(context), value); }
   llvm::Constant *null() { return ConstantPointerNull::get(pointer); }
 
-  GlobalVariable *define(const Twine &name, llvm::Constant *value,
-                         GlobalValue::LinkageTypes linkage,
+  GlobalVariable *define(const Twine &name, llvm::Constant *value, GlobalValue::LinkageTypes linkage,
                          bool isConstant = true) {
-    return new GlobalVariable(module, value->getType(), isConstant, linkage,
-                              value, name);
+    return new GlobalVariable(module, value->getType(), isConstant, linkage, value, name);
   }
-  GlobalVariable *data(llvm::Constant *value) {
-    return define("", value, GlobalValue::PrivateLinkage);
-  }
-  llvm::Constant *string(StringRef text) {
-    return data(ConstantDataArray::getString(context, text));
-  }
+  GlobalVariable *data(llvm::Constant *value) { return define("", value, GlobalValue::PrivateLinkage); }
+  llvm::Constant *string(StringRef text) { return data(ConstantDataArray::getString(context, text)); }
   llvm::Constant *array(ArrayRef<llvm::Constant *> pointers) {
-    return ConstantArray::get(ArrayType::get(pointer, pointers.size()),
-                              pointers);
+    return ConstantArray::get(ArrayType::get(pointer, pointers.size()), pointers);
   }
-  llvm::Constant *structure(ArrayRef<llvm::Constant *> fields) {
-    return ConstantStruct::getAnon(context, fields);
-  }
+  llvm::Constant *structure(ArrayRef<llvm::Constant *> fields) { return ConstantStruct::getAnon(context, fields); }
   llvm::Constant *values(ArrayRef<ValueInfo> infos) {
     SmallVector<llvm::Constant *> result;
     for (const ValueInfo &info : infos) {
@@ -51,27 +39,22 @@ public:
       SmallVector<llvm::Constant *> names;
       for (const std::string &dim : info.dimNames)
         names.push_back(string(dim));
-      result.push_back(structure(
-          {string(info.name), i32(info.dtype),
-           i32(info.ranked ? info.shape.size() : uint32_t(-1)),
-           data(ConstantDataArray::get(context, dims)), data(array(names)),
-           values(info.elements)}));
+      result.push_back(
+          structure({string(info.name), i32(info.dtype), i32(info.ranked ? info.shape.size() : uint32_t(-1)),
+                     data(ConstantDataArray::get(context, dims)), data(array(names)), values(info.elements)}));
     }
     if (result.empty())
       return null();
-    return data(ConstantArray::get(
-        ArrayType::get(result.front()->getType(), result.size()), result));
+    return data(ConstantArray::get(ArrayType::get(result.front()->getType(), result.size()), result));
   }
   GlobalVariable *declare(const Twine &name) {
-    auto *global = new GlobalVariable(
-        module, Type::getInt8Ty(context), /*isConstant=*/true,
-        GlobalValue::ExternalLinkage, nullptr, name);
+    auto *global = new GlobalVariable(module, Type::getInt8Ty(context), /*isConstant=*/true,
+                                      GlobalValue::ExternalLinkage, nullptr, name);
     return global;
   }
   llvm::Constant *function(const Twine &name) {
-    return Function::Create(
-        FunctionType::get(Type::getVoidTy(context), {pointer}, false),
-        GlobalValue::ExternalLinkage, name, module);
+    return Function::Create(FunctionType::get(Type::getVoidTy(context), {pointer}, false), GlobalValue::ExternalLinkage,
+                            name, module);
   }
 
   Module &module;
@@ -80,8 +63,7 @@ public:
 };
 } // namespace
 
-std::unique_ptr<Module> makeGlue(const GlueRequest &request,
-                                 LLVMContext &context, TargetMachine &machine) {
+std::unique_ptr<Module> makeGlue(const GlueRequest &request, LLVMContext &context, TargetMachine &machine) {
   auto module = std::make_unique<Module>(request.modelName + ".glue", context);
   module->setTargetTriple(machine.getTargetTriple().str());
   module->setDataLayout(machine.createDataLayout());
@@ -93,13 +75,11 @@ std::unique_ptr<Module> makeGlue(const GlueRequest &request,
     if (constant.computed && request.initAtLoad) {
       auto *type = ArrayType::get(Type::getInt8Ty(context), constant.bytes);
       GlobalVariable *buffer =
-          builder.define("", ConstantAggregateZero::get(type),
-                         GlobalValue::InternalLinkage, /*isConstant=*/false);
+          builder.define("", ConstantAggregateZero::get(type), GlobalValue::InternalLinkage, /*isConstant=*/false);
       buffer->setAlignment(Align(std::max<uint64_t>(constant.alignment, 64)));
       slots.push_back(buffer);
     } else if (constant.neededAtRunTime || request.initAtLoad) {
-      GlobalVariable *symbol =
-          builder.declare(constantSymbol(request.modelName, i));
+      GlobalVariable *symbol = builder.declare(constantSymbol(request.modelName, i));
       symbol->setVisibility(GlobalValue::HiddenVisibility);
       slots.push_back(symbol);
     } else {
@@ -107,27 +87,17 @@ std::unique_ptr<Module> makeGlue(const GlueRequest &request,
     }
   }
   GlobalVariable *table =
-      builder.define(request.modelName + "_constants", builder.array(slots),
-                     GlobalValue::ExternalLinkage);
+      builder.define(request.modelName + "_constants", builder.array(slots), GlobalValue::ExternalLinkage);
   table->setVisibility(GlobalValue::HiddenVisibility);
 
-  GlobalVariable *initDone = builder.define(
-      "", builder.i32(0), GlobalValue::InternalLinkage, /*isConstant=*/false);
+  GlobalVariable *initDone = builder.define("", builder.i32(0), GlobalValue::InternalLinkage, /*isConstant=*/false);
   llvm::Constant *descriptor = builder.structure(
-      {builder.i32(STRATA_ABI_VERSION),
-       builder.i32(request.interface->inputs.size()),
-       builder.i32(request.interface->outputs.size()),
-       builder.i32(request.constants.size()), builder.string(request.modelName),
-       builder.string(request.metadata),
-       builder.values(request.interface->inputs),
-       builder.values(request.interface->outputs),
-       builder.function(request.modelName + "_main"),
-       request.initAtLoad ? builder.function(request.modelName + "_init")
-                          : builder.null(),
-       table, initDone});
-  GlobalVariable *model =
-      builder.define(request.modelName + "_model", descriptor,
-                     GlobalValue::ExternalLinkage);
+      {builder.i32(STRATA_ABI_VERSION), builder.i32(request.interface->inputs.size()),
+       builder.i32(request.interface->outputs.size()), builder.i32(request.constants.size()),
+       builder.string(request.modelName), builder.string(request.metadata), builder.values(request.interface->inputs),
+       builder.values(request.interface->outputs), builder.function(request.modelName + "_main"),
+       request.initAtLoad ? builder.function(request.modelName + "_init") : builder.null(), table, initDone});
+  GlobalVariable *model = builder.define(request.modelName + "_model", descriptor, GlobalValue::ExternalLinkage);
   if (request.exportEntry)
     builder.define("strata_model_entry", model, GlobalValue::ExternalLinkage);
   return module;
@@ -147,23 +117,20 @@ std::string makeHeader(const GlueRequest &request) {
         for (char &c : *part)
           if (!isPrint(c) || c == '/' || c == '\\')
             c = '_';
-      os << " *   " << what << " " << i << ": " << valueName << ": " << type
-         << "\n";
+      os << " *   " << what << " " << i << ": " << valueName << ": " << type << "\n";
     }
   };
   list("input", request.interface->inputs);
   list("output", request.interface->outputs);
   os << " *\n * Link with libstrata_runtime, -lm and -lpthread; see "
         "Runtime/strata.h:\n *\n *   strata_model *model;\n"
-     << " *   strata_model_from_descriptor(&" << name
-     << "_model, &model);\n */\n"
+     << " *   strata_model_from_descriptor(&" << name << "_model, &model);\n */\n"
      << "#ifndef " << guard << "\n#define " << guard << "\n\n"
      << "#include \"Runtime/strata.h\"\n\n"
      << "#ifdef __cplusplus\nextern \"C\" {\n#endif\n\n"
      << "extern const strata_model_descriptor " << name << "_model;\n\n"
-     << "#define " << name << "_num_inputs " << request.interface->inputs.size()
-     << "\n#define " << name << "_num_outputs "
-     << request.interface->outputs.size() << "\n\n"
+     << "#define " << name << "_num_inputs " << request.interface->inputs.size() << "\n#define " << name
+     << "_num_outputs " << request.interface->outputs.size() << "\n\n"
      << "#ifdef __cplusplus\n}\n#endif\n\n#endif\n";
   return os.str();
 }

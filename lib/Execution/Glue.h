@@ -22,8 +22,7 @@ struct GlueRequest {
 
 /// A module that defines NAME_model (strata_model_descriptor) and
 /// NAME_constants, with references to NAME_main and to the weights.
-std::unique_ptr<llvm::Module> makeGlue(const GlueRequest &request,
-                                       llvm::LLVMContext &context,
+std::unique_ptr<llvm::Module> makeGlue(const GlueRequest &request, llvm::LLVMContext &context,
                                        llvm::TargetMachine &machine);
 
 /// The C header for it.

@@ -15,7 +15,7 @@ static constexpr llvm::StringLiteral kInterface = "strata.interface";
 /// The ONNX element type that a seam type stands for when nothing else is said.
 static strata_dtype defaultDtype(Type type) {
   if (auto complex = dyn_cast<ComplexType>(type))
-    return complex.getElementType().isF64() ? STRATA_COMPLEX128
+    return complex.getElementType().isF64()   ? STRATA_COMPLEX128
            : complex.getElementType().isF32() ? STRATA_COMPLEX64
                                               : STRATA_UNDEFINED;
   if (type.isF32())
@@ -48,22 +48,18 @@ static strata_dtype defaultDtype(Type type) {
 
 /// Lists in `elements` what is in a container: dictionaries {dtype, shape,
 /// dims, element}, of which tensors without a known rank have only dtype.
-static LogicalResult readElements(Operation *op, ArrayAttr attrs,
-                                  std::vector<ValueInfo> &elements) {
+static LogicalResult readElements(Operation *op, ArrayAttr attrs, std::vector<ValueInfo> &elements) {
   for (Attribute attr : attrs) {
     auto dict = dyn_cast<DictionaryAttr>(attr);
     auto dtype = dict ? dict.getAs<StringAttr>("dtype") : nullptr;
     if (!dtype)
-      return op->emitError() << "the element of a container is malformed: "
-                             << attr;
+      return op->emitError() << "the element of a container is malformed: " << attr;
     ValueInfo &info = elements.emplace_back();
     info.dtype = strata_dtype_from_name(dtype.str().c_str());
     auto shape = dict.getAs<DenseI64ArrayAttr>("shape");
     auto dims = dict.getAs<ArrayAttr>("dims");
-    if (info.dtype == STRATA_UNDEFINED || !shape != !dims ||
-        (dims && dims.size() != static_cast<size_t>(shape.size())))
-      return op->emitError() << "the element of a container is malformed: "
-                             << attr;
+    if (info.dtype == STRATA_UNDEFINED || !shape != !dims || (dims && dims.size() != static_cast<size_t>(shape.size())))
+      return op->emitError() << "the element of a container is malformed: " << attr;
     info.ranked = static_cast<bool>(shape);
     if (shape)
       info.shape.assign(shape.asArrayRef().begin(), shape.asArrayRef().end());
@@ -80,20 +76,16 @@ static LogicalResult readElements(Operation *op, ArrayAttr attrs,
 
 /// Whether there are as many elements as the kind of value has.
 static bool isComplete(const ValueInfo &info) {
-  size_t count = info.dtype == STRATA_MAP        ? 2
-                 : info.dtype >= STRATA_SEQUENCE ? 1
-                                                 : 0;
+  size_t count = info.dtype == STRATA_MAP ? 2 : info.dtype >= STRATA_SEQUENCE ? 1 : 0;
   return info.elements.size() == count && llvm::all_of(info.elements, isComplete);
 }
 
 /// One input or output of @main; `what` and `index` are for messages.
-static FailureOr<ValueInfo> readValue(Operation *op, Type type,
-                                      DictionaryAttr attrs, const char *what,
+static FailureOr<ValueInfo> readValue(Operation *op, Type type, DictionaryAttr attrs, const char *what,
                                       unsigned index) {
   auto shaped = dyn_cast<ShapedType>(type);
   if (!shaped || !shaped.hasRank())
-    return op->emitError() << what << " " << index << " of @main has type "
-                           << type << "; a ranked tensor is expected";
+    return op->emitError() << what << " " << index << " of @main has type " << type << "; a ranked tensor is expected";
   ValueInfo info;
   for (int64_t dim : shaped.getShape())
     info.shape.push_back(ShapedType::isDynamic(dim) ? -1 : dim);
@@ -106,10 +98,8 @@ static FailureOr<ValueInfo> readValue(Operation *op, Type type,
       info.dtype = strata_dtype_from_name(dtype.str().c_str());
     if (auto dims = attrs.getAs<ArrayAttr>("strata.dims")) {
       if (dims.size() != info.shape.size())
-        return op->emitError() << "strata.dims of " << what << " " << index
-                               << " names " << dims.size()
-                               << " dimensions of a type of rank "
-                               << info.shape.size();
+        return op->emitError() << "strata.dims of " << what << " " << index << " names " << dims.size()
+                               << " dimensions of a type of rank " << info.shape.size();
       for (auto [i, dim] : llvm::enumerate(dims))
         if (auto name = dyn_cast<StringAttr>(dim))
           info.dimNames[i] = name.str();
@@ -120,8 +110,7 @@ static FailureOr<ValueInfo> readValue(Operation *op, Type type,
       if (failed(readElements(op, elements, info.elements)))
         return failure();
   if (!isComplete(info))
-    return op->emitError() << what << " " << index
-                           << " of @main does not say what it holds";
+    return op->emitError() << what << " " << index << " of @main does not say what it holds";
   if (info.name.empty())
     info.name = what + std::to_string(index);
   if (info.dtype == STRATA_UNDEFINED)
@@ -136,15 +125,13 @@ static FailureOr<ModelInterface> readFromMain(ModuleOp module) {
     return module.emitError("the module has no function @main");
   ModelInterface result;
   for (auto [i, type] : llvm::enumerate(main.getArgumentTypes())) {
-    auto info =
-        readValue(main, type, main.getArgAttrDict(i), "input", i);
+    auto info = readValue(main, type, main.getArgAttrDict(i), "input", i);
     if (failed(info))
       return failure();
     result.inputs.push_back(std::move(*info));
   }
   for (auto [i, type] : llvm::enumerate(main.getResultTypes())) {
-    auto info =
-        readValue(main, type, main.getResultAttrDict(i), "output", i);
+    auto info = readValue(main, type, main.getResultAttrDict(i), "output", i);
     if (failed(info))
       return failure();
     result.outputs.push_back(std::move(*info));
@@ -152,9 +139,7 @@ static FailureOr<ModelInterface> readFromMain(ModuleOp module) {
   return result;
 }
 
-static FailureOr<std::vector<ValueInfo>> parseValues(ModuleOp module,
-                                                     DictionaryAttr interface,
-                                                     StringRef key) {
+static FailureOr<std::vector<ValueInfo>> parseValues(ModuleOp module, DictionaryAttr interface, StringRef key) {
   auto array = interface.getAs<ArrayAttr>(key);
   if (!array)
     return module.emitError() << kInterface << " has no array '" << key << "'";
@@ -165,15 +150,13 @@ static FailureOr<std::vector<ValueInfo>> parseValues(ModuleOp module,
     auto dtype = dict ? dict.getAs<StringAttr>("dtype") : nullptr;
     auto shape = dict ? dict.getAs<DenseI64ArrayAttr>("shape") : nullptr;
     auto dims = dict ? dict.getAs<ArrayAttr>("dims") : nullptr;
-    if (!name || !dtype || !shape || !dims ||
-        dims.size() != static_cast<size_t>(shape.size()))
+    if (!name || !dtype || !shape || !dims || dims.size() != static_cast<size_t>(shape.size()))
       return module.emitError() << kInterface << " is malformed: " << element;
     ValueInfo info;
     info.name = name.str();
     info.dtype = strata_dtype_from_name(dtype.str().c_str());
     if (info.dtype == STRATA_UNDEFINED)
-      return module.emitError() << kInterface << " has the unknown type "
-                                << dtype;
+      return module.emitError() << kInterface << " has the unknown type " << dtype;
     info.shape.assign(shape.asArrayRef().begin(), shape.asArrayRef().end());
     for (Attribute dim : dims) {
       auto dimName = dyn_cast<StringAttr>(dim);
@@ -203,18 +186,15 @@ FailureOr<ModelInterface> readInterface(ModuleOp module) {
 static ArrayAttr printElements(Builder &builder, ArrayRef<ValueInfo> values) {
   SmallVector<Attribute> result;
   for (const ValueInfo &info : values) {
-    SmallVector<NamedAttribute> attrs{builder.getNamedAttr(
-        "dtype", builder.getStringAttr(strata_dtype_name(info.dtype)))};
+    SmallVector<NamedAttribute> attrs{
+        builder.getNamedAttr("dtype", builder.getStringAttr(strata_dtype_name(info.dtype)))};
     SmallVector<StringRef> dims(info.dimNames.begin(), info.dimNames.end());
     if (info.ranked) {
-      attrs.push_back(builder.getNamedAttr(
-          "shape", builder.getDenseI64ArrayAttr(info.shape)));
-      attrs.push_back(
-          builder.getNamedAttr("dims", builder.getStrArrayAttr(dims)));
+      attrs.push_back(builder.getNamedAttr("shape", builder.getDenseI64ArrayAttr(info.shape)));
+      attrs.push_back(builder.getNamedAttr("dims", builder.getStrArrayAttr(dims)));
     }
     if (!info.elements.empty())
-      attrs.push_back(builder.getNamedAttr(
-          "element", printElements(builder, info.elements)));
+      attrs.push_back(builder.getNamedAttr("element", printElements(builder, info.elements)));
     result.push_back(builder.getDictionaryAttr(attrs));
   }
   return builder.getArrayAttr(result);
@@ -226,15 +206,12 @@ static ArrayAttr printValues(Builder &builder, ArrayRef<ValueInfo> values) {
     SmallVector<StringRef> dims(info.dimNames.begin(), info.dimNames.end());
     SmallVector<NamedAttribute> attrs = {
         builder.getNamedAttr("name", builder.getStringAttr(info.name)),
-        builder.getNamedAttr(
-            "dtype", builder.getStringAttr(strata_dtype_name(info.dtype))),
-        builder.getNamedAttr("shape",
-                             builder.getDenseI64ArrayAttr(info.shape)),
+        builder.getNamedAttr("dtype", builder.getStringAttr(strata_dtype_name(info.dtype))),
+        builder.getNamedAttr("shape", builder.getDenseI64ArrayAttr(info.shape)),
         builder.getNamedAttr("dims", builder.getStrArrayAttr(dims)),
     };
     if (!info.elements.empty())
-      attrs.push_back(builder.getNamedAttr(
-          "element", printElements(builder, info.elements)));
+      attrs.push_back(builder.getNamedAttr("element", printElements(builder, info.elements)));
     result.push_back(builder.getDictionaryAttr(attrs));
   }
   return builder.getArrayAttr(result);
@@ -247,13 +224,9 @@ LogicalResult attachInterface(ModuleOp module) {
   if (failed(interface))
     return failure();
   Builder builder(module.getContext());
-  module->setAttr(
-      kInterface,
-      builder.getDictionaryAttr(
-          {builder.getNamedAttr("inputs",
-                                printValues(builder, interface->inputs)),
-           builder.getNamedAttr("outputs",
-                                printValues(builder, interface->outputs))}));
+  module->setAttr(kInterface, builder.getDictionaryAttr(
+                                  {builder.getNamedAttr("inputs", printValues(builder, interface->inputs)),
+                                   builder.getNamedAttr("outputs", printValues(builder, interface->outputs))}));
   return success();
 }
 
@@ -263,9 +236,7 @@ std::string formatType(const ValueInfo &info) {
   os << strata_dtype_name(info.dtype);
   if (!info.elements.empty()) {
     os << "(";
-    llvm::interleaveComma(info.elements, os, [&](const ValueInfo &element) {
-      os << formatType(element);
-    });
+    llvm::interleaveComma(info.elements, os, [&](const ValueInfo &element) { os << formatType(element); });
     os << ")";
     return text;
   }

@@ -17,8 +17,7 @@ namespace strata {
 
 std::string runtimeLibraryPath() {
   Dl_info info;
-  if (!dladdr(reinterpret_cast<void *>(&strata_rt_alloc), &info) ||
-      !info.dli_fname)
+  if (!dladdr(reinterpret_cast<void *>(&strata_rt_alloc), &info) || !info.dli_fname)
     return "libstrata_runtime.so";
   return info.dli_fname;
 }
@@ -30,8 +29,7 @@ std::vector<RuntimePart> runtimeParts() {
     sys::path::append(path, name);
     return path.str().str();
   };
-  return {{"strata_rt_regex_", beside("libstrata_regex.so")},
-          {"strata_rt_image_", beside("libstrata_image.so")}};
+  return {{"strata_rt_regex_", beside("libstrata_regex.so")}, {"strata_rt_image_", beside("libstrata_image.so")}};
 }
 
 /// Makes the runtime's symbols visible even where nobody loaded it globally
@@ -39,14 +37,12 @@ std::vector<RuntimePart> runtimeParts() {
 static Error addRuntime(LLJIT &jit, ArrayRef<RuntimePart> parts) {
   char prefix = jit.getDataLayout().getGlobalPrefix();
   for (const RuntimePart &part : parts) {
-    auto library =
-        DynamicLibrarySearchGenerator::Load(part.path.c_str(), prefix);
+    auto library = DynamicLibrarySearchGenerator::Load(part.path.c_str(), prefix);
     if (!library)
       return library.takeError();
     jit.getMainJITDylib().addGenerator(std::move(*library));
   }
-  auto runtime = DynamicLibrarySearchGenerator::Load(
-      runtimeLibraryPath().c_str(), prefix);
+  auto runtime = DynamicLibrarySearchGenerator::Load(runtimeLibraryPath().c_str(), prefix);
   if (!runtime)
     return runtime.takeError();
   jit.getMainJITDylib().addGenerator(std::move(*runtime));
@@ -57,41 +53,32 @@ static Error addRuntime(LLJIT &jit, ArrayRef<RuntimePart> parts) {
   return Error::success();
 }
 
-Expected<LoadedCode>
-loadCode(std::vector<std::unique_ptr<MemoryBuffer>> objects,
-         const DataLayout &layout, StringRef modelName, void **table) {
+Expected<LoadedCode> loadCode(std::vector<std::unique_ptr<MemoryBuffer>> objects, const DataLayout &layout,
+                              StringRef modelName, void **table) {
   LoadedCode code;
   // One reservation for all objects, so that they reach each other with 32-bit
   // offsets.
-  auto makeLinker = [](ExecutionSession &session, const Triple &)
-      -> Expected<std::unique_ptr<ObjectLayer>> {
+  auto makeLinker = [](ExecutionSession &session, const Triple &) -> Expected<std::unique_ptr<ObjectLayer>> {
     constexpr size_t reservation = size_t(256) << 20;
-    auto memory = MapperJITLinkMemoryManager::CreateWithMapper<
-        InProcessMemoryMapper>(reservation);
+    auto memory = MapperJITLinkMemoryManager::CreateWithMapper<InProcessMemoryMapper>(reservation);
     if (!memory)
       return memory.takeError();
     return std::make_unique<ObjectLinkingLayer>(session, std::move(*memory));
   };
-  auto jit = LLJITBuilder()
-                 .setDataLayout(layout)
-                 .setObjectLinkingLayerCreator(makeLinker)
-                 .create();
+  auto jit = LLJITBuilder().setDataLayout(layout).setObjectLinkingLayerCreator(makeLinker).create();
   if (!jit)
     return jit.takeError();
   code.jit = std::move(*jit);
   std::vector<RuntimePart> parts = runtimeParts();
   erase_if(parts, [&](const RuntimePart &part) {
-    return none_of(objects, [&](const auto &object) {
-      return object->getBuffer().contains(part.prefix);
-    });
+    return none_of(objects, [&](const auto &object) { return object->getBuffer().contains(part.prefix); });
   });
   if (Error error = addRuntime(*code.jit, parts))
     return std::move(error);
   SymbolMap symbols;
-  symbols[code.jit->mangleAndIntern((modelName + "_constants").str())] = {
-      ExecutorAddr::fromPtr(table), JITSymbolFlags::Exported};
-  if (Error error =
-          code.jit->getMainJITDylib().define(absoluteSymbols(symbols)))
+  symbols[code.jit->mangleAndIntern((modelName + "_constants").str())] = {ExecutorAddr::fromPtr(table),
+                                                                          JITSymbolFlags::Exported};
+  if (Error error = code.jit->getMainJITDylib().define(absoluteSymbols(symbols)))
     return std::move(error);
   for (std::unique_ptr<MemoryBuffer> &object : objects)
     if (Error error = code.jit->addObjectFile(std::move(object)))

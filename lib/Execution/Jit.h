@@ -19,10 +19,8 @@ struct LoadedCode {
 
 /// Links object code in memory. `table` becomes NAME_constants; what the code
 /// calls is looked for in the runtime, then in this process (libc, libm).
-llvm::Expected<LoadedCode>
-loadCode(std::vector<std::unique_ptr<llvm::MemoryBuffer>> objects,
-         const llvm::DataLayout &layout, llvm::StringRef modelName,
-         void **table);
+llvm::Expected<LoadedCode> loadCode(std::vector<std::unique_ptr<llvm::MemoryBuffer>> objects,
+                                    const llvm::DataLayout &layout, llvm::StringRef modelName, void **table);
 
 /// The file of the runtime that this process uses.
 std::string runtimeLibraryPath();

@@ -33,19 +33,15 @@ TemporaryFiles::~TemporaryFiles() {
 Expected<std::string> TemporaryFiles::create(StringRef suffix) {
   SmallString<128> path;
   int fd;
-  if (std::error_code code = sys::fs::createUniqueFile(
-          output + ".tmp%%%%%%" + suffix, fd, path))
-    return createStringError(code, "cannot write '%s': %s", output.c_str(),
-                             code.message().c_str());
+  if (std::error_code code = sys::fs::createUniqueFile(output + ".tmp%%%%%%" + suffix, fd, path))
+    return createStringError(code, "cannot write '%s': %s", output.c_str(), code.message().c_str());
   sys::Process::SafelyCloseFileDescriptor(fd);
   sys::RemoveFileOnSignal(path);
   files.push_back(path.str().str());
   return files.back();
 }
 
-Expected<std::string>
-TemporaryFiles::write(StringRef suffix,
-                      function_ref<Error(raw_pwrite_stream &)> write) {
+Expected<std::string> TemporaryFiles::write(StringRef suffix, function_ref<Error(raw_pwrite_stream &)> write) {
   auto file = create(suffix);
   if (!file)
     return file;
@@ -59,8 +55,7 @@ TemporaryFiles::write(StringRef suffix,
     os.clear_error();
   }
   if (code)
-    return createStringError(code, "cannot write '%s': %s", output.c_str(),
-                             code.message().c_str());
+    return createStringError(code, "cannot write '%s': %s", output.c_str(), code.message().c_str());
   return file;
 }
 
@@ -69,14 +64,12 @@ Error TemporaryFiles::rename(const std::string &file, StringRef to) {
   mode_t mask = umask(0);
   umask(mask);
   bool executable = to.ends_with(".so");
-  auto permissions =
-      static_cast<sys::fs::perms>((executable ? 0777 : 0666) & ~mask);
+  auto permissions = static_cast<sys::fs::perms>((executable ? 0777 : 0666) & ~mask);
   std::error_code code = sys::fs::setPermissions(file, permissions);
   if (!code)
     code = sys::fs::rename(file, to);
   if (code)
-    return createStringError(code, "cannot write '%s': %s", to.str().c_str(),
-                             code.message().c_str());
+    return createStringError(code, "cannot write '%s': %s", to.str().c_str(), code.message().c_str());
   return Error::success();
 }
 
@@ -109,16 +102,14 @@ static Error runLinker(ArrayRef<std::string> arguments) {
     return createStringError("cannot create a temporary file");
   std::optional<StringRef> redirects[] = {StringRef(""), log.str(), log.str()};
   std::string message;
-  int code = sys::ExecuteAndWait(*linker, all, std::nullopt, redirects, 0, 0,
-                                 &message);
+  int code = sys::ExecuteAndWait(*linker, all, std::nullopt, redirects, 0, 0, &message);
   std::string output;
   if (auto buffer = MemoryBuffer::getFile(log))
     output = (*buffer)->getBuffer().trim().str();
   sys::fs::remove(log);
   if (code == 0)
     return Error::success();
-  return createStringError("linking failed: %s%s", message.c_str(),
-                           output.c_str());
+  return createStringError("linking failed: %s%s", message.c_str(), output.c_str());
 }
 
 Error linkRelocatable(ArrayRef<std::string> objects, StringRef output) {
@@ -133,17 +124,15 @@ static std::string libraryOf(void *function) {
   return dladdr(function, &info) && info.dli_fname ? info.dli_fname : "";
 }
 
-Error linkShared(ArrayRef<std::string> objects, StringRef soname,
-                 StringRef output) {
+Error linkShared(ArrayRef<std::string> objects, StringRef soname, StringRef output) {
   std::string runtime = runtimeLibraryPath();
   SmallString<128> folder(runtime);
   sys::fs::make_absolute(folder);
   sys::path::remove_filename(folder);
-  SmallVector<std::string> arguments = {
-      "-shared", "-o", output.str(), "-soname", soname.str(), "--no-undefined",
-      // A copy of the runtime beside the model comes first.
-      "-rpath", "$ORIGIN:" + folder.str().str(), "--enable-new-dtags",
-      "--hash-style=gnu", "-z", "noexecstack", "-z", "relro"};
+  SmallVector<std::string> arguments = {"-shared", "-o", output.str(), "-soname", soname.str(), "--no-undefined",
+                                        // A copy of the runtime beside the model comes first.
+                                        "-rpath", "$ORIGIN:" + folder.str().str(), "--enable-new-dtags",
+                                        "--hash-style=gnu", "-z", "noexecstack", "-z", "relro"};
   arguments.append(objects.begin(), objects.end());
   arguments.push_back(runtime);
   arguments.push_back("--as-needed");
@@ -151,15 +140,13 @@ Error linkShared(ArrayRef<std::string> objects, StringRef soname,
     if (sys::fs::exists(part.path))
       arguments.push_back(part.path);
   for (void *function :
-       {reinterpret_cast<void *>(static_cast<float (*)(float)>(expf)),
-        reinterpret_cast<void *>(&std::malloc)})
+       {reinterpret_cast<void *>(static_cast<float (*)(float)>(expf)), reinterpret_cast<void *>(&std::malloc)})
     if (std::string library = libraryOf(function); !library.empty())
       arguments.push_back(library);
   return runLinker(arguments);
 }
 
-Error writeStaticLibrary(ArrayRef<std::string> objects,
-                         StringRef modelName, StringRef output) {
+Error writeStaticLibrary(ArrayRef<std::string> objects, StringRef modelName, StringRef output) {
   std::vector<NewArchiveMember> members;
   std::vector<std::string> names;
   for (size_t i = 0; i < objects.size(); ++i)
@@ -171,8 +158,7 @@ Error writeStaticLibrary(ArrayRef<std::string> objects,
     member->MemberName = name;
     members.push_back(std::move(*member));
   }
-  return writeArchive(output, members, SymtabWritingMode::NormalSymtab,
-                      object::Archive::K_GNU, /*Deterministic=*/true,
+  return writeArchive(output, members, SymtabWritingMode::NormalSymtab, object::Archive::K_GNU, /*Deterministic=*/true,
                       /*Thin=*/false);
 }
 

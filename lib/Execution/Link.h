@@ -23,9 +23,8 @@ public:
   /// Creates an empty file; the error names the output that cannot be written.
   llvm::Expected<std::string> create(llvm::StringRef suffix);
   /// Creates a file with what `write` prints.
-  llvm::Expected<std::string>
-  write(llvm::StringRef suffix,
-        llvm::function_ref<llvm::Error(llvm::raw_pwrite_stream &)> write);
+  llvm::Expected<std::string> write(llvm::StringRef suffix,
+                                    llvm::function_ref<llvm::Error(llvm::raw_pwrite_stream &)> write);
   /// Gives a temporary file its final name, at once.
   llvm::Error rename(const std::string &file, llvm::StringRef to);
 
@@ -35,14 +34,10 @@ private:
 };
 
 /// Merges objects into one (ld -r).
-llvm::Error linkRelocatable(llvm::ArrayRef<std::string> objects,
-                            llvm::StringRef output);
+llvm::Error linkRelocatable(llvm::ArrayRef<std::string> objects, llvm::StringRef output);
 /// Links a shared object with the runtime, libm and libc of this process.
-llvm::Error linkShared(llvm::ArrayRef<std::string> objects,
-                       llvm::StringRef soname, llvm::StringRef output);
-llvm::Error writeStaticLibrary(llvm::ArrayRef<std::string> objects,
-                               llvm::StringRef modelName,
-                               llvm::StringRef output);
+llvm::Error linkShared(llvm::ArrayRef<std::string> objects, llvm::StringRef soname, llvm::StringRef output);
+llvm::Error writeStaticLibrary(llvm::ArrayRef<std::string> objects, llvm::StringRef modelName, llvm::StringRef output);
 
 } // namespace strata
 

@@ -48,8 +48,7 @@ Tensor Tensor::allocate(strata_dtype dtype, std::vector<int64_t> shape) {
   return result;
 }
 
-Tensor Tensor::ofStrings(std::vector<int64_t> shape,
-                         const std::vector<std::string> &strings) {
+Tensor Tensor::ofStrings(std::vector<int64_t> shape, const std::vector<std::string> &strings) {
   struct Storage {
     std::vector<std::string> bytes;
     std::vector<strata_string> strings;
@@ -77,9 +76,7 @@ Tensor Tensor::ofElements(strata_dtype dtype, std::vector<Tensor> elements) {
 }
 
 /// The C structure of a tensor; `storage` keeps the arrays of containers.
-static strata_tensor
-toNative(const Tensor &tensor,
-         std::deque<std::vector<strata_tensor>> &storage) {
+static strata_tensor toNative(const Tensor &tensor, std::deque<std::vector<strata_tensor>> &storage) {
   strata_tensor to = {};
   to.data = tensor.data;
   to.dtype = tensor.dtype;
@@ -96,8 +93,7 @@ toNative(const Tensor &tensor,
   return to;
 }
 
-static Tensor fromNative(const strata_tensor &from,
-                         const std::shared_ptr<void> &owner) {
+static Tensor fromNative(const strata_tensor &from, const std::shared_ptr<void> &owner) {
   Tensor tensor;
   tensor.dtype = static_cast<strata_dtype>(from.dtype);
   tensor.shape.assign(from.shape, from.shape + from.rank);
@@ -105,22 +101,15 @@ static Tensor fromNative(const strata_tensor &from,
   tensor.owner = owner;
   if (tensor.isContainer() && from.data)
     for (int64_t i = 0; i < from.shape[0]; ++i)
-      tensor.elements.push_back(
-          fromNative(static_cast<const strata_tensor *>(from.data)[i], owner));
+      tensor.elements.push_back(fromNative(static_cast<const strata_tensor *>(from.data)[i], owner));
   return tensor;
 }
 
-static llvm::Error lastError() {
-  return llvm::createStringError("%s", strata_last_error());
-}
+static llvm::Error lastError() { return llvm::createStringError("%s", strata_last_error()); }
 
-FailureOr<std::unique_ptr<Model>> Model::jit(ModuleOp module,
-                                             const CompileOptions &options,
-                                             const SessionOptions &session,
-                                             std::shared_ptr<void> keepAlive) {
-  auto fail = [&](llvm::Error error) {
-    return module.emitError(llvm::toString(std::move(error)));
-  };
+FailureOr<std::unique_ptr<Model>> Model::jit(ModuleOp module, const CompileOptions &options,
+                                             const SessionOptions &session, std::shared_ptr<void> keepAlive) {
+  auto fail = [&](llvm::Error error) { return module.emitError(llvm::toString(std::move(error))); };
   std::unique_ptr<Model> model(new Model());
   model->modelName = options.modelName;
   model->code = std::make_unique<Code>();
@@ -141,10 +130,9 @@ FailureOr<std::unique_ptr<Model>> Model::jit(ModuleOp module,
   if (!machine)
     return fail(machine.takeError());
   if (!runsOnHost(**machine))
-    return module.emitError("code for ")
-           << (*machine)->getTargetTriple().str() << " with CPU '"
-           << (*machine)->getTargetCPU()
-           << "' and these features cannot run on this machine";
+    return module.emitError("code for ") << (*machine)->getTargetTriple().str() << " with CPU '"
+                                         << (*machine)->getTargetCPU()
+                                         << "' and these features cannot run on this machine";
   std::vector<std::unique_ptr<llvm::MemoryBuffer>> objects;
   {
     llvm::LLVMContext context;
@@ -156,15 +144,12 @@ FailureOr<std::unique_ptr<Model>> Model::jit(ModuleOp module,
       return fail(compiled.takeError());
     objects = std::move(*compiled);
   }
-  auto loaded = loadCode(std::move(objects), (*machine)->createDataLayout(),
-                         options.modelName, code.table.data());
+  auto loaded = loadCode(std::move(objects), (*machine)->createDataLayout(), options.modelName, code.table.data());
   if (!loaded)
     return fail(loaded.takeError());
   code.loaded = std::move(*loaded);
 
-  code.descriptor =
-      std::make_unique<Descriptor>(model->modelName, describe(**machine),
-                                   model->interface);
+  code.descriptor = std::make_unique<Descriptor>(model->modelName, describe(**machine), model->interface);
   strata_model_descriptor &descriptor = code.descriptor->descriptor;
   descriptor.main = code.loaded.main;
   descriptor.init = code.loaded.init;
@@ -187,13 +172,11 @@ FailureOr<std::unique_ptr<Model>> Model::jit(ModuleOp module,
   return model;
 }
 
-llvm::Expected<std::unique_ptr<Model>>
-Model::load(const std::string &path, const SessionOptions &options) {
+llvm::Expected<std::unique_ptr<Model>> Model::load(const std::string &path, const SessionOptions &options) {
   std::unique_ptr<Model> model(new Model());
   if (strata_model_load(path.c_str(), &model->model))
     return lastError();
-  const strata_model_descriptor *descriptor =
-      strata_model_get_descriptor(model->model);
+  const strata_model_descriptor *descriptor = strata_model_get_descriptor(model->model);
   model->modelName = descriptor->name;
   model->interface = readInterface(*descriptor);
   if (llvm::Error error = model->start(options))
@@ -227,15 +210,12 @@ llvm::Expected<std::vector<Tensor>> Model::run(llvm::ArrayRef<Tensor> inputs) {
   for (const Tensor &tensor : inputs)
     native.push_back(toNative(tensor, storage));
   SmallVector<strata_tensor> results(interface.outputs.size());
-  if (strata_session_run(session, native.data(), native.size(), results.data(),
-                         results.size()))
+  if (strata_session_run(session, native.data(), native.size(), results.data(), results.size()))
     return lastError();
   ++runs;
   std::vector<Tensor> outputs;
   for (strata_tensor &result : results) {
-    std::shared_ptr<void> owner(result.owner, [result](void *) mutable {
-      result.release(&result);
-    });
+    std::shared_ptr<void> owner(result.owner, [result](void *) mutable { result.release(&result); });
     outputs.push_back(fromNative(result, owner));
   }
   return outputs;

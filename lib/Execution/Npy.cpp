@@ -52,8 +52,7 @@ static Expected<std::vector<int64_t>> parseShape(StringRef text) {
 
 /// The element type of a descr such as "<f4"; `swap` says that its bytes are
 /// in the order of another machine.
-static Expected<strata_dtype> parseDescr(StringRef descr, strata_dtype expected,
-                                         bool &swap) {
+static Expected<strata_dtype> parseDescr(StringRef descr, strata_dtype expected, bool &swap) {
   swap = false;
   StringRef kind = descr;
   if (kind.consume_front(">"))
@@ -66,12 +65,9 @@ static Expected<strata_dtype> parseDescr(StringRef descr, strata_dtype expected,
     const char *kind;
     strata_dtype dtype;
   } kinds[] = {
-      {"f4", STRATA_FLOAT},     {"f8", STRATA_DOUBLE},
-      {"f2", STRATA_FLOAT16},   {"i1", STRATA_INT8},
-      {"i2", STRATA_INT16},     {"i4", STRATA_INT32},
-      {"i8", STRATA_INT64},     {"u1", STRATA_UINT8},
-      {"u2", STRATA_UINT16},    {"u4", STRATA_UINT32},
-      {"u8", STRATA_UINT64},    {"b1", STRATA_BOOL},
+      {"f4", STRATA_FLOAT},     {"f8", STRATA_DOUBLE},      {"f2", STRATA_FLOAT16}, {"i1", STRATA_INT8},
+      {"i2", STRATA_INT16},     {"i4", STRATA_INT32},       {"i8", STRATA_INT64},   {"u1", STRATA_UINT8},
+      {"u2", STRATA_UINT16},    {"u4", STRATA_UINT32},      {"u8", STRATA_UINT64},  {"b1", STRATA_BOOL},
       {"c8", STRATA_COMPLEX64}, {"c16", STRATA_COMPLEX128},
   };
   for (auto entry : kinds)
@@ -79,11 +75,9 @@ static Expected<strata_dtype> parseDescr(StringRef descr, strata_dtype expected,
       return entry.dtype;
   // ml_dtypes: bytes without a name, but for float8_e5m2, which says "f1".
   size_t size = 0;
-  bool isVoid = kind == "f1" || (kind.consume_front("V") &&
-                                 !kind.getAsInteger(10, size));
+  bool isVoid = kind == "f1" || (kind.consume_front("V") && !kind.getAsInteger(10, size));
   size = kind == "f1" ? 1 : size;
-  if (isVoid && expected != STRATA_UNDEFINED &&
-      strata_dtype_size(expected) == size)
+  if (isVoid && expected != STRATA_UNDEFINED && strata_dtype_size(expected) == size)
     return expected;
   if (descr.ends_with("f1"))
     return STRATA_FLOAT8E5M2;
@@ -93,8 +87,7 @@ static Expected<strata_dtype> parseDescr(StringRef descr, strata_dtype expected,
     return createStringError("its elements are unnamed bytes ('%s'), which "
                              "does not tell their type",
                              descr.str().c_str());
-  return createStringError("its element type '%s' is not supported",
-                           descr.str().c_str());
+  return createStringError("its element type '%s' is not supported", descr.str().c_str());
 }
 
 /// ml_dtypes leaves the upper bits of its small integers zero; ours are
@@ -112,9 +105,7 @@ static Tensor normalize(const Tensor &from, bool fortran, bool swap) {
   if (!to.data)
     return to;
   size_t element = strata_dtype_size(from.dtype);
-  size_t part = from.dtype == STRATA_COMPLEX64 || from.dtype == STRATA_COMPLEX128
-                    ? element / 2
-                    : element;
+  size_t part = from.dtype == STRATA_COMPLEX64 || from.dtype == STRATA_COMPLEX128 ? element / 2 : element;
   int64_t count = from.size();
   std::vector<int64_t> index(from.shape.size());
   const char *source = static_cast<const char *>(from.data);
@@ -139,17 +130,15 @@ static Tensor normalize(const Tensor &from, bool fortran, bool swap) {
   return to;
 }
 
-Expected<Tensor> parseNpy(StringRef bytes, strata_dtype expected,
-                          std::shared_ptr<void> owner) {
+Expected<Tensor> parseNpy(StringRef bytes, strata_dtype expected, std::shared_ptr<void> owner) {
   if (!bytes.starts_with(kMagic) || bytes.size() < 12)
     return createStringError("it is not in NumPy's format");
   unsigned major = static_cast<unsigned char>(bytes[6]);
   size_t lengthBytes = major == 1 ? 2 : 4;
   if (major < 1 || major > 3)
-    return createStringError("version %u of NumPy's format is not known",
-                             major);
-  size_t length = major == 1 ? support::endian::read16le(bytes.data() + 8)
-                             : support::endian::read32le(bytes.data() + 8);
+    return createStringError("version %u of NumPy's format is not known", major);
+  size_t length =
+      major == 1 ? support::endian::read16le(bytes.data() + 8) : support::endian::read32le(bytes.data() + 8);
   if (bytes.size() < 8 + lengthBytes + length)
     return createStringError("it is truncated");
   StringRef header = bytes.substr(8 + lengthBytes, length);
@@ -180,8 +169,7 @@ Expected<Tensor> parseNpy(StringRef bytes, strata_dtype expected,
                              static_cast<unsigned long long>(tensor.bytes()));
   tensor.data = const_cast<char *>(data.data());
   tensor.owner = std::move(owner);
-  bool fortran = valueOf(header, "fortran_order").starts_with("True") &&
-                 tensor.shape.size() > 1;
+  bool fortran = valueOf(header, "fortran_order").starts_with("True") && tensor.shape.size() > 1;
   bool extend = tensor.dtype == STRATA_INT4 || tensor.dtype == STRATA_INT2;
   if (fortran || swap || extend || !tensor.owner) {
     tensor = normalize(tensor, fortran, swap);
@@ -234,19 +222,15 @@ static const char *descrOf(strata_dtype dtype) {
 void printNpyHeader(raw_ostream &os, const Tensor &tensor) {
   std::string header;
   raw_string_ostream text(header);
-  text << "{'descr': '" << descrOf(tensor.dtype)
-       << "', 'fortran_order': False, 'shape': (";
+  text << "{'descr': '" << descrOf(tensor.dtype) << "', 'fortran_order': False, 'shape': (";
   for (int64_t dim : tensor.shape)
-    text << dim << (tensor.shape.size() == 1 || &dim != &tensor.shape.back()
-                        ? ", "
-                        : "");
+    text << dim << (tensor.shape.size() == 1 || &dim != &tensor.shape.back() ? ", " : "");
   text << "), }";
   text.flush();
   size_t start = kMagic.size() + 4;
   header.append(63 - (start + header.size()) % 64, ' ');
   header += '\n';
-  os << kMagic << StringRef("\1\0", 2)
-     << static_cast<char>(header.size() & 255)
+  os << kMagic << StringRef("\1\0", 2) << static_cast<char>(header.size() & 255)
      << static_cast<char>(header.size() >> 8) << header;
 }
 

@@ -43,8 +43,7 @@ static Expected<std::vector<Entry>> readDirectory(StringRef bytes) {
     return createStringError("it is not a zip file");
   uint64_t at = read32le(bytes.data() + end + 16);
   unsigned count = read16le(bytes.data() + end + 10);
-  if (at == 0xffffffff && end >= 20 &&
-      bytes.substr(end - 20, 4) == StringRef("PK\6\7", 4)) {
+  if (at == 0xffffffff && end >= 20 && bytes.substr(end - 20, 4) == StringRef("PK\6\7", 4)) {
     uint64_t end64 = read64le(bytes.data() + end - 12);
     if (end64 > bytes.size() || bytes.size() - end64 < 56)
       return createStringError("its directory is damaged");
@@ -52,12 +51,10 @@ static Expected<std::vector<Entry>> readDirectory(StringRef bytes) {
   }
   std::vector<Entry> entries;
   for (unsigned i = 0; i < count; ++i) {
-    if (at > bytes.size() || bytes.size() - at < 46 ||
-        bytes.substr(at, 4) != StringRef("PK\1\2", 4))
+    if (at > bytes.size() || bytes.size() - at < 46 || bytes.substr(at, 4) != StringRef("PK\1\2", 4))
       return createStringError("its directory is damaged");
     const char *p = bytes.data() + at;
-    unsigned name = read16le(p + 28), extra = read16le(p + 30),
-             comment = read16le(p + 32);
+    unsigned name = read16le(p + 28), extra = read16le(p + 30), comment = read16le(p + 32);
     Entry entry;
     entry.method = read16le(p + 10);
     entry.compressed = read32le(p + 20);
@@ -82,8 +79,7 @@ static Expected<StringRef> contents(StringRef bytes, const Entry &entry) {
   return bytes.substr(at, entry.compressed);
 }
 
-static Expected<std::shared_ptr<std::string>> inflateEntry(StringRef stored,
-                                                           const Entry &entry) {
+static Expected<std::shared_ptr<std::string>> inflateEntry(StringRef stored, const Entry &entry) {
   // Deflate shrinks by 1032 at most: a larger size is a lie.
   if (entry.size / 1032 > stored.size() + 1)
     return createStringError("'%s' is damaged", entry.name.str().c_str());
@@ -113,9 +109,7 @@ static Expected<std::shared_ptr<std::string>> inflateEntry(StringRef stored,
   return result;
 }
 
-Expected<std::vector<NamedTensor>> parseNpz(StringRef bytes,
-                                            strata_dtype expected,
-                                            std::shared_ptr<void> owner) {
+Expected<std::vector<NamedTensor>> parseNpz(StringRef bytes, strata_dtype expected, std::shared_ptr<void> owner) {
   auto entries = readDirectory(bytes);
   if (!entries)
     return entries.takeError();
@@ -139,8 +133,7 @@ Expected<std::vector<NamedTensor>> parseNpz(StringRef bytes,
     }
     auto tensor = parseNpy(npy, expected, holder);
     if (!tensor)
-      return createStringError("'%s': %s", entry.name.str().c_str(),
-                               toString(tensor.takeError()).c_str());
+      return createStringError("'%s': %s", entry.name.str().c_str(), toString(tensor.takeError()).c_str());
     StringRef name = entry.name;
     name.consume_back(".npy");
     tensors.push_back({name.str(), std::move(*tensor)});
@@ -176,8 +169,7 @@ Error printNpz(raw_ostream &os, ArrayRef<NamedTensor> tensors) {
     raw_string_ostream text(header);
     printNpyHeader(text, named.tensor);
     text.flush();
-    ArrayRef<uint8_t> data(static_cast<const uint8_t *>(named.tensor.data),
-                           named.tensor.bytes());
+    ArrayRef<uint8_t> data(static_cast<const uint8_t *>(named.tensor.data), named.tensor.bytes());
     Written entry;
     entry.name = named.name + ".npy";
     entry.size = header.size() + data.size();
@@ -187,18 +179,41 @@ Error printNpz(raw_ostream &os, ArrayRef<NamedTensor> tensors) {
     if (entry.size > 0xfffffffe || entry.offset > 0xfffffffe)
       return createStringError("a .npz file of more than 4 GiB is not "
                                "supported; write a folder of .npy files");
-    Fields{os}.u32(0x04034b50).u16(20).u16(0).u16(0).u16(0).u16(0x21)
-        .u32(entry.crc).u32(entry.size).u32(entry.size)
-        .u16(entry.name.size()).u16(0);
+    Fields{os}
+        .u32(0x04034b50)
+        .u16(20)
+        .u16(0)
+        .u16(0)
+        .u16(0)
+        .u16(0x21)
+        .u32(entry.crc)
+        .u32(entry.size)
+        .u32(entry.size)
+        .u16(entry.name.size())
+        .u16(0);
     os << entry.name << header;
     os.write(reinterpret_cast<const char *>(data.data()), data.size());
     entries.push_back(entry);
   }
   uint64_t directory = os.tell() - start;
   for (const Written &entry : entries) {
-    Fields{os}.u32(0x02014b50).u16(20).u16(20).u16(0).u16(0).u16(0).u16(0x21)
-        .u32(entry.crc).u32(entry.size).u32(entry.size)
-        .u16(entry.name.size()).u16(0).u16(0).u16(0).u16(0).u32(0)
+    Fields{os}
+        .u32(0x02014b50)
+        .u16(20)
+        .u16(20)
+        .u16(0)
+        .u16(0)
+        .u16(0)
+        .u16(0x21)
+        .u32(entry.crc)
+        .u32(entry.size)
+        .u32(entry.size)
+        .u16(entry.name.size())
+        .u16(0)
+        .u16(0)
+        .u16(0)
+        .u16(0)
+        .u32(0)
         .u32(entry.offset);
     os << entry.name;
   }
@@ -206,8 +221,7 @@ Error printNpz(raw_ostream &os, ArrayRef<NamedTensor> tensors) {
   if (directory > 0xfffffffe)
     return createStringError("a .npz file of more than 4 GiB is not supported; "
                              "write a folder of .npy files");
-  Fields{os}.u32(0x06054b50).u16(0).u16(0).u16(entries.size())
-      .u16(entries.size()).u32(size).u32(directory).u16(0);
+  Fields{os}.u32(0x06054b50).u16(0).u16(0).u16(entries.size()).u16(entries.size()).u32(size).u32(directory).u16(0);
   return Error::success();
 }
 

@@ -33,24 +33,20 @@ static std::string nameOf(Operation *op) {
 
 /// Whether running the op takes time: loops, calls, copies, allocations.
 static bool isWork(Operation *op) {
-  return !op->hasTrait<OpTrait::IsTerminator>() &&
-         (op->getNumRegions() != 0 || !isMemoryEffectFree(op));
+  return !op->hasTrait<OpTrait::IsTerminator>() && (op->getNumRegions() != 0 || !isMemoryEffectFree(op));
 }
 
 namespace {
 class Inserter {
 public:
   explicit Inserter(ModuleOp module)
-      : module(module), builder(module.getContext()),
-        pointer(LLVM::LLVMPointerType::get(module.getContext())) {
+      : module(module), builder(module.getContext()), pointer(LLVM::LLVMPointerType::get(module.getContext())) {
     auto nothing = LLVM::LLVMVoidType::get(module.getContext());
     builder.setInsertionPointToStart(module.getBody());
-    begin = builder.create<LLVM::LLVMFuncOp>(
-        module.getLoc(), "strata_rt_profile_begin",
-        LLVM::LLVMFunctionType::get(nothing, {builder.getI64Type(), pointer}));
-    end = builder.create<LLVM::LLVMFuncOp>(
-        module.getLoc(), "strata_rt_profile_end",
-        LLVM::LLVMFunctionType::get(nothing, {builder.getI64Type()}));
+    begin = builder.create<LLVM::LLVMFuncOp>(module.getLoc(), "strata_rt_profile_begin",
+                                             LLVM::LLVMFunctionType::get(nothing, {builder.getI64Type(), pointer}));
+    end = builder.create<LLVM::LLVMFuncOp>(module.getLoc(), "strata_rt_profile_end",
+                                           LLVM::LLVMFunctionType::get(nothing, {builder.getI64Type()}));
   }
 
   void run(Block &block) {
@@ -66,13 +62,10 @@ public:
         continue;
       builder.setInsertionPoint(&op);
       if (current)
-        builder.create<LLVM::CallOp>(op.getLoc(), end,
-                                     number(op.getLoc(), *current));
+        builder.create<LLVM::CallOp>(op.getLoc(), end, number(op.getLoc(), *current));
       if (next) {
-        Value name =
-            builder.create<LLVM::AddressOfOp>(op.getLoc(), strings[*next]);
-        builder.create<LLVM::CallOp>(
-            op.getLoc(), begin, ValueRange{number(op.getLoc(), *next), name});
+        Value name = builder.create<LLVM::AddressOfOp>(op.getLoc(), strings[*next]);
+        builder.create<LLVM::CallOp>(op.getLoc(), begin, ValueRange{number(op.getLoc(), *next), name});
       }
       current = next;
     }
@@ -89,10 +82,9 @@ private:
       builder.setInsertionPointToStart(module.getBody());
       std::string bytes = name + '\0';
       auto type = LLVM::LLVMArrayType::get(builder.getI8Type(), bytes.size());
-      strings.push_back(builder.create<LLVM::GlobalOp>(
-          module.getLoc(), type, /*isConstant=*/true, LLVM::Linkage::Internal,
-          "strata_node_" + std::to_string(it->second),
-          builder.getStringAttr(bytes)));
+      strings.push_back(
+          builder.create<LLVM::GlobalOp>(module.getLoc(), type, /*isConstant=*/true, LLVM::Linkage::Internal,
+                                         "strata_node_" + std::to_string(it->second), builder.getStringAttr(bytes)));
     }
     return it->second;
   }

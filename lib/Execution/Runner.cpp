@@ -20,25 +20,21 @@ namespace strata {
 //===----------------------------------------------------------------------===//
 
 static bool isTensorFile(StringRef path) {
-  return path.ends_with(".npy") || path.ends_with(".npz") ||
-         path.ends_with(".pb");
+  return path.ends_with(".npy") || path.ends_with(".npz") || path.ends_with(".pb");
 }
 
 static std::string listNames(ArrayRef<ValueInfo> values) {
   std::string text;
   raw_string_ostream os(text);
-  interleaveComma(values, os,
-                  [&](const ValueInfo &info) { os << "'" << info.name << "'"; });
+  interleaveComma(values, os, [&](const ValueInfo &info) { os << "'" << info.name << "'"; });
   return os.str();
 }
 
 /// The value that "NAME=rest" names (the longest such name), or null.
-static const ValueInfo *consumeName(ArrayRef<ValueInfo> values,
-                                    StringRef &text) {
+static const ValueInfo *consumeName(ArrayRef<ValueInfo> values, StringRef &text) {
   const ValueInfo *found = nullptr;
   for (const ValueInfo &info : values)
-    if (text.starts_with(info.name + "=") &&
-        (!found || found->name.size() < info.name.size()))
+    if (text.starts_with(info.name + "=") && (!found || found->name.size() < info.name.size()))
       found = &info;
   if (found)
     text = text.drop_front(found->name.size() + 1);
@@ -49,22 +45,19 @@ static const ValueInfo *consumeName(ArrayRef<ValueInfo> values,
 namespace {
 class Slots {
 public:
-  Slots(ArrayRef<ValueInfo> values, const char *what)
-      : values(values), what(what), tensors(values.size()) {}
+  Slots(ArrayRef<ValueInfo> values, const char *what) : values(values), what(what), tensors(values.size()) {}
 
   Error put(const ValueInfo *info, Tensor tensor) {
     if (!info) {
       while (next < values.size() && tensors[next])
         ++next;
       if (next == values.size())
-        return createStringError("more than %zu %ss are given", values.size(),
-                                 what);
+        return createStringError("more than %zu %ss are given", values.size(), what);
       info = &values[next];
     }
     std::optional<Tensor> &slot = tensors[info - values.data()];
     if (slot)
-      return createStringError("%s '%s' is given twice", what,
-                               info->name.c_str());
+      return createStringError("%s '%s' is given twice", what, info->name.c_str());
     slot = std::move(tensor);
     return Error::success();
   }
@@ -87,17 +80,13 @@ public:
     for (NamedTensor &named : *all) {
       const ValueInfo *target = info;
       if (isArchive && !info) {
-        target = find_if(values, [&](const ValueInfo &value) {
-          return value.name == named.name;
-        });
+        target = find_if(values, [&](const ValueInfo &value) { return value.name == named.name; });
         // numpy.savez's own names, arr_0 and so on, are positions.
         if (target == values.end() && StringRef(named.name).starts_with("arr_"))
           target = nullptr;
         if (target == values.end())
-          return createStringError(
-              "'%s' has an array '%s', but the model's %ss are %s",
-              path.str().c_str(), named.name.c_str(), what,
-              listNames(values).c_str());
+          return createStringError("'%s' has an array '%s', but the model's %ss are %s", path.str().c_str(),
+                                   named.name.c_str(), what, listNames(values).c_str());
       }
       if (Error error = put(target, std::move(named.tensor)))
         return error;
@@ -112,14 +101,12 @@ public:
 };
 } // namespace
 
-static Error addInput(const RunRequest &request, StringRef text, Slots &slots,
-                      uint64_t seed) {
+static Error addInput(const RunRequest &request, StringRef text, Slots &slots, uint64_t seed) {
   StringRef rest = text;
   const ValueInfo *info = consumeName(slots.values, rest);
   if (isTensorFile(rest)) {
     if (!info && rest.contains('='))
-      return createStringError("the model has no input '%s'; its inputs are %s",
-                               rest.split('=').first.str().c_str(),
+      return createStringError("the model has no input '%s'; its inputs are %s", rest.split('=').first.str().c_str(),
                                listNames(slots.values).c_str());
     return slots.addFile(info, rest);
   }
@@ -140,8 +127,7 @@ static Error addInput(const RunRequest &request, StringRef text, Slots &slots,
       consumeError(tensor.takeError());
       return createStringError("'%s' is neither an input of the model (%s) nor "
                                "a shape and type such as 1x3x224x224xf32",
-                               type.str().c_str(),
-                               listNames(slots.values).c_str());
+                               type.str().c_str(), listNames(slots.values).c_str());
     }
   }
   if (!tensor)
@@ -158,8 +144,7 @@ static Error addTestData(StringRef folder, StringRef stem, Slots &slots) {
     sys::path::append(path, stem + "_" + Twine(i) + ".pb");
     if (!sys::fs::exists(path)) {
       if (i == 0)
-        return createStringError("'%s' has no %s_0.pb", folder.str().c_str(),
-                                 stem.str().c_str());
+        return createStringError("'%s' has no %s_0.pb", folder.str().c_str(), stem.str().c_str());
       return Error::success();
     }
     if (Error error = slots.addFile(nullptr, path))
@@ -167,8 +152,7 @@ static Error addTestData(StringRef folder, StringRef stem, Slots &slots) {
   }
 }
 
-static Expected<std::vector<Tensor>> makeInputs(const RunRequest &request,
-                                                const Model &model) {
+static Expected<std::vector<Tensor>> makeInputs(const RunRequest &request, const Model &model) {
   Slots slots(model.inputs(), "input");
   uint64_t seed = request.session.seed.value_or(0);
   if (!request.testData.empty() && !model.inputs().empty())
@@ -184,8 +168,7 @@ static Expected<std::vector<Tensor>> makeInputs(const RunRequest &request,
       if (!generate)
         return createStringError("input '%s' (%s) is missing; the model's "
                                  "inputs are %s",
-                                 info.name.c_str(), formatType(info).c_str(),
-                                 listNames(model.inputs()).c_str());
+                                 info.name.c_str(), formatType(info).c_str(), listNames(model.inputs()).c_str());
       auto tensor = allocateFor(info, request.dims);
       if (!tensor)
         return tensor.takeError();
@@ -217,13 +200,11 @@ static void printOutputs(ArrayRef<ValueInfo> infos, ArrayRef<Tensor> outputs) {
   for (auto [info, tensor] : zip(infos, outputs)) {
     outs() << "output '" << info.name << "': " << shapeOf(tensor) << " ";
     printValues(outs(), tensor, 8);
-    outs() << " checksum " << format_hex_no_prefix(checksum(tensor), 16)
-           << "\n";
+    outs() << " checksum " << format_hex_no_prefix(checksum(tensor), 16) << "\n";
   }
 }
 
-static Expected<bool> compare(const RunRequest &request, const Model &model,
-                              ArrayRef<Tensor> outputs) {
+static Expected<bool> compare(const RunRequest &request, const Model &model, ArrayRef<Tensor> outputs) {
   Slots slots(model.outputs(), "expected output");
   if (!request.testData.empty())
     if (Error error = addTestData(request.testData, "output", slots))
@@ -257,8 +238,7 @@ static std::string fileName(StringRef name) {
   return result;
 }
 
-static Error writeOutputs(StringRef path, ArrayRef<ValueInfo> infos,
-                          ArrayRef<Tensor> outputs) {
+static Error writeOutputs(StringRef path, ArrayRef<ValueInfo> infos, ArrayRef<Tensor> outputs) {
   if (path.ends_with(".npz")) {
     std::vector<NamedTensor> named;
     for (auto [info, tensor] : zip(infos, outputs))
@@ -268,8 +248,7 @@ static Error writeOutputs(StringRef path, ArrayRef<ValueInfo> infos,
   if (path.ends_with(".npy") && outputs.size() == 1)
     return writeNpy(path, outputs.front());
   if (std::error_code code = sys::fs::create_directories(path))
-    return createStringError(code, "cannot create '%s': %s", path.str().c_str(),
-                             code.message().c_str());
+    return createStringError(code, "cannot create '%s': %s", path.str().c_str(), code.message().c_str());
   for (auto [info, tensor] : zip(infos, outputs)) {
     SmallString<128> file(path);
     sys::path::append(file, fileName(info.name) + ".npy");
@@ -290,16 +269,14 @@ static void printTime(const char *label, double seconds) {
     outs() << label << format(" %.3f ms", seconds * 1e3);
 }
 
-static Error benchmark(const RunRequest &request, Model &model,
-                       ArrayRef<Tensor> inputs) {
+static Error benchmark(const RunRequest &request, Model &model, ArrayRef<Tensor> inputs) {
   std::vector<double> times;
   for (int i = -std::min(request.benchmark, 3); i < request.benchmark; ++i) {
     if (i == 0)
       model.resetProfile(); // without the runs that warm up
     auto start = std::chrono::steady_clock::now();
     auto outputs = model.run(inputs);
-    std::chrono::duration<double> time =
-        std::chrono::steady_clock::now() - start;
+    std::chrono::duration<double> time = std::chrono::steady_clock::now() - start;
     if (!outputs)
       return outputs.takeError();
     if (i >= 0)
@@ -319,9 +296,7 @@ static void printProfile(Model &model) {
     errs() << "warning: the model was compiled without --profile\n";
     return;
   }
-  llvm::sort(entries, [](const ProfileEntry &a, const ProfileEntry &b) {
-    return a.nanoseconds > b.nanoseconds;
-  });
+  llvm::sort(entries, [](const ProfileEntry &a, const ProfileEntry &b) { return a.nanoseconds > b.nanoseconds; });
   uint64_t total = 0;
   for (const ProfileEntry &entry : entries)
     total += entry.nanoseconds;
@@ -361,8 +336,7 @@ static Expected<bool> runModel(const RunRequest &request, Model &model) {
 }
 
 int run(const RunRequest &request, const Progress &progress) {
-  std::unique_ptr<Model> model =
-      openModel(request.model, request.compile, request.session, progress);
+  std::unique_ptr<Model> model = openModel(request.model, request.compile, request.session, progress);
   if (!model)
     return 1;
   auto same = runModel(request, *model);

@@ -29,37 +29,27 @@ static void initializeTargets() {
 
 /// An unknown CPU or feature makes LLVM print a warning and go on; a user
 /// should rather hear about the typing error.
-static Error checkNames(const Target &target, const Triple &triple,
-                        StringRef cpu, const SubtargetFeatures &features) {
-  std::unique_ptr<MCSubtargetInfo> info(
-      target.createMCSubtargetInfo(triple.str(), "", ""));
+static Error checkNames(const Target &target, const Triple &triple, StringRef cpu, const SubtargetFeatures &features) {
+  std::unique_ptr<MCSubtargetInfo> info(target.createMCSubtargetInfo(triple.str(), "", ""));
   if (!cpu.empty() && cpu != "generic" && !info->isCPUStringValid(cpu))
-    return createStringError("unknown CPU '%s' for %s", cpu.str().c_str(),
-                             triple.getArchName().str().c_str());
+    return createStringError("unknown CPU '%s' for %s", cpu.str().c_str(), triple.getArchName().str().c_str());
   for (const std::string &feature : features.getFeatures()) {
     StringRef name = SubtargetFeatures::StripFlag(feature);
-    if (none_of(info->getAllProcessorFeatures(),
-                [&](const SubtargetFeatureKV &kv) { return name == kv.Key; }))
-      return createStringError("unknown feature '%s' for %s",
-                               name.str().c_str(),
-                               triple.getArchName().str().c_str());
+    if (none_of(info->getAllProcessorFeatures(), [&](const SubtargetFeatureKV &kv) { return name == kv.Key; }))
+      return createStringError("unknown feature '%s' for %s", name.str().c_str(), triple.getArchName().str().c_str());
   }
   return Error::success();
 }
 
-Expected<std::unique_ptr<TargetMachine>>
-createTargetMachine(const CompileOptions &options) {
+Expected<std::unique_ptr<TargetMachine>> createTargetMachine(const CompileOptions &options) {
   initializeTargets();
-  Triple triple(options.targetTriple.empty()
-                    ? sys::getProcessTriple()
-                    : Triple::normalize(options.targetTriple));
+  Triple triple(options.targetTriple.empty() ? sys::getProcessTriple() : Triple::normalize(options.targetTriple));
   bool isHostArch = triple.getArch() == Triple(sys::getProcessTriple()).getArch();
   std::string cpu = options.targetCPU;
   SubtargetFeatures features;
   if (cpu == "native" || (cpu.empty() && options.targetTriple.empty())) {
     if (!isHostArch)
-      return createStringError("the CPU of this machine cannot be meant for %s",
-                               triple.str().c_str());
+      return createStringError("the CPU of this machine cannot be meant for %s", triple.str().c_str());
     cpu = sys::getHostCPUName().str();
     // The name may miss what a virtual machine hides, or claim what it lacks.
     for (const auto &feature : sys::getHostCPUFeatures())
@@ -79,23 +69,19 @@ createTargetMachine(const CompileOptions &options) {
   features.addFeaturesVector(given.getFeatures());
   auto level = static_cast<CodeGenOptLevel>(std::min(options.optLevel, 3u));
   std::unique_ptr<TargetMachine> machine(target->createTargetMachine(
-      triple.str(), cpu, features.getString(), TargetOptions(), Reloc::PIC_,
-      std::nullopt, level));
+      triple.str(), cpu, features.getString(), TargetOptions(), Reloc::PIC_, std::nullopt, level));
   if (!machine)
-    return createStringError("LLVM cannot make code for '%s'",
-                             triple.str().c_str());
+    return createStringError("LLVM cannot make code for '%s'", triple.str().c_str());
   return std::move(machine);
 }
 
 std::string describe(const TargetMachine &machine) {
   // x86's instruction sets by LLVM's names; others have no line.
   static const char *const sets[] = {
-      "sse3",       "ssse3",      "sse4.1",      "sse4.2",     "popcnt",
-      "movbe",      "avx",        "f16c",        "fma",        "bmi",
-      "bmi2",       "avx2",       "avxvnni",     "gfni",       "avx512f",
-      "avx512cd",   "avx512bw",   "avx512dq",    "avx512vl",   "avx512ifma",
-      "avx512vbmi", "avx512vnni", "avx512vbmi2", "avx512bf16", "avx512fp16",
-      "amx-tile",   "amx-int8",   "amx-bf16"};
+      "sse3",       "ssse3",       "sse4.1",     "sse4.2",     "popcnt",   "movbe",      "avx",
+      "f16c",       "fma",         "bmi",        "bmi2",       "avx2",     "avxvnni",    "gfni",
+      "avx512f",    "avx512cd",    "avx512bw",   "avx512dq",   "avx512vl", "avx512ifma", "avx512vbmi",
+      "avx512vnni", "avx512vbmi2", "avx512bf16", "avx512fp16", "amx-tile", "amx-int8",   "amx-bf16"};
   std::string text = std::string("compiler: Strata ") + strata_version() + "\n";
   text += "triple: " + machine.getTargetTriple().str() + "\n";
   text += "cpu: " + machine.getTargetCPU().str() + "\n";
@@ -112,14 +98,12 @@ std::string describe(const TargetMachine &machine) {
 
 bool runsOnHost(const TargetMachine &machine) {
   const Triple &triple = machine.getTargetTriple();
-  if (triple.getArch() != Triple(sys::getProcessTriple()).getArch() ||
-      !triple.isOSLinux())
+  if (triple.getArch() != Triple(sys::getProcessTriple()).getArch() || !triple.isOSLinux())
     return false;
   // What the target may use must not be what the host lacks.
   const MCSubtargetInfo *target = machine.getMCSubtargetInfo();
   for (const auto &feature : sys::getHostCPUFeatures())
-    if (!feature.getValue() &&
-        target->checkFeatures("+" + feature.getKey().str()))
+    if (!feature.getValue() && target->checkFeatures("+" + feature.getKey().str()))
       return false;
   return true;
 }

@@ -11,8 +11,7 @@ namespace strata {
 
 /// The machine the options name, or the one this process runs on. Errors name
 /// the unknown CPU or feature.
-llvm::Expected<std::unique_ptr<llvm::TargetMachine>>
-createTargetMachine(const CompileOptions &options);
+llvm::Expected<std::unique_ptr<llvm::TargetMachine>> createTargetMachine(const CompileOptions &options);
 
 /// The metadata of a model: lines "key: value". The line "needs" lists the
 /// instruction sets that the runtime checks before the code runs.

@@ -10,17 +10,14 @@ namespace strata {
 
 /// Prefixes a message with the file it is about.
 static Error inFile(StringRef path, Error error) {
-  return createStringError("cannot read '%s': %s", path.str().c_str(),
-                           toString(std::move(error)).c_str());
+  return createStringError("cannot read '%s': %s", path.str().c_str(), toString(std::move(error)).c_str());
 }
 
-Expected<std::vector<NamedTensor>> readTensors(StringRef path,
-                                               strata_dtype expected) {
+Expected<std::vector<NamedTensor>> readTensors(StringRef path, strata_dtype expected) {
   auto buffer = MemoryBuffer::getFile(path, /*IsText=*/false,
                                       /*RequiresNullTerminator=*/false);
   if (std::error_code code = buffer.getError())
-    return createStringError(code, "cannot read '%s': %s", path.str().c_str(),
-                             code.message().c_str());
+    return createStringError(code, "cannot read '%s': %s", path.str().c_str(), code.message().c_str());
   std::shared_ptr<MemoryBuffer> owner = std::move(*buffer);
   StringRef bytes = owner->getBuffer();
   std::vector<NamedTensor> tensors;
@@ -53,8 +50,7 @@ static Error write(StringRef path, function_ref<Error(raw_ostream &)> print) {
   Error error = writeToOutput(path, [&](raw_ostream &os) { return print(os); });
   if (!error)
     return Error::success();
-  return createStringError("cannot write '%s': %s", path.str().c_str(),
-                           toString(std::move(error)).c_str());
+  return createStringError("cannot write '%s': %s", path.str().c_str(), toString(std::move(error)).c_str());
 }
 
 static Error checkWritable(StringRef path, const Tensor &tensor) {

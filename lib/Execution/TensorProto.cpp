@@ -27,13 +27,10 @@ static unsigned packedBits(strata_dtype dtype) {
   }
 }
 
-static uint64_t packedBytes(uint64_t count, unsigned bits) {
-  return count / 8 * bits + (count % 8 * bits + 7) / 8;
-}
+static uint64_t packedBytes(uint64_t count, unsigned bits) { return count / 8 * bits + (count % 8 * bits + 7) / 8; }
 
 /// One element per byte, low bits first, integers extended by their sign.
-static void unpack(const uint8_t *from, int64_t count, unsigned bits,
-                   bool isSigned, uint8_t *to) {
+static void unpack(const uint8_t *from, int64_t count, unsigned bits, bool isSigned, uint8_t *to) {
   for (int64_t i = 0; i < count; ++i) {
     uint64_t bit = static_cast<uint64_t>(i) * bits;
     unsigned value = from[bit / 8] >> bit % 8;
@@ -48,11 +45,9 @@ static void unpack(const uint8_t *from, int64_t count, unsigned bits,
 
 /// Narrows the values of a typed field to the element type's bytes.
 template <typename Field>
-static llvm::Error copyField(const Field &field, size_t elementBytes,
-                             uint64_t count, char *to) {
+static llvm::Error copyField(const Field &field, size_t elementBytes, uint64_t count, char *to) {
   if (static_cast<uint64_t>(field.size()) != count)
-    return createStringError("it has %d values, its shape says %llu",
-                             field.size(),
+    return createStringError("it has %d values, its shape says %llu", field.size(),
                              static_cast<unsigned long long>(count));
   for (const auto &value : field) {
     std::memcpy(to, &value, elementBytes); // little-endian: the low bytes
@@ -84,15 +79,12 @@ static llvm::Error copyTyped(const onnx::TensorProto &proto, Tensor &tensor) {
     break;
   }
   if (bits == 0 || bits == 6) // 6 bits are packed in raw_data alone
-    return copyField(proto.int32_data(), strata_dtype_size(tensor.dtype), count,
-                     to);
+    return copyField(proto.int32_data(), strata_dtype_size(tensor.dtype), count, to);
   std::string packed(packedBytes(count, bits), 0);
-  if (llvm::Error error =
-          copyField(proto.int32_data(), 1, packed.size(), packed.data()))
+  if (llvm::Error error = copyField(proto.int32_data(), 1, packed.size(), packed.data()))
     return error;
   unpack(reinterpret_cast<const uint8_t *>(packed.data()), count, bits,
-         tensor.dtype == STRATA_INT4 || tensor.dtype == STRATA_INT2,
-         reinterpret_cast<uint8_t *>(to));
+         tensor.dtype == STRATA_INT4 || tensor.dtype == STRATA_INT2, reinterpret_cast<uint8_t *>(to));
   return llvm::Error::success();
 }
 
@@ -108,13 +100,11 @@ static llvm::Error copyRaw(const std::string &raw, Tensor &tensor) {
     std::memcpy(tensor.data, raw.data(), bytes);
   else
     unpack(reinterpret_cast<const uint8_t *>(raw.data()), count, bits,
-           tensor.dtype == STRATA_INT4 || tensor.dtype == STRATA_INT2,
-           static_cast<uint8_t *>(tensor.data));
+           tensor.dtype == STRATA_INT4 || tensor.dtype == STRATA_INT2, static_cast<uint8_t *>(tensor.data));
   return llvm::Error::success();
 }
 
-static llvm::Expected<NamedTensor> convert(const onnx::TensorProto &proto,
-                                           uint64_t bytes) {
+static llvm::Expected<NamedTensor> convert(const onnx::TensorProto &proto, uint64_t bytes) {
   if (proto.data_location() == onnx::TensorProto::EXTERNAL)
     return createStringError("tensors with external data are not supported "
                              "here");
@@ -131,30 +121,23 @@ static llvm::Expected<NamedTensor> convert(const onnx::TensorProto &proto,
     return createStringError("its shape has more elements than its data");
   if (dtype == STRATA_STRING) {
     if (static_cast<uint64_t>(proto.string_data_size()) != elements)
-      return createStringError("it has %d strings, its shape says %llu",
-                               proto.string_data_size(),
+      return createStringError("it has %d strings, its shape says %llu", proto.string_data_size(),
                                static_cast<unsigned long long>(elements));
     return NamedTensor{proto.name(),
-                       Tensor::ofStrings(std::move(shape),
-                                         {proto.string_data().begin(),
-                                          proto.string_data().end()})};
+                       Tensor::ofStrings(std::move(shape), {proto.string_data().begin(), proto.string_data().end()})};
   }
   NamedTensor result{proto.name(), Tensor::allocate(dtype, std::move(shape))};
   if (!result.tensor.data)
     return createStringError("out of memory");
-  llvm::Error error = proto.has_raw_data()
-                          ? copyRaw(proto.raw_data(), result.tensor)
-                          : copyTyped(proto, result.tensor);
+  llvm::Error error = proto.has_raw_data() ? copyRaw(proto.raw_data(), result.tensor) : copyTyped(proto, result.tensor);
   if (error)
     return std::move(error);
   return result;
 }
 
-static llvm::Expected<NamedTensor> convert(const onnx::OptionalProto &proto,
-                                           uint64_t bytes);
+static llvm::Expected<NamedTensor> convert(const onnx::OptionalProto &proto, uint64_t bytes);
 
-static llvm::Expected<NamedTensor> convert(const onnx::SequenceProto &proto,
-                                           uint64_t bytes) {
+static llvm::Expected<NamedTensor> convert(const onnx::SequenceProto &proto, uint64_t bytes) {
   std::vector<Tensor> elements;
   auto add = [&](const auto &values) -> llvm::Error {
     for (const auto &value : values) {
@@ -181,12 +164,10 @@ static llvm::Expected<NamedTensor> convert(const onnx::SequenceProto &proto,
   default:
     return createStringError("it is a sequence of something else than tensors");
   }
-  return NamedTensor{proto.name(),
-                     Tensor::ofElements(STRATA_SEQUENCE, std::move(elements))};
+  return NamedTensor{proto.name(), Tensor::ofElements(STRATA_SEQUENCE, std::move(elements))};
 }
 
-static llvm::Expected<NamedTensor> convert(const onnx::OptionalProto &proto,
-                                           uint64_t bytes) {
+static llvm::Expected<NamedTensor> convert(const onnx::OptionalProto &proto, uint64_t bytes) {
   switch (proto.elem_type()) {
   case onnx::OptionalProto::TENSOR:
     if (proto.has_tensor_value())
@@ -209,18 +190,14 @@ static llvm::Expected<NamedTensor> convert(const onnx::OptionalProto &proto,
   return NamedTensor{proto.name(), Tensor::ofElements(STRATA_OPTIONAL, {})};
 }
 
-template <typename Proto>
-static llvm::Expected<NamedTensor> parse(llvm::StringRef bytes,
-                                         const char *what) {
+template <typename Proto> static llvm::Expected<NamedTensor> parse(llvm::StringRef bytes, const char *what) {
   Proto proto;
-  if (bytes.size() > INT32_MAX ||
-      !proto.ParseFromArray(bytes.data(), static_cast<int>(bytes.size())))
+  if (bytes.size() > INT32_MAX || !proto.ParseFromArray(bytes.data(), static_cast<int>(bytes.size())))
     return createStringError("it is not a serialized %s", what);
   return convert(proto, bytes.size());
 }
 
-llvm::Expected<NamedTensor> parseTensorProto(llvm::StringRef bytes,
-                                             strata_dtype expected) {
+llvm::Expected<NamedTensor> parseTensorProto(llvm::StringRef bytes, strata_dtype expected) {
   if (expected == STRATA_SEQUENCE)
     return parse<onnx::SequenceProto>(bytes, "SequenceProto");
   if (expected == STRATA_OPTIONAL)

@@ -58,8 +58,7 @@ static uint64_t placeOf(const Constant &constant, uint64_t offset) {
 
 Error writeWeightsObject(raw_ostream &os, const Triple &triple, uint32_t eflags, StringRef modelName,
                          ArrayRef<Constant> constants, function_ref<bool(size_t)> include, bool contents) {
-  static_assert(endianness::native == endianness::little,
-                "headers are written as they are in memory");
+  static_assert(endianness::native == endianness::little, "headers are written as they are in memory");
   auto machine = machineOf(triple);
   if (!machine)
     return machine.takeError();
@@ -96,8 +95,8 @@ Error writeWeightsObject(raw_ostream &os, const Triple &triple, uint32_t eflags,
     return at;
   };
   Elf64_Shdr sections[7] = {};
-  Elf64_Shdr &data = sections[1], &symtab = sections[2], &strtab = sections[3],
-             &shstrtab = sections[4], &stack = sections[5], &byte = sections[6];
+  Elf64_Shdr &data = sections[1], &symtab = sections[2], &strtab = sections[3], &shstrtab = sections[4],
+             &stack = sections[5], &byte = sections[6];
   data.sh_name = name(kSection);
   data.sh_type = contents ? SHT_PROGBITS : SHT_NOBITS;
   data.sh_flags = SHF_ALLOC | (isX86 ? uint64_t(SHF_X86_64_LARGE) : 0);

@@ -20,8 +20,7 @@ llvm::LogicalResult exportType(mlir::Type type, proto::TypeProto &out, EmitError
 llvm::LogicalResult exportTensor(mlir::ElementsAttr value, proto::TensorProto &out, EmitError error);
 
 /// The elements of a dense tensor that are not zero; indices linear or as coordinates.
-llvm::LogicalResult exportSparse(mlir::ElementsAttr dense, bool linear, proto::SparseTensorProto &out,
-                                 EmitError error);
+llvm::LogicalResult exportSparse(mlir::ElementsAttr dense, bool linear, proto::SparseTensorProto &out, EmitError error);
 
 /// Everything but the name.
 llvm::LogicalResult exportAttribute(mlir::Attribute value, proto::AttributeProto &out, EmitError error);

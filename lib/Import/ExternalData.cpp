@@ -122,7 +122,8 @@ FailureOr<std::pair<SharedBytes, StringRef>> ExternalData::find(const proto::Ten
     auto &used = (*file)->used;
     auto next = used.lower_bound(offset);
     const Range *clash = nullptr;
-    if (next != used.end() && next->first < offset + size && !(next->first == offset && next->second.end == offset + size))
+    if (next != used.end() && next->first < offset + size &&
+        !(next->first == offset && next->second.end == offset + size))
       clash = &next->second;
     else if (next != used.begin() && std::prev(next)->second.end > offset)
       clash = &std::prev(next)->second;

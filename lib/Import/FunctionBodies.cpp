@@ -24,8 +24,8 @@ static OwningOpRef<ModuleOp> isolate(Operation *op) {
   OpBuilder builder(op->getContext());
   OwningOpRef<ModuleOp> module = ModuleOp::create(op->getLoc());
   builder.setInsertionPointToEnd(module->getBody());
-  auto function = builder.create<func::FuncOp>(
-      op->getLoc(), "main", builder.getFunctionType(op->getOperandTypes(), op->getResultTypes()));
+  auto function = builder.create<func::FuncOp>(op->getLoc(), "main",
+                                               builder.getFunctionType(op->getOperandTypes(), op->getResultTypes()));
   Block *entry = function.addEntryBlock();
   builder.setInsertionPointToStart(entry);
   IRMapping mapping;
@@ -39,10 +39,13 @@ static OwningOpRef<ModuleOp> isolate(Operation *op) {
 FailureOr<OwningOpRef<ModuleOp>> importFunctionBody(Operation *op) {
   auto versioned = cast<VersionedOpInterface>(op);
   for (Region &region : op->getRegions())
-    if (region.walk([](VersionedOpInterface inner) {
-          return inner.getNextVersion() != 0 ? WalkResult::interrupt() : WalkResult::advance();
-        }).wasInterrupted())
-      return op->emitOpError("cannot be expanded: its subgraphs have operators of old versions; run onnx-upgrade-opset first");
+    if (region
+            .walk([](VersionedOpInterface inner) {
+              return inner.getNextVersion() != 0 ? WalkResult::interrupt() : WalkResult::advance();
+            })
+            .wasInterrupted())
+      return op->emitOpError(
+          "cannot be expanded: its subgraphs have operators of old versions; run onnx-upgrade-opset first");
   // Values of subgraphs would have to become operands; no operator has both a body and subgraphs that capture.
   OwningOpRef<ModuleOp> isolated = isolate(op);
   std::string bytes;

@@ -20,8 +20,8 @@ namespace strata::importer {
 /// Versions of the operator sets that nodes belong to, by domain (`ai.onnx` for the default one).
 using OpsetImports = llvm::StringMap<int64_t>;
 
-llvm::FailureOr<OpsetImports>
-importOpsets(const google::protobuf::RepeatedPtrField<proto::OperatorSetIdProto> &imports, const Trace &trace);
+llvm::FailureOr<OpsetImports> importOpsets(const google::protobuf::RepeatedPtrField<proto::OperatorSetIdProto> &imports,
+                                           const Trace &trace);
 
 /// What nodes are in besides a graph: the model, or the body of a model-local function that is being inlined.
 struct Frame {

@@ -11,20 +11,34 @@ namespace strata::importer {
 AttributeProto::AttributeType kindOf(const AttributeProto &attribute) {
   if (attribute.type() != AttributeProto::UNDEFINED)
     return attribute.type();
-  if (attribute.has_f()) return AttributeProto::FLOAT;
-  if (attribute.has_i()) return AttributeProto::INT;
-  if (attribute.has_s()) return AttributeProto::STRING;
-  if (attribute.has_t()) return AttributeProto::TENSOR;
-  if (attribute.has_g()) return AttributeProto::GRAPH;
-  if (attribute.has_sparse_tensor()) return AttributeProto::SPARSE_TENSOR;
-  if (attribute.has_tp()) return AttributeProto::TYPE_PROTO;
-  if (attribute.floats_size()) return AttributeProto::FLOATS;
-  if (attribute.ints_size()) return AttributeProto::INTS;
-  if (attribute.strings_size()) return AttributeProto::STRINGS;
-  if (attribute.tensors_size()) return AttributeProto::TENSORS;
-  if (attribute.graphs_size()) return AttributeProto::GRAPHS;
-  if (attribute.sparse_tensors_size()) return AttributeProto::SPARSE_TENSORS;
-  if (attribute.type_protos_size()) return AttributeProto::TYPE_PROTOS;
+  if (attribute.has_f())
+    return AttributeProto::FLOAT;
+  if (attribute.has_i())
+    return AttributeProto::INT;
+  if (attribute.has_s())
+    return AttributeProto::STRING;
+  if (attribute.has_t())
+    return AttributeProto::TENSOR;
+  if (attribute.has_g())
+    return AttributeProto::GRAPH;
+  if (attribute.has_sparse_tensor())
+    return AttributeProto::SPARSE_TENSOR;
+  if (attribute.has_tp())
+    return AttributeProto::TYPE_PROTO;
+  if (attribute.floats_size())
+    return AttributeProto::FLOATS;
+  if (attribute.ints_size())
+    return AttributeProto::INTS;
+  if (attribute.strings_size())
+    return AttributeProto::STRINGS;
+  if (attribute.tensors_size())
+    return AttributeProto::TENSORS;
+  if (attribute.graphs_size())
+    return AttributeProto::GRAPHS;
+  if (attribute.sparse_tensors_size())
+    return AttributeProto::SPARSE_TENSORS;
+  if (attribute.type_protos_size())
+    return AttributeProto::TYPE_PROTOS;
   return AttributeProto::UNDEFINED;
 }
 
@@ -86,9 +100,11 @@ FailureOr<Attribute> GraphImporter::importAttribute(const AttributeProto &attrib
   case AttributeProto::FLOATS:
     return Attribute(builder.getDenseF32ArrayAttr(ArrayRef(attribute.floats().data(), attribute.floats_size())));
   case AttributeProto::INTS:
-    return Attribute(builder.getDenseI64ArrayAttr(SmallVector<int64_t>(attribute.ints().begin(), attribute.ints().end())));
+    return Attribute(
+        builder.getDenseI64ArrayAttr(SmallVector<int64_t>(attribute.ints().begin(), attribute.ints().end())));
   case AttributeProto::STRINGS:
-    return Attribute(builder.getStrArrayAttr(SmallVector<StringRef>(attribute.strings().begin(), attribute.strings().end())));
+    return Attribute(
+        builder.getStrArrayAttr(SmallVector<StringRef>(attribute.strings().begin(), attribute.strings().end())));
   case AttributeProto::TENSOR:
     return tensor(attribute.t(), trace);
   case AttributeProto::SPARSE_TENSOR:

@@ -38,7 +38,8 @@ LogicalResult GraphImporter::declareValues(const GraphProto &graph, Scope &scope
 }
 
 LogicalResult GraphImporter::importInitializers(const GraphProto &graph, Scope &scope, const Trace &trace) {
-  auto create = [&](StringRef name, ElementsAttr value, const std::string &doc, const Trace &trace) -> FailureOr<Operation *> {
+  auto create = [&](StringRef name, ElementsAttr value, const std::string &doc,
+                    const Trace &trace) -> FailureOr<Operation *> {
     if (name.empty())
       return trace.error() << "has no name", failure();
     auto op = builder.create<onnx::InitializerOp>(NameLoc::get(builder.getStringAttr(name)), value);
@@ -71,7 +72,8 @@ LogicalResult GraphImporter::importInitializers(const GraphProto &graph, Scope &
 
 LogicalResult GraphImporter::importNodes(const google::protobuf::RepeatedPtrField<proto::NodeProto> &nodes,
                                          Scope &scope, const Trace &trace) {
-  FailureOr<SmallVector<int>> order = orderNodes(nodes, [&](StringRef name) { return scope.values.contains(name); }, trace);
+  FailureOr<SmallVector<int>> order =
+      orderNodes(nodes, [&](StringRef name) { return scope.values.contains(name); }, trace);
   if (failed(order))
     return failure();
   for (int index : *order)

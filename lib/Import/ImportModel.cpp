@@ -1,9 +1,9 @@
 //===- ImportModel.cpp - ModelProto to a module, and the entry points -----===//
 
-#include "Import/Import.h"
 #include "Dialect/ONNX/IR/ONNXBase.h"
 #include "Dialect/OperatorSets.h"
 #include "GraphImporter.h"
+#include "Import/Import.h"
 #include "OnnxLibrary.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "llvm/Support/Path.h"
@@ -16,17 +16,18 @@ namespace importer {
 
 static constexpr int64_t kOldestIRVersion = 3;
 
-FailureOr<OpsetImports>
-importOpsets(const google::protobuf::RepeatedPtrField<proto::OperatorSetIdProto> &imports, const Trace &trace) {
+FailureOr<OpsetImports> importOpsets(const google::protobuf::RepeatedPtrField<proto::OperatorSetIdProto> &imports,
+                                     const Trace &trace) {
   OpsetImports opsets;
   for (const auto &import : imports) {
     StringRef domain = normalizeDomain(import.domain());
     if (import.version() < 1)
-      return trace.error() << "imports opset " << import.version() << " of '" << domain << "'; versions begin at 1", failure();
+      return trace.error() << "imports opset " << import.version() << " of '" << domain << "'; versions begin at 1",
+             failure();
     auto [known, isNew] = opsets.try_emplace(domain, import.version());
     if (!isNew && known->second != import.version())
-      return trace.error() << "imports both opset " << known->second << " and " << import.version() << " of '"
-                           << domain << "'",
+      return trace.error() << "imports both opset " << known->second << " and " << import.version() << " of '" << domain
+                           << "'",
              failure();
   }
   return opsets;
@@ -51,15 +52,13 @@ FailureOr<OwningOpRef<ModuleOp>> GraphImporter::importModel(const Trace &file) {
   if (proto.configuration_size() != 0)
     file.warning() << "has configurations for several devices, which are ignored";
   for (const auto &opset : *opsets)
-    if (int64_t newest = getNewestOpset(opset.first());
-        isStandardDomain(opset.first()) && opset.second > newest)
+    if (int64_t newest = getNewestOpset(opset.first()); isStandardDomain(opset.first()) && opset.second > newest)
       file.warning() << "imports opset " << opset.second << " of '" << opset.first() << "', the newest known is "
                      << newest << ": operators are taken as of that one";
 
   for (const auto &function : proto.functions()) {
     Trace trace(file, "function '" + function.name() + "'");
-    std::string key =
-        (normalizeDomain(function.domain()) + "::" + function.name() + ":" + function.overload()).str();
+    std::string key = (normalizeDomain(function.domain()) + "::" + function.name() + ":" + function.overload()).str();
     if (!functions.try_emplace(key, &function).second)
       return trace.error() << "is defined twice", failure();
     FailureOr<OpsetImports> imports = importOpsets(function.opset_import(), trace);

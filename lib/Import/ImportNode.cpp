@@ -86,7 +86,8 @@ LogicalResult GraphImporter::importNode(const NodeProto &node, size_t index, Sco
       error << " up to opset " << newest << ", the newest known; the model imports opset " << version;
     return error;
   }
-  return importCustom(node, version, scope, Trace(graphTrace, where + " (" + operatorText(node, version) + ")", location));
+  return importCustom(node, version, scope,
+                      Trace(graphTrace, where + " (" + operatorText(node, version) + ")", location));
 }
 
 //===----------------------------------------------------------------------===//
@@ -123,7 +124,8 @@ static bool needsSegments(ArrayRef<Formal> formals) {
 }
 
 /// Types for the arguments of a graph attribute that does not declare them.
-static SmallVector<Type> bodyArgumentTypes(StringRef op, ValueRange operands, ArrayRef<int32_t> segments, MLIRContext *context) {
+static SmallVector<Type> bodyArgumentTypes(StringRef op, ValueRange operands, ArrayRef<int32_t> segments,
+                                           MLIRContext *context) {
   SmallVector<Type> types;
   Builder b(context);
   if (op == "Loop") {
@@ -168,7 +170,8 @@ LogicalResult GraphImporter::importOperator(const NodeProto &node, RegisteredOpe
   auto inputSizes = assign(inputsOf(node, scope), signature.inputs, "input", /*namesMayBeEmpty=*/false, inputs, trace);
   if (failed(inputSizes))
     return failure();
-  auto outputSizes = assign(trimmed(node.output()), signature.outputs, "output", /*namesMayBeEmpty=*/true, outputs, trace);
+  auto outputSizes =
+      assign(trimmed(node.output()), signature.outputs, "output", /*namesMayBeEmpty=*/true, outputs, trace);
   if (failed(outputSizes))
     return failure();
 
@@ -267,7 +270,8 @@ static LogicalResult withTrace(const Trace &trace, Operation *op, llvm::function
   return action();
 }
 
-LogicalResult GraphImporter::inferTypes(Operation *op, ArrayRef<StringRef> names, const Scope &scope, const Trace &trace) {
+LogicalResult GraphImporter::inferTypes(Operation *op, ArrayRef<StringRef> names, const Scope &scope,
+                                        const Trace &trace) {
   return withTrace(trace, op, [&]() -> LogicalResult {
     // Rules of inference rely on operands and attributes being those of the operator.
     if (failed(verifyBeforeInference(op)))
@@ -312,7 +316,8 @@ LogicalResult GraphImporter::defineResult(Value value, StringRef name, Scope &sc
                       << "; the declaration is ignored";
     } else if (merged != inferred) {
       // Only what the model claims and inference cannot confirm: checked at run time.
-      auto location = NameLoc::get(cast<NameLoc>(trace.getLocation()).getName(), NameLoc::get(builder.getStringAttr(name)));
+      auto location =
+          NameLoc::get(cast<NameLoc>(trace.getLocation()).getName(), NameLoc::get(builder.getStringAttr(name)));
       value = builder.create<onnx::CastShapeOp>(location, merged, value);
     }
   }
@@ -407,7 +412,8 @@ LogicalResult GraphImporter::importCall(const NodeProto &node, const proto::Func
     if (++depth > kDeepestCalls)
       return trace.error() << "function calls are nested deeper than " << kDeepestCalls << " levels";
   }
-  auto opsets = functionOpsets.find((normalizeDomain(function.domain()) + "::" + function.name() + ":" + function.overload()).str());
+  auto opsets = functionOpsets.find(
+      (normalizeDomain(function.domain()) + "::" + function.name() + ":" + function.overload()).str());
   Frame frame;
   frame.outer = &scope.frame;
   frame.function = &function;

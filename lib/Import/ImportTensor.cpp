@@ -28,8 +28,12 @@ static std::unique_ptr<WritableMemoryBuffer> allocate(size_t bytes) {
 
 static bool isSignedInteger(int32_t dataType) {
   switch (dataType) {
-  case TensorProto::INT8: case TensorProto::INT16: case TensorProto::INT32: case TensorProto::INT64:
-  case TensorProto::INT4: case TensorProto::INT2:
+  case TensorProto::INT8:
+  case TensorProto::INT16:
+  case TensorProto::INT32:
+  case TensorProto::INT64:
+  case TensorProto::INT4:
+  case TensorProto::INT2:
     return true;
   default:
     return false;
@@ -54,7 +58,8 @@ FailureOr<RankedTensorType> TensorImporter::importTensorType(const TensorProto &
 //===----------------------------------------------------------------------===//
 
 /// The number of elements or bytes that `tensor` has in each of its fields, by the field's name.
-static SmallVector<std::pair<StringRef, int64_t>> usedFields(const TensorProto &tensor, std::optional<Payload> payload) {
+static SmallVector<std::pair<StringRef, int64_t>> usedFields(const TensorProto &tensor,
+                                                             std::optional<Payload> payload) {
   SmallVector<std::pair<StringRef, int64_t>> used;
   auto add = [&](StringRef name, int64_t count) {
     if (count)
@@ -76,12 +81,18 @@ static SmallVector<std::pair<StringRef, int64_t>> usedFields(const TensorProto &
 
 static StringRef fieldName(ElementField field) {
   switch (field) {
-  case ElementField::Float: return "float_data";
-  case ElementField::Int32: return "int32_data";
-  case ElementField::String: return "string_data";
-  case ElementField::Int64: return "int64_data";
-  case ElementField::Double: return "double_data";
-  case ElementField::UInt64: return "uint64_data";
+  case ElementField::Float:
+    return "float_data";
+  case ElementField::Int32:
+    return "int32_data";
+  case ElementField::String:
+    return "string_data";
+  case ElementField::Int64:
+    return "int64_data";
+  case ElementField::Double:
+    return "double_data";
+  case ElementField::UInt64:
+    return "uint64_data";
   }
   llvm_unreachable("all fields are listed");
 }
@@ -104,7 +115,8 @@ FailureOr<TensorImporter::Elements> TensorImporter::readRaw(StringRef raw, Share
   elements.source = std::move(source);
   if (format.bits < 8) {
     elements.heap = allocate(count);
-    unpack(ArrayRef(reinterpret_cast<const uint8_t *>(raw.data()), raw.size()), format.bits, isSignedInteger(dataType), elements.heap->getBuffer());
+    unpack(ArrayRef(reinterpret_cast<const uint8_t *>(raw.data()), raw.size()), format.bits, isSignedInteger(dataType),
+           elements.heap->getBuffer());
     elements.bytes = elements.heap->getBuffer();
   }
   if (dataType == TensorProto::BOOL)
@@ -147,12 +159,23 @@ FailureOr<TensorImporter::Elements> TensorImporter::readField(const TensorProto 
   MutableArrayRef<char> out = elements.heap->getBuffer();
   LogicalResult copied = success();
   switch (format.field) {
-  case ElementField::Float: std::memcpy(out.data(), tensor.float_data().data(), out.size()); break;
-  case ElementField::Double: std::memcpy(out.data(), tensor.double_data().data(), out.size()); break;
-  case ElementField::Int64: std::memcpy(out.data(), tensor.int64_data().data(), out.size()); break;
-  case ElementField::Int32: copied = narrow(tensor.int32_data(), numberBits, out, trace); break;
-  case ElementField::UInt64: copied = narrow(tensor.uint64_data(), numberBits, out, trace); break;
-  case ElementField::String: llvm_unreachable("strings were handled above");
+  case ElementField::Float:
+    std::memcpy(out.data(), tensor.float_data().data(), out.size());
+    break;
+  case ElementField::Double:
+    std::memcpy(out.data(), tensor.double_data().data(), out.size());
+    break;
+  case ElementField::Int64:
+    std::memcpy(out.data(), tensor.int64_data().data(), out.size());
+    break;
+  case ElementField::Int32:
+    copied = narrow(tensor.int32_data(), numberBits, out, trace);
+    break;
+  case ElementField::UInt64:
+    copied = narrow(tensor.uint64_data(), numberBits, out, trace);
+    break;
+  case ElementField::String:
+    llvm_unreachable("strings were handled above");
   }
   if (failed(copied))
     return failure();
@@ -210,8 +233,8 @@ FailureOr<TensorImporter::Elements> TensorImporter::read(const TensorProto &tens
     return readRaw(raw, payload ? model.source : SharedBytes(), dataType, count, trace);
   }
   if (used[0].first != field)
-    return trace.error() << "is of type " << nameOf(dataType) << ", whose elements are in " << field << " or raw_data, but has "
-                         << used[0].first,
+    return trace.error() << "is of type " << nameOf(dataType) << ", whose elements are in " << field
+                         << " or raw_data, but has " << used[0].first,
            failure();
   int64_t expected = format.bits == 2 || format.bits == 4 ? divideCeil(rawBits, 8) : count * format.parts;
   int64_t have = payload ? payload->bytes.size() / 4 : used[0].second;
@@ -238,8 +261,8 @@ ElementsAttr TensorImporter::makeAttr(RankedTensorType type, Elements elements, 
     if (element.isInteger() && element.getIntOrFloatBitWidth() < 8) {
       SmallVector<APInt> values;
       for (char byte : elements.bytes)
-        values.push_back(APInt(element.getIntOrFloatBitWidth(), static_cast<uint8_t>(byte), false).trunc(
-            element.getIntOrFloatBitWidth()));
+        values.push_back(APInt(element.getIntOrFloatBitWidth(), static_cast<uint8_t>(byte), false)
+                             .trunc(element.getIntOrFloatBitWidth()));
       return DenseElementsAttr::get(type, values);
     }
     if (elements.bytes.empty())
@@ -262,9 +285,10 @@ ElementsAttr TensorImporter::makeAttr(RankedTensorType type, Elements elements, 
   // The blob's deleter owns what the bytes lie in. Mutable says that the bytes are nobody else's: whoever has read them
   // for the last time may give their memory back.
   bool ours = elements.heap || elements.source.isMapped();
-  AsmResourceBlob blob(elements.bytes, kAlignment,
-                       [source = elements.source, heap = std::move(elements.heap)](void *, size_t, size_t) {},
-                       /*dataIsMutable=*/ours);
+  AsmResourceBlob blob(
+      elements.bytes, kAlignment,
+      [source = elements.source, heap = std::move(elements.heap)](void *, size_t, size_t) {},
+      /*dataIsMutable=*/ours);
   return DenseResourceElementsAttr::get(type, name.empty() ? "constant" : name, std::move(blob));
 }
 
@@ -376,9 +400,8 @@ FailureOr<Attribute> TensorImporter::importSparse(const proto::SparseTensorProto
   FailureOr<ElementsAttr> indices = import(tensor.indices(), Trace(trace, "indices"));
   if (failed(values) || failed(indices))
     return failure();
-  return Attribute(onnx::SparseElementsAttr::get(
-      trace.getContext(), *values, *indices,
-      SmallVector<int64_t>(tensor.dims().begin(), tensor.dims().end())));
+  return Attribute(onnx::SparseElementsAttr::get(trace.getContext(), *values, *indices,
+                                                 SmallVector<int64_t>(tensor.dims().begin(), tensor.dims().end())));
 }
 
 } // namespace strata::importer

@@ -130,8 +130,7 @@ FailureOr<Type> importNested(const proto::TypeProto &type, const Trace &trace, u
     return Type(onnx::SparseTensorType::get(trace.getContext(), cast<RankedTensorType>(*dense)));
   }
   case proto::TypeProto::kSequenceType:
-    return wrap(type.sequence_type().elem_type(),
-                [&](Type t) { return onnx::SeqType::get(trace.getContext(), t); });
+    return wrap(type.sequence_type().elem_type(), [&](Type t) { return onnx::SeqType::get(trace.getContext(), t); });
   case proto::TypeProto::kOptionalType:
     return wrap(type.optional_type().elem_type(),
                 [&](Type t) { return onnx::OptionalType::get(trace.getContext(), t); });
@@ -139,8 +138,7 @@ FailureOr<Type> importNested(const proto::TypeProto &type, const Trace &trace, u
     FailureOr<Type> key = importElementType(type.map_type().key_type(), trace);
     if (failed(key))
       return failure();
-    return wrap(type.map_type().value_type(),
-                [&](Type t) { return onnx::MapType::get(trace.getContext(), *key, t); });
+    return wrap(type.map_type().value_type(), [&](Type t) { return onnx::MapType::get(trace.getContext(), *key, t); });
   }
   case proto::TypeProto::kOpaqueType:
     return trace.error() << "opaque type '" << type.opaque_type().domain() << "::" << type.opaque_type().name()

@@ -55,10 +55,7 @@ Message submessage(Message parent, uint32_t field) {
   case Message::Model:
     return field == 7 ? Message::Graph : field == 25 ? Message::Function : Message::Other;
   case Message::Graph:
-    return field == 1    ? Message::Node
-           : field == 5  ? Message::Tensor
-           : field == 15 ? Message::Sparse
-                         : Message::Other;
+    return field == 1 ? Message::Node : field == 5 ? Message::Tensor : field == 15 ? Message::Sparse : Message::Other;
   case Message::Function:
     return field == 7 ? Message::Node : field == 11 ? Message::Attribute : Message::Other;
   case Message::Node:

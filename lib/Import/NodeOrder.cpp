@@ -50,7 +50,7 @@ static std::string describe(const proto::NodeProto &node, int index) {
 }
 
 FailureOr<SmallVector<int>> orderNodes(const Nodes &nodes, function_ref<bool(StringRef)> isDefined,
-                                         const Trace &trace) {
+                                       const Trace &trace) {
   StringMap<int> definedBy;
   for (auto [i, node] : llvm::enumerate(nodes))
     for (const std::string &output : node.output())

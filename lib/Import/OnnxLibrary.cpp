@@ -101,7 +101,8 @@ bool callFunctionBody(std::string &bytes, StringRef operatorName, StringRef doma
     for (const auto &used : function.opset_import())
       importsDefault |= used.domain().empty() || used.domain() == "ai.onnx";
     if (!importsDefault)
-      function.add_opset_import()->set_version(::onnx::OpSchemaRegistry::DomainToVersionRange::Instance().Map().at("").second);
+      function.add_opset_import()->set_version(
+          ::onnx::OpSchemaRegistry::DomainToVersionRange::Instance().Map().at("").second);
     // SoftmaxCrossEntropyLoss lists bfloat16, which the loss that its body calls has from opset 22 on. Nothing else in
     // the body means something different there.
     if (operatorName == "SoftmaxCrossEntropyLoss" && sinceVersion == 13)

@@ -16,7 +16,8 @@ namespace strata::importer {
 llvm::LogicalResult parseModelText(llvm::StringRef text, const Trace &trace, proto::ModelProto &model);
 
 /// `model` (serialised) has one node, of the operator. Makes it a call of a model-local function whose body is the one
-/// that the specification gives the operator for the node's attributes and inputs. False with the reason if there is none.
+/// that the specification gives the operator for the node's attributes and inputs. False with the reason if there is
+/// none.
 bool callFunctionBody(std::string &model, llvm::StringRef operatorName, llvm::StringRef domain, int64_t sinceVersion,
                       std::string &error);
 

@@ -1,6 +1,6 @@
 //===- Codegen.cpp - the phases from the seam to the LLVM dialect ---------===//
-#include "NarrowFloats.h"
 #include "Codegen/Passes.h"
+#include "NarrowFloats.h"
 #include "Pipeline/Pipeline.h"
 
 #include "mlir/Conversion/Passes.h"
@@ -47,8 +47,7 @@ void strata::buildTiledPhase(OpPassManager &pm, const CompileOptions &options) {
   pm.addPass(createCSEPass());
 }
 
-void strata::buildBuffersPhase(OpPassManager &pm,
-                               const CompileOptions &options) {
+void strata::buildBuffersPhase(OpPassManager &pm, const CompileOptions &options) {
   pm.addPass(createConstantsToTable());
   pm.addPass(createCanonicalizerPass());
   pm.addPass(createCSEPass());
@@ -59,8 +58,7 @@ void strata::buildBuffersPhase(OpPassManager &pm,
   bufferization::OneShotBufferizationOptions bufferize;
   bufferize.bufferizeFunctionBoundaries = true;
   bufferize.allowReturnAllocsFromLoops = true;
-  bufferize.setFunctionBoundaryTypeConversion(
-      bufferization::LayoutMapOption::IdentityLayoutMap);
+  bufferize.setFunctionBoundaryTypeConversion(bufferization::LayoutMapOption::IdentityLayoutMap);
   pm.addPass(bufferization::createOneShotBufferizePass(bufferize));
   // Equal views become one, then copies of a view to itself vanish.
   pm.addPass(createCSEPass());
@@ -148,8 +146,7 @@ void strata::buildLLVMPhase(OpPassManager &pm, const CompileOptions &options) {
   pm.addPass(createCSEPass());
 }
 
-void strata::buildCodegenPipeline(OpPassManager &pm,
-                                  const CompileOptions &options) {
+void strata::buildCodegenPipeline(OpPassManager &pm, const CompileOptions &options) {
   buildFusedPhase(pm, options);
   buildTiledPhase(pm, options);
   buildBuffersPhase(pm, options);
@@ -161,16 +158,12 @@ void strata::buildCodegenPipeline(OpPassManager &pm,
 namespace {
 /// CompileOptions as options of a textual pipeline.
 struct PipelineOptions : PassPipelineOptions<PipelineOptions> {
-  Option<std::string> name{*this, "name", llvm::cl::desc("prefix of the symbols"),
-                           llvm::cl::init("model")};
-  Option<unsigned> optLevel{*this, "opt-level", llvm::cl::desc("0 to 3"),
-                            llvm::cl::init(3)};
-  Option<bool> threads{*this, "threads", llvm::cl::desc("split large loops"),
-                       llvm::cl::init(true)};
+  Option<std::string> name{*this, "name", llvm::cl::desc("prefix of the symbols"), llvm::cl::init("model")};
+  Option<unsigned> optLevel{*this, "opt-level", llvm::cl::desc("0 to 3"), llvm::cl::init(3)};
+  Option<bool> threads{*this, "threads", llvm::cl::desc("split large loops"), llvm::cl::init(true)};
   Option<std::string> triple{*this, "triple", llvm::cl::desc("target triple")};
   Option<std::string> cpu{*this, "cpu", llvm::cl::desc("target CPU")};
-  Option<std::string> features{*this, "features",
-                               llvm::cl::desc("target features")};
+  Option<std::string> features{*this, "features", llvm::cl::desc("target features")};
   Option<std::string> gpu{*this, "gpu", llvm::cl::desc("sm_NN: run kernels on it")};
   Option<std::string> gpuFormat{*this, "gpu-format", llvm::cl::desc("auto, ptx, cubin, bitcode"),
                                 llvm::cl::init("auto")};
@@ -194,27 +187,17 @@ void strata::registerPipelines() {
   using Build = void (*)(OpPassManager &, const CompileOptions &);
   auto add = [](StringRef name, StringRef description, Build build) {
     PassPipelineRegistration<PipelineOptions>(
-        name, description,
-        [build](OpPassManager &pm, const PipelineOptions &options) {
-          build(pm, options.get());
-        });
+        name, description, [build](OpPassManager &pm, const PipelineOptions &options) { build(pm, options.get()); });
   };
-  add("strata-upgrade-phase", "operators to their newest versions",
-      buildUpgradePhase);
-  add("strata-shapes-phase", "types refined, shape computations folded",
-      buildShapesPhase);
+  add("strata-upgrade-phase", "operators to their newest versions", buildUpgradePhase);
+  add("strata-shapes-phase", "types refined, shape computations folded", buildShapesPhase);
   add("strata-linalg-phase", "operators to linalg", buildLinalgPhase);
-  add("strata-frontend", "from imported operators to linalg",
-      buildFrontendPipeline);
-  add("strata-fused-phase", "linalg on tensors: layouts, packing, fusion",
-      buildFusedPhase);
+  add("strata-frontend", "from imported operators to linalg", buildFrontendPipeline);
+  add("strata-fused-phase", "linalg on tensors: layouts, packing, fusion", buildFusedPhase);
   add("strata-tiled-phase", "weights packed in tiles, constants to the init function", buildTiledPhase);
   add("strata-buffers-phase", "tensors to buffers", buildBuffersPhase);
   add("strata-gpu-phase", "kernels to functions of the GPU", buildGPUPhase);
-  add("strata-vector-phase", "linalg on buffers to vector loops",
-      buildVectorPhase);
-  add("strata-llvm-phase", "to the LLVM dialect with the entry ABI",
-      buildLLVMPhase);
-  add("strata-codegen", "from the seam to the LLVM dialect",
-      buildCodegenPipeline);
+  add("strata-vector-phase", "linalg on buffers to vector loops", buildVectorPhase);
+  add("strata-llvm-phase", "to the LLVM dialect with the entry ABI", buildLLVMPhase);
+  add("strata-codegen", "from the seam to the LLVM dialect", buildCodegenPipeline);
 }

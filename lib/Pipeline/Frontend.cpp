@@ -31,8 +31,7 @@ void strata::buildLinalgPhase(OpPassManager &pm, const CompileOptions &) {
   pm.addPass(createCSEPass());
 }
 
-void strata::buildFrontendPipeline(OpPassManager &pm,
-                                   const CompileOptions &options) {
+void strata::buildFrontendPipeline(OpPassManager &pm, const CompileOptions &options) {
   buildUpgradePhase(pm, options);
   buildShapesPhase(pm, options);
   buildLinalgPhase(pm, options);

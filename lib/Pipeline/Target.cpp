@@ -70,12 +70,11 @@ TargetFacts strata::describeTarget(const CompileOptions &given) {
   TargetFacts facts;
   llvm::Triple triple(options.targetTriple);
   std::string error;
-  const llvm::Target *target =
-      llvm::TargetRegistry::lookupTarget(options.targetTriple, error);
+  const llvm::Target *target = llvm::TargetRegistry::lookupTarget(options.targetTriple, error);
   if (!target)
     return facts;
-  std::unique_ptr<llvm::MCSubtargetInfo> info(target->createMCSubtargetInfo(
-      options.targetTriple, options.targetCPU, options.targetFeatures));
+  std::unique_ptr<llvm::MCSubtargetInfo> info(
+      target->createMCSubtargetInfo(options.targetTriple, options.targetCPU, options.targetFeatures));
   if (!info)
     return facts;
   auto has = [&](const char *feature) { return info->checkFeatures(feature); };

@@ -1,5 +1,5 @@
-/* The functions of CUDA's driver that the runtime calls, found at run time: neither building nor running on the CPU needs
- * CUDA. Types are those of the driver's ABI. */
+/* The functions of CUDA's driver that the runtime calls, found at run time: neither building nor running on the CPU
+ * needs CUDA. Types are those of the driver's ABI. */
 #ifndef STRATA_LIB_RUNTIME_CUDADRIVER_H
 #define STRATA_LIB_RUNTIME_CUDADRIVER_H
 
@@ -25,32 +25,32 @@ enum {
 };
 
 /* F(name in the structure, name of the symbol, parameters) */
-#define STRATA_CUDA_FUNCTIONS(F)                                                                                        \
-  F(init, cuInit, (unsigned flags))                                                                                     \
-  F(device_count, cuDeviceGetCount, (int *count))                                                                       \
-  F(device_get, cuDeviceGet, (int *device, int ordinal))                                                                \
-  F(device_attribute, cuDeviceGetAttribute, (int *value, int attribute, int device))                                    \
-  F(device_name, cuDeviceGetName, (char *name, int length, int device))                                                 \
-  F(context_retain, cuDevicePrimaryCtxRetain, (cuda_context **context, int device))                                     \
-  F(context_release, cuDevicePrimaryCtxRelease_v2, (int device))                                                        \
-  F(context_set, cuCtxSetCurrent, (cuda_context *context))                                                              \
-  F(stream_create, cuStreamCreate, (cuda_stream **stream, unsigned flags))                                              \
-  F(stream_destroy, cuStreamDestroy_v2, (cuda_stream *stream))                                                          \
-  F(stream_wait, cuStreamSynchronize, (cuda_stream *stream))                                                            \
-  F(module_load, cuModuleLoadDataEx,                                                                                    \
-    (cuda_module **module, const void *image, unsigned count, int *options, void **values))                             \
-  F(module_unload, cuModuleUnload, (cuda_module *module))                                                               \
-  F(module_function, cuModuleGetFunction, (cuda_function **function, cuda_module *module, const char *name))            \
-  F(function_set, cuFuncSetAttribute, (cuda_function *function, int attribute, int value))                              \
-  F(launch, cuLaunchKernel,                                                                                             \
-    (cuda_function *function, unsigned gx, unsigned gy, unsigned gz, unsigned bx, unsigned by, unsigned bz,             \
-     unsigned shared, cuda_stream *stream, void **arguments, void **extra))                                             \
-  F(alloc, cuMemAlloc_v2, (cuda_pointer * pointer, size_t bytes))                                                       \
-  F(free, cuMemFree_v2, (cuda_pointer pointer))                                                                         \
-  F(upload, cuMemcpyHtoDAsync_v2, (cuda_pointer to, const void *from, size_t bytes, cuda_stream *stream))               \
-  F(download, cuMemcpyDtoHAsync_v2, (void *to, cuda_pointer from, size_t bytes, cuda_stream *stream))                   \
-  F(copy, cuMemcpyDtoDAsync_v2, (cuda_pointer to, cuda_pointer from, size_t bytes, cuda_stream *stream))                \
-  F(error_name, cuGetErrorName, (cuda_result result, const char **name))                                                \
+#define STRATA_CUDA_FUNCTIONS(F)                                                                                       \
+  F(init, cuInit, (unsigned flags))                                                                                    \
+  F(device_count, cuDeviceGetCount, (int *count))                                                                      \
+  F(device_get, cuDeviceGet, (int *device, int ordinal))                                                               \
+  F(device_attribute, cuDeviceGetAttribute, (int *value, int attribute, int device))                                   \
+  F(device_name, cuDeviceGetName, (char *name, int length, int device))                                                \
+  F(context_retain, cuDevicePrimaryCtxRetain, (cuda_context * *context, int device))                                   \
+  F(context_release, cuDevicePrimaryCtxRelease_v2, (int device))                                                       \
+  F(context_set, cuCtxSetCurrent, (cuda_context * context))                                                            \
+  F(stream_create, cuStreamCreate, (cuda_stream * *stream, unsigned flags))                                            \
+  F(stream_destroy, cuStreamDestroy_v2, (cuda_stream * stream))                                                        \
+  F(stream_wait, cuStreamSynchronize, (cuda_stream * stream))                                                          \
+  F(module_load, cuModuleLoadDataEx,                                                                                   \
+    (cuda_module * *module, const void *image, unsigned count, int *options, void **values))                           \
+  F(module_unload, cuModuleUnload, (cuda_module * module))                                                             \
+  F(module_function, cuModuleGetFunction, (cuda_function * *function, cuda_module * module, const char *name))         \
+  F(function_set, cuFuncSetAttribute, (cuda_function * function, int attribute, int value))                            \
+  F(launch, cuLaunchKernel,                                                                                            \
+    (cuda_function * function, unsigned gx, unsigned gy, unsigned gz, unsigned bx, unsigned by, unsigned bz,           \
+     unsigned shared, cuda_stream *stream, void **arguments, void **extra))                                            \
+  F(alloc, cuMemAlloc_v2, (cuda_pointer * pointer, size_t bytes))                                                      \
+  F(free, cuMemFree_v2, (cuda_pointer pointer))                                                                        \
+  F(upload, cuMemcpyHtoDAsync_v2, (cuda_pointer to, const void *from, size_t bytes, cuda_stream *stream))              \
+  F(download, cuMemcpyDtoHAsync_v2, (void *to, cuda_pointer from, size_t bytes, cuda_stream *stream))                  \
+  F(copy, cuMemcpyDtoDAsync_v2, (cuda_pointer to, cuda_pointer from, size_t bytes, cuda_stream *stream))               \
+  F(error_name, cuGetErrorName, (cuda_result result, const char **name))                                               \
   F(error_text, cuGetErrorString, (cuda_result result, const char **text))
 
 typedef struct {

@@ -15,17 +15,12 @@ namespace {
 
 class RunnableModel : public Model {
 public:
-  explicit RunnableModel(std::unique_ptr<strata::Model> model)
-      : model(std::move(model)) {}
+  explicit RunnableModel(std::unique_ptr<strata::Model> model) : model(std::move(model)) {}
 
   std::string name() const override { return model->name(); }
   int threads() const override { return model->threads(); }
-  std::vector<Value> inputs() const override {
-    return describe(model->inputs());
-  }
-  std::vector<Value> outputs() const override {
-    return describe(model->outputs());
-  }
+  std::vector<Value> inputs() const override { return describe(model->inputs()); }
+  std::vector<Value> outputs() const override { return describe(model->outputs()); }
 
   std::vector<ProfileEntry> profile() override {
     std::vector<ProfileEntry> entries;
@@ -34,8 +29,7 @@ public:
     return entries;
   }
 
-  std::vector<Tensor> run(const std::vector<Tensor> &inputs,
-                          std::string &failure) override {
+  std::vector<Tensor> run(const std::vector<Tensor> &inputs, std::string &failure) override {
     llvm::Expected<std::vector<Tensor>> outputs = model->run(inputs);
     if (outputs)
       return std::move(*outputs);
@@ -47,22 +41,19 @@ private:
   static std::vector<Value> describe(llvm::ArrayRef<ValueInfo> values) {
     std::vector<Value> result;
     for (const ValueInfo &value : values)
-      result.push_back({value.name, value.dtype, value.ranked, value.shape,
-                        value.dimNames, describe(value.elements)});
+      result.push_back({value.name, value.dtype, value.ranked, value.shape, value.dimNames, describe(value.elements)});
     return result;
   }
 
   std::unique_ptr<strata::Model> model;
 };
 
-FailureOr<CompileOptions> compileOptions(const Options &options,
-                                         std::string &failure) {
+FailureOr<CompileOptions> compileOptions(const Options &options, std::string &failure) {
   CompileOptions result;
   std::optional<GpuFormat> format = parseGpuFormat(options.gpuFormat);
   if (!parseTarget(options.target, result) || !format) {
     failure = format ? "error: no such GPU: '" + options.target + "'"
-                     : "error: no such form of kernels: '" +
-                           options.gpuFormat + "'";
+                     : "error: no such form of kernels: '" + options.gpuFormat + "'";
     return mlir::failure();
   }
   if (options.gpuFormat != "auto")
@@ -77,8 +68,7 @@ FailureOr<CompileOptions> compileOptions(const Options &options,
 }
 
 SessionOptions sessionOptions(const Options &options) {
-  return {options.threads, options.seed, options.memoryLimit, options.profile,
-          options.advanceSeeds};
+  return {options.threads, options.seed, options.memoryLimit, options.profile, options.advanceSeeds};
 }
 
 /// While it lives, the context's diagnostics go to `failure`.
@@ -86,11 +76,10 @@ class Diagnostics {
 public:
   Diagnostics(MLIRContext &context, std::string &failure)
       : context(context), failure(failure),
-        handler(context.getDiagEngine().registerHandler(
-            [&](Diagnostic &diagnostic) {
-              llvm::raw_string_ostream os(this->failure);
-              printDiagnostic(os, diagnostic);
-            })) {}
+        handler(context.getDiagEngine().registerHandler([&](Diagnostic &diagnostic) {
+          llvm::raw_string_ostream os(this->failure);
+          printDiagnostic(os, diagnostic);
+        })) {}
   ~Diagnostics() { context.getDiagEngine().eraseHandler(handler); }
 
   /// Ends what failed with these diagnostics.
@@ -106,20 +95,17 @@ private:
   DiagnosticEngine::HandlerID handler;
 };
 
-OwningOpRef<ModuleOp> importBytes(const char *data, size_t size,
-                                  MLIRContext &context) {
+OwningOpRef<ModuleOp> importBytes(const char *data, size_t size, MLIRContext &context) {
   ImportOptions import;
   import.name = "<bytes>";
-  return importOnnxBytes(llvm::MemoryBuffer::getMemBufferCopy(
-                             llvm::StringRef(data, size), import.name),
-                         &context, import);
+  return importOnnxBytes(llvm::MemoryBuffer::getMemBufferCopy(llvm::StringRef(data, size), import.name), &context,
+                         import);
 }
 
 /// Compiles what `read` reads into a fresh context; diagnostics go to
 /// `failure`.
-std::unique_ptr<Model>
-compile(const Options &options, std::string &failure,
-        llvm::function_ref<OwningOpRef<ModuleOp>(MLIRContext &)> read) {
+std::unique_ptr<Model> compile(const Options &options, std::string &failure,
+                               llvm::function_ref<OwningOpRef<ModuleOp>(MLIRContext &)> read) {
   std::shared_ptr<MLIRContext> context = createContext();
   // The context lives as long as the model, the text here does not.
   Diagnostics diagnostics(*context, failure);
@@ -130,8 +116,7 @@ compile(const Options &options, std::string &failure,
   FailureOr<std::unique_ptr<strata::Model>> model = mlir::failure();
   if (OwningOpRef<ModuleOp> module = read(*context))
     if (succeeded(lowerTo(*module, Phase::LLVM, *compileWith)))
-      model = strata::Model::jit(*module, *compileWith, sessionOptions(options),
-                                 context);
+      model = strata::Model::jit(*module, *compileWith, sessionOptions(options), context);
   if (succeeded(model)) {
     failure.clear(); // Warnings.
     return std::make_unique<RunnableModel>(std::move(*model));
@@ -142,42 +127,29 @@ compile(const Options &options, std::string &failure,
 
 } // namespace
 
-std::unique_ptr<Model> compileFile(const std::string &path,
-                                   const Options &options,
-                                   std::string &failure) {
-  return compile(options, failure, [&](MLIRContext &context) {
-    return loadModule(path, context);
-  });
+std::unique_ptr<Model> compileFile(const std::string &path, const Options &options, std::string &failure) {
+  return compile(options, failure, [&](MLIRContext &context) { return loadModule(path, context); });
 }
 
-std::unique_ptr<Model> compileBytes(const char *data, size_t size,
-                                    const Options &options,
-                                    std::string &failure) {
-  return compile(options, failure, [&](MLIRContext &context) {
-    return importBytes(data, size, context);
-  });
+std::unique_ptr<Model> compileBytes(const char *data, size_t size, const Options &options, std::string &failure) {
+  return compile(options, failure, [&](MLIRContext &context) { return importBytes(data, size, context); });
 }
 
-std::unique_ptr<Model> load(const std::string &path, const Options &options,
-                            std::string &failure) {
-  llvm::Expected<std::unique_ptr<strata::Model>> model =
-      strata::Model::load(path, sessionOptions(options));
+std::unique_ptr<Model> load(const std::string &path, const Options &options, std::string &failure) {
+  llvm::Expected<std::unique_ptr<strata::Model>> model = strata::Model::load(path, sessionOptions(options));
   if (model)
     return std::make_unique<RunnableModel>(std::move(*model));
   failure = llvm::toString(model.takeError());
   return nullptr;
 }
 
-std::string convertBytes(const char *data, size_t size,
-                         const std::vector<std::string> &opsets,
-                         std::string &failure) {
+std::string convertBytes(const char *data, size_t size, const std::vector<std::string> &opsets, std::string &failure) {
   std::shared_ptr<MLIRContext> context = createContext();
   Diagnostics diagnostics(*context, failure);
   auto convert = [&](ModuleOp module, llvm::raw_ostream &out) -> LogicalResult {
     SmallVector<OpsetVersion> targets;
     for (const std::string &text : opsets) {
-      FailureOr<OpsetVersion> target =
-          parseOpsetVersion(text, UnknownLoc::get(context.get()));
+      FailureOr<OpsetVersion> target = parseOpsetVersion(text, UnknownLoc::get(context.get()));
       if (mlir::failed(target))
         return mlir::failure();
       targets.push_back(std::move(*target));

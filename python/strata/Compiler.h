@@ -54,25 +54,17 @@ public:
   virtual std::vector<Value> outputs() const = 0;
   virtual std::vector<ProfileEntry> profile() = 0;
   /// Says in `failure` why there are no outputs.
-  virtual std::vector<Tensor> run(const std::vector<Tensor> &inputs,
-                                  std::string &failure) = 0;
+  virtual std::vector<Tensor> run(const std::vector<Tensor> &inputs, std::string &failure) = 0;
 };
 
 /// These return null and say why in `failure`: all diagnostics, one per line.
-std::unique_ptr<Model> compileFile(const std::string &path,
-                                   const Options &options,
-                                   std::string &failure);
-std::unique_ptr<Model> compileBytes(const char *data, size_t size,
-                                    const Options &options,
-                                    std::string &failure);
-std::unique_ptr<Model> load(const std::string &path, const Options &options,
-                            std::string &failure);
+std::unique_ptr<Model> compileFile(const std::string &path, const Options &options, std::string &failure);
+std::unique_ptr<Model> compileBytes(const char *data, size_t size, const Options &options, std::string &failure);
+std::unique_ptr<Model> load(const std::string &path, const Options &options, std::string &failure);
 
 /// The serialised model at these opsets (`13`, `ai.onnx.ml:3`); empty with the
 /// reasons in `failure` if an operator cannot be converted.
-std::string convertBytes(const char *data, size_t size,
-                         const std::vector<std::string> &opsets,
-                         std::string &failure);
+std::string convertBytes(const char *data, size_t size, const std::vector<std::string> &opsets, std::string &failure);
 
 } // namespace strata::python
 

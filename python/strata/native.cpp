@@ -23,8 +23,7 @@ using strata::Tensor;
 
 namespace {
 
-using Bytes =
-    nb::ndarray<const uint8_t, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
+using Bytes = nb::ndarray<const uint8_t, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
 using OwnedBytes = nb::ndarray<nb::numpy, uint8_t, nb::ndim<1>>;
 
 [[noreturn]] void raise(const char *error, const std::string &message) {
@@ -35,8 +34,7 @@ using OwnedBytes = nb::ndarray<nb::numpy, uint8_t, nb::ndim<1>>;
 
 /// Compiling and running take long and touch no Python object: other threads
 /// may run.
-template <typename Function>
-auto withoutLock(const char *error, Function function) {
+template <typename Function> auto withoutLock(const char *error, Function function) {
   std::string failure;
   auto result = [&] {
     nb::gil_scoped_release released;
@@ -69,12 +67,9 @@ nb::tuple wrap(const Tensor &tensor) {
   for (int64_t dim : tensor.shape)
     shape.append(dim);
   if (tensor.isContainer() || tensor.dtype == STRATA_STRING)
-    return nb::make_tuple(static_cast<int>(tensor.dtype), nb::tuple(shape),
-                          wrapElements(tensor));
+    return nb::make_tuple(static_cast<int>(tensor.dtype), nb::tuple(shape), wrapElements(tensor));
   nb::capsule owner(new std::shared_ptr<void>(tensor.owner),
-                    [](void *pointer) noexcept {
-                      delete static_cast<std::shared_ptr<void> *>(pointer);
-                    });
+                    [](void *pointer) noexcept { delete static_cast<std::shared_ptr<void> *>(pointer); });
   return nb::make_tuple(static_cast<int>(tensor.dtype), nb::tuple(shape),
                         OwnedBytes(tensor.data, {tensor.bytes()}, owner));
 }
@@ -115,8 +110,7 @@ nb::tuple describe(const Value &value) {
   nb::object shape = nb::none();
   if (value.ranked)
     shape = nb::cast(value.shape);
-  return nb::make_tuple(value.name, value.dtype, shape, value.dimNames,
-                        elements);
+  return nb::make_tuple(value.name, value.dtype, shape, value.dimNames, elements);
 }
 
 nb::list describe(const std::vector<Value> &values) {
@@ -131,9 +125,7 @@ nb::list run(Model &model, nb::list arrays) {
   for (nb::handle array : arrays)
     inputs.push_back(unwrap(array));
   std::vector<Tensor> outputs =
-      withoutLock("RunError", [&](std::string &failure) {
-        return model.run(inputs, failure);
-      });
+      withoutLock("RunError", [&](std::string &failure) { return model.run(inputs, failure); });
   nb::list results;
   for (const Tensor &output : outputs)
     results.append(wrap(output));
@@ -171,9 +163,7 @@ NB_MODULE(_native, m) {
   m.def(
       "compile_file",
       [](const std::string &path, const Options &options) {
-        return withoutLock("CompileError", [&](std::string &failure) {
-          return compileFile(path, options, failure);
-        });
+        return withoutLock("CompileError", [&](std::string &failure) { return compileFile(path, options, failure); });
       },
       nb::arg("path"), nb::arg("options"));
   m.def(
@@ -187,18 +177,15 @@ NB_MODULE(_native, m) {
   m.def(
       "load",
       [](const std::string &path, const Options &options) {
-        return withoutLock("Error", [&](std::string &failure) {
-          return load(path, options, failure);
-        });
+        return withoutLock("Error", [&](std::string &failure) { return load(path, options, failure); });
       },
       nb::arg("path"), nb::arg("options"));
   m.def(
       "convert_bytes",
       [](const nb::bytes &model, const std::vector<std::string> &opsets) {
-        std::string converted =
-            withoutLock("CompileError", [&](std::string &failure) {
-              return convertBytes(model.c_str(), model.size(), opsets, failure);
-            });
+        std::string converted = withoutLock("CompileError", [&](std::string &failure) {
+          return convertBytes(model.c_str(), model.size(), opsets, failure);
+        });
         return nb::bytes(converted.data(), converted.size());
       },
       nb::arg("model"), nb::arg("opsets"));

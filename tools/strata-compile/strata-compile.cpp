@@ -30,20 +30,16 @@ int main(int argc, char **argv) {
   strata::removeLibraryFlags();
   strata::CompileFlags flags;
   auto category = cl::cat(flagCategory());
-  cl::opt<std::string> model(cl::Positional, cl::Required, category,
-                             cl::desc("<model: .onnx or .mlir>"));
-  cl::opt<std::string> output(
-      "o", category, cl::value_desc("FILE"),
-      cl::desc("The output (the model's name with the extension of its kind); "
-               "- is standard output"));
+  cl::opt<std::string> model(cl::Positional, cl::Required, category, cl::desc("<model: .onnx or .mlir>"));
+  cl::opt<std::string> output("o", category, cl::value_desc("FILE"),
+                              cl::desc("The output (the model's name with the extension of its kind); "
+                                       "- is standard output"));
   cl::opt<EmitKind> emit("emit", category,
                          cl::desc("What to write (what the output's extension "
                                   "says, or a shared library):"));
   for (const Kind &kind : kinds)
     emit.getParser().addLiteralOption(kind.name, kind.kind, kind.description);
-  cl::opt<strata::Phase> phase(
-      "compile-to", category,
-      cl::desc("Stop after this phase and write MLIR:"));
+  cl::opt<strata::Phase> phase("compile-to", category, cl::desc("Stop after this phase and write MLIR:"));
   for (int i = 0; i < static_cast<int>(strata::Phase::Object); ++i) {
     auto value = static_cast<strata::Phase>(i);
     phase.getParser().addLiteralOption(strata::nameOf(value), value, "");
@@ -51,10 +47,9 @@ int main(int argc, char **argv) {
   cl::opt<bool> weights("print-weights", category,
                         cl::desc("Print weights into MLIR text (a .mlirbc file "
                                  "always has them)"));
-  cl::opt<int> threads(
-      "threads", category, cl::init(0),
-      cl::desc("1: make sequential code (otherwise the session says how many "
-               "threads run it)"));
+  cl::opt<int> threads("threads", category, cl::init(0),
+                       cl::desc("1: make sequential code (otherwise the session says how many "
+                                "threads run it)"));
   cl::opt<bool> profile("profile", category,
                         cl::desc("Make code that strata-run --profile can "
                                  "measure node by node"));
@@ -85,8 +80,7 @@ int main(int argc, char **argv) {
     }
     request.phase = phase;
   }
-  bool text = request.emit == EmitKind::MLIR ||
-              request.emit == EmitKind::LLVM || request.emit == EmitKind::Assembly;
+  bool text = request.emit == EmitKind::MLIR || request.emit == EmitKind::LLVM || request.emit == EmitKind::Assembly;
   if (output.empty() && !text) {
     SmallString<128> path(sys::path::filename(model));
     for (const Kind &kind : kinds)
@@ -99,7 +93,5 @@ int main(int argc, char **argv) {
               "output\n";
     return 1;
   }
-  return strata::compile(request, [&](StringRef name, bool ended, double time) {
-    flags.showPhase(name, ended, time);
-  });
+  return strata::compile(request, [&](StringRef name, bool ended, double time) { flags.showPhase(name, ended, time); });
 }

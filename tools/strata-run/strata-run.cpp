@@ -12,41 +12,29 @@ int main(int argc, char **argv) {
   strata::removeLibraryFlags();
   strata::CompileFlags compile;
   auto category = cl::cat(flagCategory());
-  cl::opt<std::string> model(cl::Positional, cl::Required, category,
-                             cl::desc("<model: .onnx, .mlir or compiled .so>"));
-  cl::list<std::string> inputs(
-      "input", category, cl::value_desc("[NAME=]FILE|[NAME=][TYPE=]HOW"),
-      cl::desc("An input: a .npy, .npz or .pb file, or random, zeros, ones or "
-               "range (of a type such as 1x3x224x224xf32)"));
-  cl::list<std::string> dims(
-      "random-dims", category, cl::CommaSeparated, cl::value_desc("DIM=SIZE"),
-      cl::desc("Sizes of symbolic dimensions of generated inputs (1)"));
-  cl::list<std::string> expected(
-      "expect", category, cl::value_desc("[NAME=]FILE"),
-      cl::desc("What an output must be equal to"));
-  cl::opt<std::string> testData(
-      "test-data", category, cl::value_desc("FOLDER"),
-      cl::desc("A folder with input_N.pb and output_N.pb"));
-  cl::opt<double> rtol("rtol", category, cl::init(1e-3),
-                       cl::desc("Relative tolerance of --expect (1e-3)"));
-  cl::opt<double> atol("atol", category, cl::init(1e-7),
-                       cl::desc("Absolute tolerance of --expect (1e-7)"));
+  cl::opt<std::string> model(cl::Positional, cl::Required, category, cl::desc("<model: .onnx, .mlir or compiled .so>"));
+  cl::list<std::string> inputs("input", category, cl::value_desc("[NAME=]FILE|[NAME=][TYPE=]HOW"),
+                               cl::desc("An input: a .npy, .npz or .pb file, or random, zeros, ones or "
+                                        "range (of a type such as 1x3x224x224xf32)"));
+  cl::list<std::string> dims("random-dims", category, cl::CommaSeparated, cl::value_desc("DIM=SIZE"),
+                             cl::desc("Sizes of symbolic dimensions of generated inputs (1)"));
+  cl::list<std::string> expected("expect", category, cl::value_desc("[NAME=]FILE"),
+                                 cl::desc("What an output must be equal to"));
+  cl::opt<std::string> testData("test-data", category, cl::value_desc("FOLDER"),
+                                cl::desc("A folder with input_N.pb and output_N.pb"));
+  cl::opt<double> rtol("rtol", category, cl::init(1e-3), cl::desc("Relative tolerance of --expect (1e-3)"));
+  cl::opt<double> atol("atol", category, cl::init(1e-7), cl::desc("Absolute tolerance of --expect (1e-7)"));
   cl::opt<std::string> output("output", category, cl::value_desc("FOLDER|FILE"),
                               cl::desc("Write the outputs as .npy files or "
                                        "into one .npz file"));
-  cl::opt<std::string> benchmark(
-      "benchmark", category, cl::ValueOptional, cl::value_desc("N"),
-      cl::desc("Time N runs (20) after three unmeasured ones"));
-  cl::opt<bool> profile("profile", category,
-                        cl::desc("Show the time that each node takes"));
-  cl::opt<int> threads("threads", category, cl::init(0),
-                       cl::desc("Threads to use (all cores)"));
-  cl::opt<uint64_t> seed("seed", category,
-                         cl::desc("Seed of random inputs and operators"));
-  cl::opt<bool> advanceSeeds(
-      "advance-seeds", category,
-      cl::desc("Random operators with a seed of their own give new values in "
-               "every run"));
+  cl::opt<std::string> benchmark("benchmark", category, cl::ValueOptional, cl::value_desc("N"),
+                                 cl::desc("Time N runs (20) after three unmeasured ones"));
+  cl::opt<bool> profile("profile", category, cl::desc("Show the time that each node takes"));
+  cl::opt<int> threads("threads", category, cl::init(0), cl::desc("Threads to use (all cores)"));
+  cl::opt<uint64_t> seed("seed", category, cl::desc("Seed of random inputs and operators"));
+  cl::opt<bool> advanceSeeds("advance-seeds", category,
+                             cl::desc("Random operators with a seed of their own give new values in "
+                                      "every run"));
   cl::opt<bool> quiet("quiet", category, cl::desc("Do not print the outputs"));
   strata::parseCommandLine(argc, argv, "Runs a model and shows its outputs\n");
 
@@ -69,11 +57,8 @@ int main(int argc, char **argv) {
   request.atol = atol;
   if (benchmark.getNumOccurrences() || profile) {
     request.benchmark = 20;
-    if (!benchmark.empty() &&
-        (StringRef(benchmark).getAsInteger(10, request.benchmark) ||
-         request.benchmark <= 0)) {
-      errs() << "error: --benchmark takes a number of runs, not '" << benchmark
-             << "'\n";
+    if (!benchmark.empty() && (StringRef(benchmark).getAsInteger(10, request.benchmark) || request.benchmark <= 0)) {
+      errs() << "error: --benchmark takes a number of runs, not '" << benchmark << "'\n";
       return 1;
     }
   }
@@ -84,7 +69,6 @@ int main(int argc, char **argv) {
     request.session.seed = seed;
   request.session.advanceSeeds = advanceSeeds;
   request.session.profile = request.compile.profile = profile;
-  return strata::run(request, [&](StringRef phase, bool ended, double seconds) {
-    compile.showPhase(phase, ended, seconds);
-  });
+  return strata::run(request,
+                     [&](StringRef phase, bool ended, double seconds) { compile.showPhase(phase, ended, seconds); });
 }

@@ -18,13 +18,13 @@ namespace cl = llvm::cl;
 
 static cl::OptionCategory category("strata-translate");
 enum class Action { None, ImportFile, ImportText, Export, ExportText, RoundTrip };
-static cl::opt<Action>
-    action(cl::desc("What to do:"), cl::cat(category), cl::init(Action::None),
-           cl::values(clEnumValN(Action::ImportFile, "import-onnx", "an ONNX model to MLIR"),
-                      clEnumValN(Action::ImportText, "import-onnx-text", "a model in ONNX's text syntax to MLIR"),
-                      clEnumValN(Action::Export, "export-onnx", "MLIR of versioned ops, or an ONNX model, to an ONNX model"),
-                      clEnumValN(Action::ExportText, "export-onnx-text", "... to ONNX's text syntax"),
-                      clEnumValN(Action::RoundTrip, "round-trip-onnx", "an ONNX model to MLIR and back, for tests")));
+static cl::opt<Action> action(
+    cl::desc("What to do:"), cl::cat(category), cl::init(Action::None),
+    cl::values(clEnumValN(Action::ImportFile, "import-onnx", "an ONNX model to MLIR"),
+               clEnumValN(Action::ImportText, "import-onnx-text", "a model in ONNX's text syntax to MLIR"),
+               clEnumValN(Action::Export, "export-onnx", "MLIR of versioned ops, or an ONNX model, to an ONNX model"),
+               clEnumValN(Action::ExportText, "export-onnx-text", "... to ONNX's text syntax"),
+               clEnumValN(Action::RoundTrip, "round-trip-onnx", "an ONNX model to MLIR and back, for tests")));
 static cl::opt<std::string> input(cl::Positional, cl::desc("<input, - for standard input>"), cl::init("-"),
                                   cl::cat(category));
 static cl::opt<std::string> output("o", cl::desc("Output file, - for standard output"), cl::value_desc("file"),

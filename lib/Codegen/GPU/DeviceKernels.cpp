@@ -1,6 +1,6 @@
 //===- DeviceKernels.cpp - what the GPU can run ---------------------------===//
-#include "DeviceMemory.h"
 #include "DeviceMath.h"
+#include "DeviceMemory.h"
 
 #include "mlir/Dialect/Affine/IR/AffineOps.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"

@@ -14,8 +14,8 @@ static const unsigned char library[] = {
 };
 
 Error strata::linkDeviceLibrary(Module &kernels) {
-  auto module = parseBitcodeFile(MemoryBufferRef(toStringRef(ArrayRef(library)), "device library"),
-                                 kernels.getContext());
+  auto module =
+      parseBitcodeFile(MemoryBufferRef(toStringRef(ArrayRef(library)), "device library"), kernels.getContext());
   if (!module)
     return module.takeError();
   (*module)->setTargetTriple(kernels.getTargetTriple());

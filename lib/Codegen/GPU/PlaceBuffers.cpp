@@ -80,7 +80,8 @@ private:
         unite(branch.getEntrySuccessorOperands(successor), inputs);
       }
     }
-    if (auto end = dyn_cast<RegionBranchTerminatorOpInterface>(op); end && isa<RegionBranchOpInterface>(op->getParentOp())) {
+    if (auto end = dyn_cast<RegionBranchTerminatorOpInterface>(op);
+        end && isa<RegionBranchOpInterface>(op->getParentOp())) {
       SmallVector<RegionSuccessor> successors;
       end.getSuccessorRegions(SmallVector<Attribute>(op->getNumOperands()), successors);
       for (RegionSuccessor &successor : successors) {
@@ -255,11 +256,13 @@ private:
   static void collectHostOps(Region &region, llvm::function_ref<bool(Value)> isDevice,
                              SmallVector<Operation *> &result) {
     auto launches = [](Operation *op) {
-      return op->walk([](Operation *inner) {
-                 return inner->hasAttr("strata.launch") || isa<memref::DeallocOp, memref::AllocOp, memref::CopyOp>(inner)
-                            ? WalkResult::interrupt()
-                            : WalkResult::advance();
-               }).wasInterrupted();
+      return op
+          ->walk([](Operation *inner) {
+            return inner->hasAttr("strata.launch") || isa<memref::DeallocOp, memref::AllocOp, memref::CopyOp>(inner)
+                       ? WalkResult::interrupt()
+                       : WalkResult::advance();
+          })
+          .wasInterrupted();
     };
     for (Block &block : region)
       for (Operation &op : block) {
@@ -275,9 +278,8 @@ private:
             continue;
           }
           bool looks = false;
-          op.walk([&](Operation *inner) {
-            looks |= !onlyMoves(inner) && llvm::any_of(inner->getOperands(), isDevice);
-          });
+          op.walk(
+              [&](Operation *inner) { looks |= !onlyMoves(inner) && llvm::any_of(inner->getOperands(), isDevice); });
           if (looks)
             result.push_back(&op);
         } else if (!onlyMoves(&op) && llvm::any_of(op.getOperands(), isDevice)) {
@@ -291,9 +293,9 @@ private:
     func::FuncOp &function = declared[{role, FunctionType::get(&getContext(), inputs, results)}];
     if (!function) {
       OpBuilder top(module.getBodyRegion());
-      function = top.create<func::FuncOp>(top.getUnknownLoc(),
-                                          ("strata_gpu_" + role + "_" + Twine(declared.size() - 1)).str(),
-                                          FunctionType::get(&getContext(), inputs, results));
+      function =
+          top.create<func::FuncOp>(top.getUnknownLoc(), ("strata_gpu_" + role + "_" + Twine(declared.size() - 1)).str(),
+                                   FunctionType::get(&getContext(), inputs, results));
       function.setPrivate();
       function->setAttr(kDeviceCall, top.getStringAttr(role));
     }
@@ -398,8 +400,8 @@ private:
     auto deviceType = cast<MemRefType>(global.getType());
     global.getResult().setType(inHostMemory(deviceType));
     OpBuilder b(global->getBlock(), std::next(global->getIterator()));
-    auto call = b.create<func::CallOp>(global.getLoc(), declare("constant", global.getType(), deviceType),
-                                       global.getResult());
+    auto call =
+        b.create<func::CallOp>(global.getLoc(), declare("constant", global.getType(), deviceType), global.getResult());
     global.getResult().replaceAllUsesExcept(call.getResult(0), call);
   }
 
@@ -413,8 +415,7 @@ private:
       if (!isDeviceMemory(value.getType()))
         continue;
       auto type = inHostMemory(cast<MemRefType>(value.getType()));
-      Value copy =
-          b.create<memref::AllocOp>(value.getLoc(), type, dynamicSizes(b, value), b.getI64IntegerAttr(64));
+      Value copy = b.create<memref::AllocOp>(value.getLoc(), type, dynamicSizes(b, value), b.getI64IntegerAttr(64));
       b.create<memref::CopyOp>(value.getLoc(), value, copy);
       operand.set(copy);
       bool freedElsewhere =

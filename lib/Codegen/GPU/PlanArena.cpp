@@ -42,7 +42,8 @@ struct PlanArenaPass : strata::impl::PlanArenaBase<PlanArenaPass> {
     for (Tenant &tenant : tenants) {
       OpBuilder at(tenant.alloc);
       Value offset = at.create<arith::ConstantIndexOp>(tenant.alloc.getLoc(), tenant.offset);
-      Value view = at.create<memref::ViewOp>(tenant.alloc.getLoc(), tenant.alloc.getType(), arena, offset, ValueRange());
+      Value view =
+          at.create<memref::ViewOp>(tenant.alloc.getLoc(), tenant.alloc.getType(), arena, offset, ValueRange());
       tenant.dealloc.erase();
       tenant.alloc.replaceAllUsesWith(view);
       tenant.alloc.erase();
@@ -70,8 +71,7 @@ private:
     SmallVector<Tenant> tenants;
     for (auto alloc : block.getOps<memref::AllocOp>()) {
       MemRefType type = alloc.getType();
-      if (!isDeviceMemory(type) || !type.hasStaticShape() || !type.getLayout().isIdentity() ||
-          hostLooksInto(alloc))
+      if (!isDeviceMemory(type) || !type.hasStaticShape() || !type.getLayout().isIdentity() || hostLooksInto(alloc))
         continue;
       memref::DeallocOp dealloc;
       int deallocs = 0;

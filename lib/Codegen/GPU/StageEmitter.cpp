@@ -142,9 +142,8 @@ void strata::delinearize(OpBuilder &b, Location loc, Value linear, const LoopNes
       break;
     }
     const Extent &extent = nest.loops[loop].size;
-    Value size = extent.isKnown()
-                     ? b.create<arith::ConstantOp>(loc, b.getIntegerAttr(type, extent.known)).getResult()
-                     : extent.value;
+    Value size = extent.isKnown() ? b.create<arith::ConstantOp>(loc, b.getIntegerAttr(type, extent.known)).getResult()
+                                  : extent.value;
     at[loop] = convert(b.create<arith::RemUIOp>(loc, rest, size), b.getIndexType());
     rest = b.create<arith::DivUIOp>(loc, rest, size);
   }

@@ -72,7 +72,7 @@ LoopNest strata::buildDeviceNest(OpBuilder &b, ArrayRef<linalg::GenericOp> ops) 
     return stage;
   };
   for (linalg::GenericOp op : ops) {
-    std::optional<Stage> &place = op != main                ? (op->isBeforeInBlock(main) ? nest.init : nest.finish)
+    std::optional<Stage> &place = op != main               ? (op->isBeforeInBlock(main) ? nest.init : nest.finish)
                                   : reduction == ops.end() ? nest.finish
                                                            : nest.reduce;
     place = stageOf(op);

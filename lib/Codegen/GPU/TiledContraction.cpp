@@ -23,7 +23,7 @@ static ContractionLoops loopsOf(const LoopNest &nest) {
   const Access &left = nest.reduce->inputs[0], &right = nest.reduce->inputs[1];
   for (auto [i, loop] : llvm::enumerate(nest.loops)) {
     bool inLeft = !left.strides[i].is(0), inRight = !right.strides[i].is(0);
-    SmallVector<int> &list = loop.reduction       ? loops.depth
+    SmallVector<int> &list = loop.reduction      ? loops.depth
                              : inLeft == inRight ? loops.batch
                              : inLeft            ? loops.rows
                                                  : loops.columns;
@@ -35,8 +35,8 @@ static ContractionLoops loopsOf(const LoopNest &nest) {
 static int64_t knownProduct(const LoopNest &nest, ArrayRef<int> loops, int64_t ifUnknown) {
   int64_t product = 1;
   for (int loop : loops)
-    product = llvm::SaturatingMultiply<uint64_t>(
-        product, nest.loops[loop].size.isKnown() ? nest.loops[loop].size.known : ifUnknown);
+    product = llvm::SaturatingMultiply<uint64_t>(product, nest.loops[loop].size.isKnown() ? nest.loops[loop].size.known
+                                                                                          : ifUnknown);
   return product;
 }
 
@@ -104,11 +104,11 @@ private:
   /// memory, and which of them this thread copies.
   struct Side {
     Access &access;
-    ArrayRef<int> which;  ///< the loops of its rows or columns
-    int64_t width;        ///< rows or columns of the tile
-    Value first, size;    ///< of the block's rows or columns; of all
+    ArrayRef<int> which; ///< the loops of its rows or columns
+    int64_t width;       ///< rows or columns of the tile
+    Value first, size;   ///< of the block's rows or columns; of all
     Value shared;
-    bool stepsAreNeighbours; ///< in memory, hence of neighbouring threads
+    bool stepsAreNeighbours;                           ///< in memory, hence of neighbouring threads
     SmallVector<Value> position, number, inside, step; ///< of each element that it copies
   };
 
@@ -235,7 +235,8 @@ void ContractionEmitter::emit() {
               b.create<memref::LoadOp>(loc, side.shared, ValueRange{step, add(first, index(i * distance))}));
         return values;
       };
-      SmallVector<Value> x = read(left, row, tile.threadRows, down), y = read(right, column, tile.threadColumns, across);
+      SmallVector<Value> x = read(left, row, tile.threadRows, down),
+                         y = read(right, column, tile.threadColumns, across);
       SmallVector<Value> next;
       for (int64_t i = 0; i < tile.threadRows; ++i)
         for (int64_t j = 0; j < tile.threadColumns; ++j)

@@ -13,9 +13,34 @@ namespace strata::onnx {
 
 /// The element types of ONNX tensors. The order is that of the E_* records of ONNXTypes.td.
 enum class ElementKind : uint8_t {
-  float16, float32, float64, bfloat16, float8e4m3fn, float8e4m3fnuz, float8e5m2, float8e5m2fnuz, float8e8m0,
-  float6e2m3, float6e3m2, float4e2m1, int8, int16, int32, int64, uint8, uint16, uint32, uint64, int4, uint4, int2,
-  uint2, boolean, string, complex64, complex128,
+  float16,
+  float32,
+  float64,
+  bfloat16,
+  float8e4m3fn,
+  float8e4m3fnuz,
+  float8e5m2,
+  float8e5m2fnuz,
+  float8e8m0,
+  float6e2m3,
+  float6e3m2,
+  float4e2m1,
+  int8,
+  int16,
+  int32,
+  int64,
+  uint8,
+  uint16,
+  uint32,
+  uint64,
+  int4,
+  uint4,
+  int2,
+  uint2,
+  boolean,
+  string,
+  complex64,
+  complex128,
 }; // clang-format: one table
 inline constexpr unsigned kNumElementKinds = 28;
 

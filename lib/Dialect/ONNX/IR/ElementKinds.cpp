@@ -17,8 +17,7 @@ struct KindInfo {
 };
 } // namespace
 
-template <unsigned width, IntegerType::SignednessSemantics signedness>
-static Type makeInteger(MLIRContext *context) {
+template <unsigned width, IntegerType::SignednessSemantics signedness> static Type makeInteger(MLIRContext *context) {
   return IntegerType::get(context, width, signedness);
 }
 template <typename T> static Type make(MLIRContext *context) { return T::get(context); }
@@ -54,8 +53,10 @@ static const KindInfo kKinds[kNumElementKinds] = {
     {ElementKind::uint2, "uint2", 25, makeInteger<2, kUnsigned>},
     {ElementKind::boolean, "bool", 9, makeInteger<1, kSignless>},
     {ElementKind::string, "string", 8, make<StringType>},
-    {ElementKind::complex64, "complex64", 14, [](MLIRContext *c) -> Type { return ComplexType::get(FloatType::getF32(c)); }},
-    {ElementKind::complex128, "complex128", 15, [](MLIRContext *c) -> Type { return ComplexType::get(FloatType::getF64(c)); }},
+    {ElementKind::complex64, "complex64", 14,
+     [](MLIRContext *c) -> Type { return ComplexType::get(FloatType::getF32(c)); }},
+    {ElementKind::complex128, "complex128", 15,
+     [](MLIRContext *c) -> Type { return ComplexType::get(FloatType::getF64(c)); }},
 };
 
 static const KindInfo &getInfo(ElementKind kind) { return kKinds[static_cast<unsigned>(kind)]; }
@@ -149,7 +150,11 @@ static bool containsMap(uint32_t mask, Type type) {
   bool stringKey = isa<StringType>(map.getKey());
   if (!stringKey && !map.getKey().isSignlessInteger(64))
     return false;
-  unsigned index = value.isF32() ? 0 : value.isF64() ? 1 : isa<StringType>(value) ? 2 : value.isSignlessInteger(64) ? 3 : 8;
+  unsigned index = value.isF32()                 ? 0
+                   : value.isF64()               ? 1
+                   : isa<StringType>(value)      ? 2
+                   : value.isSignlessInteger(64) ? 3
+                                                 : 8;
   return index < 4 && (mask >> (4 * stringKey + index) & 1);
 }
 

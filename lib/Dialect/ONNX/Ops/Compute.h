@@ -8,8 +8,8 @@
 #ifndef STRATA_LIB_DIALECT_ONNX_OPS_COMPUTE_H
 #define STRATA_LIB_DIALECT_ONNX_OPS_COMPUTE_H
 
-#include "Slice.h"
 #include "Conversion/ScalarOps.h"
+#include "Slice.h"
 
 namespace strata {
 
@@ -80,9 +80,8 @@ inline Value roundTo(LinalgBuilder &b, Value tensor, Type onnxElement) {
   Type seam = getSeamElementType(onnxElement);
   if (getElementType(tensor) == seam)
     return tensor;
-  return b.elementwise(tensor, seam, [&](ImplicitLocOpBuilder &n, ValueRange x) {
-    return scalar::encode(n, x[0], onnxElement);
-  });
+  return b.elementwise(tensor, seam,
+                       [&](ImplicitLocOpBuilder &n, ValueRange x) { return scalar::encode(n, x[0], onnxElement); });
 }
 
 /// A tensor of elements `onnxElement`, as values of its compute type.
@@ -90,9 +89,8 @@ inline Value widen(LinalgBuilder &b, Value tensor, Type onnxElement) {
   Type compute = scalar::getComputeType(onnxElement);
   if (getElementType(tensor) == compute)
     return tensor;
-  return b.elementwise(tensor, compute, [&](ImplicitLocOpBuilder &n, ValueRange x) {
-    return scalar::decode(n, x[0], onnxElement);
-  });
+  return b.elementwise(tensor, compute,
+                       [&](ImplicitLocOpBuilder &n, ValueRange x) { return scalar::decode(n, x[0], onnxElement); });
 }
 
 /// The number of elements in `axes` of `tensor` as a floating-point scalar.

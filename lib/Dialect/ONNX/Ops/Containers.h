@@ -8,8 +8,8 @@
 #ifndef STRATA_LIB_DIALECT_ONNX_OPS_CONTAINERS_H
 #define STRATA_LIB_DIALECT_ONNX_OPS_CONTAINERS_H
 
-#include "Elementwise.h"
 #include "Conversion/RuntimeCalls.h"
+#include "Elementwise.h"
 
 namespace strata::onnx {
 

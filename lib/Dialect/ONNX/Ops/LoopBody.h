@@ -10,8 +10,8 @@ namespace strata::loopbody {
 /// Infers the types of a body whose arguments from `firstArgument` on are carried: their first values have the types
 /// `carried`, the next ones come from the terminator's operands from `firstYield` on. Widens the types until they
 /// describe all iterations, and returns them.
-inline FailureOr<SmallVector<Type>> inferTypes(ShapeContext &c, Block &body, unsigned firstArgument, unsigned firstYield,
-                                               SmallVector<Type> carried) {
+inline FailureOr<SmallVector<Type>> inferTypes(ShapeContext &c, Block &body, unsigned firstArgument,
+                                               unsigned firstYield, SmallVector<Type> carried) {
   // A second round must not see what the first one concluded from narrower types.
   SmallVector<std::pair<Value, Type>> original;
   body.walk([&](Operation *op) {
@@ -108,7 +108,8 @@ struct Stack {
       offsets.push_back(b.getIndexAttr(0));
       sizes.push_back(size);
       if (!getConstantIntValue(size))
-        b.checkEqual(b.dim(buffer, i + 1), size, "the iterations make values of different sizes in dimension " + Twine(i));
+        b.checkEqual(b.dim(buffer, i + 1), size,
+                     "the iterations make values of different sizes in dimension " + Twine(i));
     }
     SmallVector<OpFoldResult> ones(offsets.size(), b.getIndexAttr(1));
     return b.create<tensor::InsertSliceOp>(value, buffer, offsets, sizes, ones);
@@ -125,8 +126,8 @@ struct Stack {
   }
 };
 
-/// True if a carried value or a buffer may change its sizes from iteration to iteration. The folders of scf.for take that
-/// for impossible (they move static sizes of the first value into the loop): such loops are scf.while.
+/// True if a carried value or a buffer may change its sizes from iteration to iteration. The folders of scf.for take
+/// that for impossible (they move static sizes of the first value into the loop): such loops are scf.while.
 inline bool mayChangeSize(ArrayRef<Type> carried, ArrayRef<Stack> stacks) {
   return llvm::any_of(carried, [](Type type) { return !cast<RankedTensorType>(type).hasStaticShape(); }) ||
          llvm::any_of(stacks, [](const Stack &stack) { return !stack.count || !stack.elementType.hasStaticShape(); });
@@ -158,8 +159,7 @@ repeat(LinalgBuilder &b, OpFoldResult count, ValueRange initial, bool changesSiz
   Value more = b.create<arith::CmpIOp>(arith::CmpIPredicate::slt, before->getArgument(0), limit);
   b.create<scf::ConditionOp>(more, before->getArguments());
   Block *after = b.createBlock(&loop.getAfter(), {}, types, locations);
-  FailureOr<SmallVector<Value>> next =
-      iterate(after->getArgument(0), ValueRange(after->getArguments()).drop_front());
+  FailureOr<SmallVector<Value>> next = iterate(after->getArgument(0), ValueRange(after->getArguments()).drop_front());
   if (failed(next))
     return failure();
   SmallVector<Value> yielded{b.create<arith::AddIOp>(after->getArgument(0), one)};

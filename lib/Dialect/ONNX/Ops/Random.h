@@ -32,8 +32,8 @@ inline Value makeKey(LinalgBuilder &b, Operation *op) {
                        seed ? std::optional<uint64_t>(seed.getValue().bitcastToAPInt().getZExtValue()) : std::nullopt);
 }
 
-/// The kind of the result's elements: that of attribute `dtype` or, where it is absent, `absent` or the input's. An error
-/// if the operator's version does not have it.
+/// The kind of the result's elements: that of attribute `dtype` or, where it is absent, `absent` or the input's. An
+/// error if the operator's version does not have it.
 inline FailureOr<ElementKind> getDrawnKind(Operation *op, bool (*isResult)(ElementKind kind, int64_t version),
                                            std::optional<ElementKind> absent = std::nullopt) {
   int64_t version = cast<VersionedOpInterface>(op).getSinceVersion();

@@ -50,9 +50,8 @@ inline Value getRows(LinalgBuilder &b, Value x) {
     x = b.unsqueeze(x, {0});
   if (getElementType(x) == type)
     return x;
-  return b.elementwise(x, type, [&](ImplicitLocOpBuilder &n, ValueRange v) -> Value {
-    return n.create<arith::SIToFPOp>(type, v[0]);
-  });
+  return b.elementwise(
+      x, type, [&](ImplicitLocOpBuilder &n, ValueRange v) -> Value { return n.create<arith::SIToFPOp>(type, v[0]); });
 }
 
 /// A constant of numbers in `element`.
@@ -76,7 +75,8 @@ inline Value product(LinalgBuilder &b, Value rows, Value coefficients, Value sta
                        {b.dim(rows, 0), b.dim(coefficients, 0)}, type);
   if (!start)
     return sum;
-  return b.elementwise({sum, start}, type, [&](ImplicitLocOpBuilder &n, ValueRange v) { return addScalars(n, v[0], v[1]); });
+  return b.elementwise({sum, start}, type,
+                       [&](ImplicitLocOpBuilder &n, ValueRange v) { return addScalars(n, v[0], v[1]); });
 }
 
 inline Value roundScores(LinalgBuilder &b, Value scores, Type type = {}) {
@@ -91,12 +91,13 @@ inline Value roundScores(LinalgBuilder &b, Value scores, Type type = {}) {
 /// pairs[n, :] = body(scores[n, 0]), the scores of two classes.
 inline Value makePairs(LinalgBuilder &b, Value scores,
                        llvm::function_ref<std::pair<Value, Value>(ImplicitLocOpBuilder &, Value)> body) {
-  return b.generate({b.dim(scores, 0), b.getIndexAttr(2)}, getElementType(scores), [&](ImplicitLocOpBuilder &n, ValueRange at) -> Value {
-    Value zero = n.create<arith::ConstantIndexOp>(0);
-    auto [first, second] = body(n, n.create<tensor::ExtractOp>(scores, ValueRange{at[0], zero}));
-    Value isFirst = n.create<arith::CmpIOp>(arith::CmpIPredicate::eq, at[1], zero);
-    return n.create<arith::SelectOp>(isFirst, first, second);
-  });
+  return b.generate({b.dim(scores, 0), b.getIndexAttr(2)}, getElementType(scores),
+                    [&](ImplicitLocOpBuilder &n, ValueRange at) -> Value {
+                      Value zero = n.create<arith::ConstantIndexOp>(0);
+                      auto [first, second] = body(n, n.create<tensor::ExtractOp>(scores, ValueRange{at[0], zero}));
+                      Value isFirst = n.create<arith::CmpIOp>(arith::CmpIPredicate::eq, at[1], zero);
+                      return n.create<arith::SelectOp>(isFirst, first, second);
+                    });
 }
 
 inline Value negatedPairs(LinalgBuilder &b, Value scores) {
@@ -107,7 +108,8 @@ inline Value negatedPairs(LinalgBuilder &b, Value scores) {
 
 inline Value logistic(ImplicitLocOpBuilder &n, Value x) {
   Type type = x.getType();
-  Value one = constantFloat(n, type, 1), small = n.create<math::ExpOp>(n.create<arith::NegFOp>(n.create<math::AbsFOp>(x)));
+  Value one = constantFloat(n, type, 1),
+        small = n.create<math::ExpOp>(n.create<arith::NegFOp>(n.create<math::AbsFOp>(x)));
   Value negative = n.create<arith::CmpFOp>(arith::CmpFPredicate::OLT, x, constantFloat(n, type, 0));
   return n.create<arith::DivFOp>(n.create<arith::SelectOp>(negative, small, one), n.create<arith::AddFOp>(one, small));
 }
@@ -118,7 +120,8 @@ inline Value probit(ImplicitLocOpBuilder &n, Value p) {
   auto number = [&](double value) { return constantFloat(n, f64, value); };
   Value wide = type == f64 ? p : n.create<arith::ExtFOp>(f64, p).getResult(), one = number(1);
   Value x = n.create<arith::SubFOp>(n.create<arith::MulFOp>(wide, number(2)), one);
-  Value log = n.create<math::LogOp>(n.create<arith::MulFOp>(n.create<arith::SubFOp>(one, x), n.create<arith::AddFOp>(one, x)));
+  Value log =
+      n.create<math::LogOp>(n.create<arith::MulFOp>(n.create<arith::SubFOp>(one, x), n.create<arith::AddFOp>(one, x)));
   Value v = n.create<arith::AddFOp>(number(2 / (pi * a)), n.create<arith::MulFOp>(number(0.5), log));
   Value inner = n.create<arith::SubFOp>(n.create<arith::MulFOp>(v, v), n.create<arith::MulFOp>(number(1 / a), log));
   Value root = n.create<math::SqrtOp>(n.create<arith::SubFOp>(n.create<math::SqrtOp>(inner), v));
@@ -126,7 +129,8 @@ inline Value probit(ImplicitLocOpBuilder &n, Value p) {
   return type == f64 ? result : n.create<arith::TruncFOp>(type, result).getResult();
 }
 
-/// Exponentials of each row's scores, divided by their sum. With `keepZeros` zeros stay zero; a row of zeros becomes 0.5.
+/// Exponentials of each row's scores, divided by their sum. With `keepZeros` zeros stay zero; a row of zeros becomes
+/// 0.5.
 inline Value softmax(LinalgBuilder &b, Value scores, bool keepZeros) {
   Type type = getElementType(scores);
   int64_t rank = getRank(scores);
@@ -135,24 +139,27 @@ inline Value softmax(LinalgBuilder &b, Value scores, bool keepZeros) {
   Value highest = reduceMany(b, scores, full, {rank - 1}, lowest, [](ImplicitLocOpBuilder &n, ValueRange v) -> Value {
     return n.create<arith::MaximumFOp>(v[1], v[0]);
   });
-  Value powers = mapElements(b, {scores, highest}, {full, row}, b.sizes(scores), type, [&](ImplicitLocOpBuilder &n, ValueRange v) -> Value {
-    Value power = n.create<math::ExpOp>(n.create<arith::SubFOp>(v[0], v[1]));
-    if (!keepZeros)
-      return power;
-    Value isZero = n.create<arith::CmpFOp>(arith::CmpFPredicate::OLE, n.create<math::AbsFOp>(v[0]), constantFloat(n, type, 1e-7));
-    Value kept = n.create<arith::MulFOp>(v[0], n.create<math::ExpOp>(n.create<arith::NegFOp>(v[1])));
-    return n.create<arith::SelectOp>(isZero, kept, power);
-  });
-  Value sums = reduceMany(b, powers, full, {rank - 1}, b.scalar(type, 0), [](ImplicitLocOpBuilder &n, ValueRange v) -> Value {
-    return n.create<arith::AddFOp>(v[1], v[0]);
-  });
-  return mapElements(b, {powers, sums}, {full, row}, b.sizes(scores), type, [&](ImplicitLocOpBuilder &n, ValueRange v) -> Value {
-    Value share = n.create<arith::DivFOp>(v[0], v[1]);
-    if (!keepZeros)
-      return share;
-    Value isZero = n.create<arith::CmpFOp>(arith::CmpFPredicate::OEQ, v[1], constantFloat(n, type, 0));
-    return n.create<arith::SelectOp>(isZero, constantFloat(n, type, 0.5), share);
-  });
+  Value powers = mapElements(
+      b, {scores, highest}, {full, row}, b.sizes(scores), type, [&](ImplicitLocOpBuilder &n, ValueRange v) -> Value {
+        Value power = n.create<math::ExpOp>(n.create<arith::SubFOp>(v[0], v[1]));
+        if (!keepZeros)
+          return power;
+        Value isZero = n.create<arith::CmpFOp>(arith::CmpFPredicate::OLE, n.create<math::AbsFOp>(v[0]),
+                                               constantFloat(n, type, 1e-7));
+        Value kept = n.create<arith::MulFOp>(v[0], n.create<math::ExpOp>(n.create<arith::NegFOp>(v[1])));
+        return n.create<arith::SelectOp>(isZero, kept, power);
+      });
+  Value sums =
+      reduceMany(b, powers, full, {rank - 1}, b.scalar(type, 0),
+                 [](ImplicitLocOpBuilder &n, ValueRange v) -> Value { return n.create<arith::AddFOp>(v[1], v[0]); });
+  return mapElements(
+      b, {powers, sums}, {full, row}, b.sizes(scores), type, [&](ImplicitLocOpBuilder &n, ValueRange v) -> Value {
+        Value share = n.create<arith::DivFOp>(v[0], v[1]);
+        if (!keepZeros)
+          return share;
+        Value isZero = n.create<arith::CmpFOp>(arith::CmpFPredicate::OEQ, v[1], constantFloat(n, type, 0));
+        return n.create<arith::SelectOp>(isZero, constantFloat(n, type, 0.5), share);
+      });
 }
 
 /// The scores of each row under a post_transform.
@@ -173,13 +180,14 @@ inline Value findTop(LinalgBuilder &b, Value scores) {
   return b.generate(b.dim(scores, 0), i64, [&](ImplicitLocOpBuilder &n, ValueRange at) -> Value {
     Value zero = n.create<arith::ConstantIndexOp>(0), one = n.create<arith::ConstantIndexOp>(1);
     Value first = n.create<tensor::ExtractOp>(scores, ValueRange{at[0], zero});
-    auto search = n.create<scf::ForOp>(one, count, one, ValueRange{zero, first}, [&](OpBuilder &nested, Location loc, Value i, ValueRange best) {
-      ImplicitLocOpBuilder m(loc, nested);
-      Value score = m.create<tensor::ExtractOp>(scores, ValueRange{at[0], i});
-      Value isHigher = m.create<arith::CmpFOp>(arith::CmpFPredicate::OGT, score, best[1]);
-      m.create<scf::YieldOp>(ValueRange{m.create<arith::SelectOp>(isHigher, i, best[0]),
-                                        m.create<arith::SelectOp>(isHigher, score, best[1])});
-    });
+    auto search = n.create<scf::ForOp>(
+        one, count, one, ValueRange{zero, first}, [&](OpBuilder &nested, Location loc, Value i, ValueRange best) {
+          ImplicitLocOpBuilder m(loc, nested);
+          Value score = m.create<tensor::ExtractOp>(scores, ValueRange{at[0], i});
+          Value isHigher = m.create<arith::CmpFOp>(arith::CmpFPredicate::OGT, score, best[1]);
+          m.create<scf::YieldOp>(ValueRange{m.create<arith::SelectOp>(isHigher, i, best[0]),
+                                            m.create<arith::SelectOp>(isHigher, score, best[1])});
+        });
     return n.create<arith::IndexCastOp>(i64, search.getResult(0));
   });
 }
@@ -190,7 +198,8 @@ struct Labels {
   DenseI64ArrayAttr integers;
 
   static FailureOr<Labels> get(Operation *op, StringRef integerName) {
-    Labels labels{op->getAttrOfType<ArrayAttr>("classlabels_strings"), op->getAttrOfType<DenseI64ArrayAttr>(integerName)};
+    Labels labels{op->getAttrOfType<ArrayAttr>("classlabels_strings"),
+                  op->getAttrOfType<DenseI64ArrayAttr>(integerName)};
     if (labels.strings && labels.strings.empty() && labels.integers)
       labels.strings = {};
     if (labels.integers && labels.integers.empty() && labels.strings)
@@ -208,9 +217,11 @@ struct Labels {
   Value select(LinalgBuilder &b, Value positions) const {
     Value table;
     if (strings)
-      table = stringConstants(b, llvm::map_to_vector(strings.getAsRange<StringAttr>(), [](StringAttr s) { return s.getValue(); }));
+      table = stringConstants(
+          b, llvm::map_to_vector(strings.getAsRange<StringAttr>(), [](StringAttr s) { return s.getValue(); }));
     else
-      table = b.constant(DenseElementsAttr::get(RankedTensorType::get({integers.size()}, b.getI64Type()), integers.asArrayRef()));
+      table = b.constant(
+          DenseElementsAttr::get(RankedTensorType::get({integers.size()}, b.getI64Type()), integers.asArrayRef()));
     return b.elementwise(positions, b.getI64Type(), [&](ImplicitLocOpBuilder &n, ValueRange v) -> Value {
       return n.create<tensor::ExtractOp>(table, ValueRange{n.create<arith::IndexCastOp>(n.getIndexType(), v[0])});
     });

@@ -3,8 +3,8 @@
 #ifndef STRATA_LIB_DIALECT_ONNX_OPS_SEARCH_H
 #define STRATA_LIB_DIALECT_ONNX_OPS_SEARCH_H
 
-#include "Elementwise.h"
 #include "Conversion/RuntimeCalls.h"
+#include "Elementwise.h"
 #include "llvm/ADT/STLExtras.h"
 
 namespace strata::onnx {
@@ -30,7 +30,8 @@ public:
       return strings->find(b, element);
     Type i64 = b.getI64Type();
     if (isa<IntegerType>(type))
-      return callRuntime(b, "strata_rt_integer_find", {table, positions, count, scalar::convert(b, element, type, i64)}, i64);
+      return callRuntime(b, "strata_rt_integer_find", {table, positions, count, scalar::convert(b, element, type, i64)},
+                         i64);
     Value number = scalar::convert(b, element, type, b.getF64Type());
     return callRuntime(b, "strata_rt_float_find", {table, positions, count, number}, i64);
   }
@@ -38,9 +39,8 @@ public:
 private:
   template <typename T, typename Less> void sort(LinalgBuilder &b, ArrayRef<T> keys, Type element, Less less) {
     SmallVector<int64_t> order = llvm::to_vector(llvm::seq<int64_t>(0, keys.size()));
-    llvm::sort(order, [&](int64_t x, int64_t y) {
-      return less(keys[x], keys[y]) || (!less(keys[y], keys[x]) && x < y);
-    });
+    llvm::sort(order,
+               [&](int64_t x, int64_t y) { return less(keys[x], keys[y]) || (!less(keys[y], keys[x]) && x < y); });
     SmallVector<T> sorted;
     SmallVector<int64_t> from;
     for (int64_t i : order) {
@@ -53,8 +53,8 @@ private:
     }
     int64_t size = sorted.size();
     table = addressOf(b, b.constant(DenseElementsAttr::get(RankedTensorType::get(size, element), ArrayRef<T>(sorted))));
-    positions = addressOf(b, b.constant(DenseElementsAttr::get(RankedTensorType::get(size, b.getI64Type()),
-                                                               ArrayRef<int64_t>(from))));
+    positions = addressOf(
+        b, b.constant(DenseElementsAttr::get(RankedTensorType::get(size, b.getI64Type()), ArrayRef<int64_t>(from))));
     count = b.scalarInt(b.getI64Type(), size);
   }
 

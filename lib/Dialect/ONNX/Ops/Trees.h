@@ -72,7 +72,8 @@ inline Value integerTable(LinalgBuilder &b, ArrayRef<int64_t> values) {
   SmallVector<int64_t> some(values);
   if (some.empty())
     some.push_back(0);
-  return b.constant(DenseIntElementsAttr::get(RankedTensorType::get({static_cast<int64_t>(some.size())}, b.getI64Type()), some));
+  return b.constant(
+      DenseIntElementsAttr::get(RankedTensorType::get({static_cast<int64_t>(some.size())}, b.getI64Type()), some));
 }
 
 inline Value floatTable(LinalgBuilder &b, ArrayRef<double> values, Type type) {
@@ -82,69 +83,76 @@ inline Value floatTable(LinalgBuilder &b, ArrayRef<double> values, Type type) {
   return scores::constantFloats<double>(b, some, {static_cast<int64_t>(some.size())}, type);
 }
 
-/// leaves[row, tree] of the features x[row, feature], which are compared in their type `compute`; `decode` makes that of
-/// an element.
+/// leaves[row, tree] of the features x[row, feature], which are compared in their type `compute`; `decode` makes that
+/// of an element.
 inline Value walk(LinalgBuilder &b, const Ensemble &t, Value x, Type compute, ScalarFn decode) {
   Type i64 = b.getI64Type();
   int64_t features = 0;
   for (int64_t feature : t.features)
     features = std::max(features, feature + 1);
-  b.check(b.compare(arith::CmpIPredicate::sge, b.dim(x, 1), b.getIndexAttr(features)), "a node tests a feature that is not there");
+  b.check(b.compare(arith::CmpIPredicate::sge, b.dim(x, 1), b.getIndexAttr(features)),
+          "a node tests a feature that is not there");
   Value roots = integerTable(b, t.roots), featureIds = integerTable(b, t.features), modes = integerTable(b, t.modes);
   Value missing = integerTable(b, t.missing), onTrue = integerTable(b, t.onTrue), onFalse = integerTable(b, t.onFalse);
   Value memberStart = integerTable(b, t.memberStart), memberEnd = integerTable(b, t.memberEnd);
   Value splits = floatTable(b, t.splits, compute), members = floatTable(b, t.members, compute);
   llvm::SmallSetVector<int64_t, 7> usedModes(t.modes.begin(), t.modes.end());
   Value depth = b.index(t.depth);
-  return b.generate({b.dim(x, 0), b.getIndexAttr(t.roots.size())}, i64, [&](ImplicitLocOpBuilder &n, ValueRange at) -> Value {
-    Value zero = n.create<arith::ConstantIndexOp>(0), one = n.create<arith::ConstantIndexOp>(1);
-    Value node = n.create<tensor::ExtractOp>(roots, at[1]);
-    if (t.depth > 0)
-      node = n.create<scf::ForOp>(zero, depth, one, node, [&](OpBuilder &nested, Location loc, Value, ValueRange carried) {
-        ImplicitLocOpBuilder m(loc, nested);
-        auto read = [&](Value from, Value i) -> Value { return m.create<tensor::ExtractOp>(from, i); };
-        auto toIndex = [&](Value i) -> Value { return m.create<arith::IndexCastOp>(m.getIndexType(), i); };
-        Value none = m.create<arith::ConstantOp>(m.getI64IntegerAttr(0));
-        Value isNode = m.create<arith::CmpIOp>(arith::CmpIPredicate::sge, carried[0], none);
-        Value node = toIndex(m.create<arith::MaxSIOp>(carried[0], none));
-        Value feature = decode(m, m.create<tensor::ExtractOp>(x, ValueRange{at[0], toIndex(read(featureIds, node))}).getResult());
-        Value split = read(splits, node), mode = read(modes, node), holds;
-        for (int64_t used : usedModes) {
-          using P = arith::CmpFPredicate;
-          constexpr P predicates[] = {P::OLE, P::OLT, P::OGE, P::OGT, P::OEQ, P::ONE};
-          Value test;
-          if (used != MEMBER) {
-            test = m.create<arith::CmpFOp>(predicates[used], feature, split);
-          } else {
-            Value no = m.create<arith::ConstantOp>(m.getBoolAttr(false));
-            auto search = m.create<scf::ForOp>(
-                toIndex(read(memberStart, node)), toIndex(read(memberEnd, node)), m.create<arith::ConstantIndexOp>(1), no,
-                [&](OpBuilder &inner, Location innerLoc, Value i, ValueRange found) {
-                  ImplicitLocOpBuilder k(innerLoc, inner);
-                  Value same = k.create<arith::CmpFOp>(P::OEQ, feature, k.create<tensor::ExtractOp>(members, i));
-                  k.create<scf::YieldOp>(k.create<arith::OrIOp>(found[0], same).getResult());
-                });
-            test = search.getResult(0);
-          }
-          if (!holds) {
-            holds = test;
-            continue;
-          }
-          Value isMode = m.create<arith::CmpIOp>(arith::CmpIPredicate::eq, mode,
-                                                 m.create<arith::ConstantOp>(m.getI64IntegerAttr(used)));
-          holds = m.create<arith::SelectOp>(isMode, test, holds);
-        }
-        if (llvm::any_of(t.missing, [](int64_t tracks) { return tracks != 0; })) {
-          Value tracks = m.create<arith::CmpIOp>(arith::CmpIPredicate::ne, read(missing, node), none);
-          Value isNaN = m.create<arith::CmpFOp>(arith::CmpFPredicate::UNO, feature, feature);
-          holds = m.create<arith::OrIOp>(holds, m.create<arith::AndIOp>(tracks, isNaN));
-        }
-        Value next = m.create<arith::SelectOp>(holds, read(onTrue, node), read(onFalse, node));
-        m.create<scf::YieldOp>(m.create<arith::SelectOp>(isNode, next, carried[0]).getResult());
-      }).getResult(0);
-    Value minusOne = n.create<arith::ConstantOp>(n.getI64IntegerAttr(-1));
-    return n.create<arith::SubIOp>(minusOne, node);
-  });
+  return b.generate(
+      {b.dim(x, 0), b.getIndexAttr(t.roots.size())}, i64, [&](ImplicitLocOpBuilder &n, ValueRange at) -> Value {
+        Value zero = n.create<arith::ConstantIndexOp>(0), one = n.create<arith::ConstantIndexOp>(1);
+        Value node = n.create<tensor::ExtractOp>(roots, at[1]);
+        if (t.depth > 0)
+          node =
+              n.create<
+                   scf::ForOp>(zero, depth, one, node, [&](OpBuilder &nested, Location loc, Value, ValueRange carried) {
+                 ImplicitLocOpBuilder m(loc, nested);
+                 auto read = [&](Value from, Value i) -> Value { return m.create<tensor::ExtractOp>(from, i); };
+                 auto toIndex = [&](Value i) -> Value { return m.create<arith::IndexCastOp>(m.getIndexType(), i); };
+                 Value none = m.create<arith::ConstantOp>(m.getI64IntegerAttr(0));
+                 Value isNode = m.create<arith::CmpIOp>(arith::CmpIPredicate::sge, carried[0], none);
+                 Value node = toIndex(m.create<arith::MaxSIOp>(carried[0], none));
+                 Value feature = decode(
+                     m, m.create<tensor::ExtractOp>(x, ValueRange{at[0], toIndex(read(featureIds, node))}).getResult());
+                 Value split = read(splits, node), mode = read(modes, node), holds;
+                 for (int64_t used : usedModes) {
+                   using P = arith::CmpFPredicate;
+                   constexpr P predicates[] = {P::OLE, P::OLT, P::OGE, P::OGT, P::OEQ, P::ONE};
+                   Value test;
+                   if (used != MEMBER) {
+                     test = m.create<arith::CmpFOp>(predicates[used], feature, split);
+                   } else {
+                     Value no = m.create<arith::ConstantOp>(m.getBoolAttr(false));
+                     auto search = m.create<scf::ForOp>(
+                         toIndex(read(memberStart, node)), toIndex(read(memberEnd, node)),
+                         m.create<arith::ConstantIndexOp>(1), no,
+                         [&](OpBuilder &inner, Location innerLoc, Value i, ValueRange found) {
+                           ImplicitLocOpBuilder k(innerLoc, inner);
+                           Value same =
+                               k.create<arith::CmpFOp>(P::OEQ, feature, k.create<tensor::ExtractOp>(members, i));
+                           k.create<scf::YieldOp>(k.create<arith::OrIOp>(found[0], same).getResult());
+                         });
+                     test = search.getResult(0);
+                   }
+                   if (!holds) {
+                     holds = test;
+                     continue;
+                   }
+                   Value isMode = m.create<arith::CmpIOp>(arith::CmpIPredicate::eq, mode,
+                                                          m.create<arith::ConstantOp>(m.getI64IntegerAttr(used)));
+                   holds = m.create<arith::SelectOp>(isMode, test, holds);
+                 }
+                 if (llvm::any_of(t.missing, [](int64_t tracks) { return tracks != 0; })) {
+                   Value tracks = m.create<arith::CmpIOp>(arith::CmpIPredicate::ne, read(missing, node), none);
+                   Value isNaN = m.create<arith::CmpFOp>(arith::CmpFPredicate::UNO, feature, feature);
+                   holds = m.create<arith::OrIOp>(holds, m.create<arith::AndIOp>(tracks, isNaN));
+                 }
+                 Value next = m.create<arith::SelectOp>(holds, read(onTrue, node), read(onFalse, node));
+                 m.create<scf::YieldOp>(m.create<arith::SelectOp>(isNode, next, carried[0]).getResult());
+               }).getResult(0);
+        Value minusOne = n.create<arith::ConstantOp>(n.getI64IntegerAttr(-1));
+        return n.create<arith::SubIOp>(minusOne, node);
+      });
 }
 
 /// scores[row, target] of the leaves, in `compute`.

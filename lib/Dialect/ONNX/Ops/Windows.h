@@ -106,8 +106,8 @@ struct Windows {
   /// may be more than `high`.
   std::pair<OpFoldResult, OpFoldResult> padding(LinalgBuilder &b, OpFoldResult in, OpFoldResult out, int64_t i) const {
     OpFoldResult zero = b.getIndexAttr(0);
-    OpFoldResult need = b.add(b.mul(b.sub(out, b.getIndexAttr(1)), b.getIndexAttr(strides[i])),
-                              b.getIndexAttr(extent(i)));
+    OpFoldResult need =
+        b.add(b.mul(b.sub(out, b.getIndexAttr(1)), b.getIndexAttr(strides[i])), b.getIndexAttr(extent(i)));
     if (isSame()) {
       OpFoldResult total = b.maximum(b.sub(need, in), zero);
       OpFoldResult half = b.floorDiv(total, b.getIndexAttr(2)), rest = b.sub(total, half);

@@ -11,12 +11,12 @@
 
 #include "Dialect/ONNX/Transforms/ConvertOpset.h"
 #include "Dialect/ONNX/IR/ONNXBase.h"
-#include "OlderForms.h"
 #include "Dialect/ONNX/Transforms/ExpandFunctions.h"
 #include "Dialect/ONNX/Transforms/Passes.h"
 #include "Dialect/OpBehavior.h"
 #include "Dialect/OperatorSets.h"
 #include "Dialect/VersionSteps.h"
+#include "OlderForms.h"
 #include "mlir/IR/Verifier.h"
 #include "mlir/Pass/PassManager.h"
 #include "llvm/ADT/StringMap.h"
@@ -40,8 +40,7 @@ class Errors {
 public:
   explicit Errors(MLIRContext *context) : context(context) {}
 
-  template <typename Function>
-  LogicalResult collect(Function function) {
+  template <typename Function> LogicalResult collect(Function function) {
     ScopedDiagnosticHandler handler(context, [&](Diagnostic &diagnostic) {
       errors.push_back(std::move(diagnostic));
       return success();
@@ -120,8 +119,7 @@ private:
         errors.clear();
       }
     }
-    return errors.collect(
-        [&] { return module.emitError("the operators' steps do not lead to the wanted opset"); });
+    return errors.collect([&] { return module.emitError("the operators' steps do not lead to the wanted opset"); });
   }
 
   LogicalResult inferShapes() {
@@ -137,9 +135,9 @@ private:
     if (!versioned)
       return false;
     auto opset = opsets.find(versioned.getDomain());
-    return opset != opsets.end() && (opset->second > getNewestOpset(versioned.getDomain()) ||
-                                     versioned.getSinceVersion() != find(versioned, opset->second) ||
-                                     versioned.isDeprecated());
+    return opset != opsets.end() &&
+           (opset->second > getNewestOpset(versioned.getDomain()) ||
+            versioned.getSinceVersion() != find(versioned, opset->second) || versioned.isDeprecated());
   }
 
   // Since-version of the operator's schema at an opset; 0 if it has none there.
@@ -168,8 +166,7 @@ private:
   }
 
   // Tries one way; takes back what it made before it failed.
-  template <typename Function>
-  LogicalResult attempt(Operation *op, Function function) {
+  template <typename Function> LogicalResult attempt(Operation *op, Function function) {
     rewriter.setInsertionPoint(op);
     created.ops.clear();
     if (succeeded(function()))

@@ -94,7 +94,8 @@ private:
   Value neg(Value a) { return create("Neg", a); }
   Value where(Value condition, Value a, Value b) { return create("Where", {condition, a, b}, {}, elementType(a)); }
   Value transposed(Value value) {
-    SmallVector<int64_t> permutation = llvm::to_vector(llvm::seq<int64_t>(0, cast<ShapedType>(value.getType()).getRank()));
+    SmallVector<int64_t> permutation =
+        llvm::to_vector(llvm::seq<int64_t>(0, cast<ShapedType>(value.getType()).getRank()));
     std::swap(permutation[permutation.size() - 1], permutation[permutation.size() - 2]);
     return create("Transpose", value, builder.getNamedAttr("perm", builder.getDenseI64ArrayAttr(permutation)));
   }

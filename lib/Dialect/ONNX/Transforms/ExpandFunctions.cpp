@@ -1,8 +1,8 @@
 //===- ExpandFunctions.cpp - onnx-expand-functions ------------------------===//
 
+#include "Dialect/ONNX/Transforms/ExpandFunctions.h"
 #include "Dialect/ONNX/IR/ElementKinds.h"
 #include "Dialect/ONNX/IR/ONNXBase.h"
-#include "Dialect/ONNX/Transforms/ExpandFunctions.h"
 #include "Dialect/ONNX/Transforms/Passes.h"
 #include "Dialect/OpBehavior.h"
 #include "Dialect/OperatorSets.h"
@@ -45,8 +45,7 @@ static void computeInFloat(Operation *op) {
 // Results whose types the body leaves open keep the op's.
 LogicalResult expandFunctionBody(Operation *op) {
   // Its body is made of version 13, where NegativeLogLikelihoodLoss does not take bfloat16.
-  if (getUnversionedName(op) == "SoftmaxCrossEntropyLoss" &&
-      getElementTypeOrSelf(op->getOperand(0).getType()).isBF16())
+  if (getUnversionedName(op) == "SoftmaxCrossEntropyLoss" && getElementTypeOrSelf(op->getOperand(0).getType()).isBF16())
     computeInFloat(op);
   FailureOr<OwningOpRef<ModuleOp>> body = importFunctionBody(op);
   if (failed(body))

@@ -6,9 +6,9 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "Differentiator.h"
 #include "Dialect/ONNX/IR/ValueNames.h"
 #include "Dialect/ONNX/Transforms/Passes.h"
+#include "Differentiator.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/IRMapping.h"
 #include "llvm/ADT/SetVector.h"
@@ -88,7 +88,8 @@ LogicalResult Differentiator::reduction(Operation *op) {
   if (op->getNumOperands() > 1 && !axes)
     return refuse(op) << "its axes are not known";
   bool none = axes && axes->empty();
-  if (auto noop = op->getAttrOfType<IntegerAttr>("noop_with_empty_axes"); noop && noop.getInt() != 0 && (none || !axes)) {
+  if (auto noop = op->getAttrOfType<IntegerAttr>("noop_with_empty_axes");
+      noop && noop.getInt() != 0 && (none || !axes)) {
     accumulate(x, g);
     return success();
   }
@@ -109,7 +110,9 @@ LogicalResult Differentiator::reduction(Operation *op) {
 LogicalResult Differentiator::softmax(Operation *op) {
   Value x = op->getOperand(0), y = op->getResult(0), g = gradients.lookup(y);
   auto attr = op->getAttrOfType<IntegerAttr>("axis");
-  int64_t version = cast<VersionedOpInterface>(op).getSinceVersion(), axis = attr ? attr.getInt() : version < 13 ? 1 : -1;
+  int64_t version = cast<VersionedOpInterface>(op).getSinceVersion(), axis = attr           ? attr.getInt()
+                                                                             : version < 13 ? 1
+                                                                                            : -1;
   // Before 13, all dimensions from the axis on are one.
   auto type = dyn_cast<RankedTensorType>(x.getType());
   if (version < 13 && (!type || (axis != -1 && axis != type.getRank() - 1)))
@@ -146,54 +149,45 @@ LogicalResult Differentiator::differentiate(Operation *op) {
     return refuse(op) << "it does not compute with real numbers";
 
   // One input, the same shape.
-  auto unary = llvm::StringSwitch<Value (*)(Differentiator &, Value, Value, Value)>(name)
-                   .Case("Acos", [](auto &d, Value x, Value y, Value g) {
-                     return d.neg(d.div(g, d.create("Sqrt", d.sub(d.number(x, 1), d.mul(x, x)))));
-                   })
-                   .Case("Acosh", [](auto &d, Value x, Value y, Value g) {
-                     return d.div(g, d.create("Sqrt", d.sub(d.mul(x, x), d.number(x, 1))));
-                   })
-                   .Case("Asin", [](auto &d, Value x, Value y, Value g) {
-                     return d.div(g, d.create("Sqrt", d.sub(d.number(x, 1), d.mul(x, x))));
-                   })
-                   .Case("Asinh", [](auto &d, Value x, Value y, Value g) {
-                     return d.div(g, d.create("Sqrt", d.add(d.mul(x, x), d.number(x, 1))));
-                   })
-                   .Case("Atan", [](auto &d, Value x, Value y, Value g) {
-                     return d.div(g, d.add(d.mul(x, x), d.number(x, 1)));
-                   })
-                   .Case("Atanh", [](auto &d, Value x, Value y, Value g) {
-                     return d.div(g, d.sub(d.number(x, 1), d.mul(x, x)));
-                   })
-                   .Case("Cosh", [](auto &d, Value x, Value y, Value g) { return d.mul(g, d.create("Sinh", x)); })
-                   .Case("Sinh", [](auto &d, Value x, Value y, Value g) { return d.mul(g, d.create("Cosh", x)); })
-                   .Case("Tan", [](auto &d, Value x, Value y, Value g) {
-                     return d.mul(g, d.add(d.mul(y, y), d.number(y, 1)));
-                   })
-                   .Case("Abs", [](auto &d, Value x, Value y, Value g) { return d.mul(g, d.create("Sign", x)); })
-                   .Case("Cos", [](auto &d, Value x, Value y, Value g) { return d.neg(d.mul(g, d.create("Sin", x))); })
-                   .Case("Erf", [](auto &d, Value x, Value y, Value g) {
-                     return d.mul(g, d.mul(d.create("Exp", d.neg(d.mul(x, x))), d.number(x, 1.1283791670955126)));
-                   })
-                   .Case("Exp", [](auto &d, Value x, Value y, Value g) { return d.mul(g, y); })
-                   .Case("Identity", [](auto &d, Value x, Value y, Value g) { return g; })
-                   .Case("Log", [](auto &d, Value x, Value y, Value g) { return d.div(g, x); })
-                   .Case("Neg", [](auto &d, Value x, Value y, Value g) { return d.neg(g); })
-                   .Case("Reciprocal", [](auto &d, Value x, Value y, Value g) { return d.neg(d.mul(g, d.mul(y, y))); })
-                   .Case("Relu", [](auto &d, Value x, Value y, Value g) {
-                     Value zero = d.number(x, 0);
-                     return d.where(d.create("Greater", {x, zero}, {}, d.builder.getI1Type()), g, zero);
-                   })
-                   .Case("Sigmoid", [](auto &d, Value x, Value y, Value g) {
-                     return d.mul(g, d.mul(y, d.sub(d.number(y, 1), y)));
-                   })
-                   .Case("Sin", [](auto &d, Value x, Value y, Value g) { return d.mul(g, d.create("Cos", x)); })
-                   .Case("Softplus", [](auto &d, Value x, Value y, Value g) { return d.mul(g, d.create("Sigmoid", x)); })
-                   .Case("Sqrt", [](auto &d, Value x, Value y, Value g) { return d.div(g, d.add(y, y)); })
-                   .Case("Tanh", [](auto &d, Value x, Value y, Value g) {
-                     return d.mul(g, d.sub(d.number(y, 1), d.mul(y, y)));
-                   })
-                   .Default(nullptr);
+  auto unary =
+      llvm::StringSwitch<Value (*)(Differentiator &, Value, Value, Value)>(name)
+          .Case("Acos", [](auto &d, Value x, Value y,
+                           Value g) { return d.neg(d.div(g, d.create("Sqrt", d.sub(d.number(x, 1), d.mul(x, x))))); })
+          .Case("Acosh", [](auto &d, Value x, Value y,
+                            Value g) { return d.div(g, d.create("Sqrt", d.sub(d.mul(x, x), d.number(x, 1)))); })
+          .Case("Asin", [](auto &d, Value x, Value y,
+                           Value g) { return d.div(g, d.create("Sqrt", d.sub(d.number(x, 1), d.mul(x, x)))); })
+          .Case("Asinh", [](auto &d, Value x, Value y,
+                            Value g) { return d.div(g, d.create("Sqrt", d.add(d.mul(x, x), d.number(x, 1)))); })
+          .Case("Atan", [](auto &d, Value x, Value y, Value g) { return d.div(g, d.add(d.mul(x, x), d.number(x, 1))); })
+          .Case("Atanh",
+                [](auto &d, Value x, Value y, Value g) { return d.div(g, d.sub(d.number(x, 1), d.mul(x, x))); })
+          .Case("Cosh", [](auto &d, Value x, Value y, Value g) { return d.mul(g, d.create("Sinh", x)); })
+          .Case("Sinh", [](auto &d, Value x, Value y, Value g) { return d.mul(g, d.create("Cosh", x)); })
+          .Case("Tan", [](auto &d, Value x, Value y, Value g) { return d.mul(g, d.add(d.mul(y, y), d.number(y, 1))); })
+          .Case("Abs", [](auto &d, Value x, Value y, Value g) { return d.mul(g, d.create("Sign", x)); })
+          .Case("Cos", [](auto &d, Value x, Value y, Value g) { return d.neg(d.mul(g, d.create("Sin", x))); })
+          .Case("Erf",
+                [](auto &d, Value x, Value y, Value g) {
+                  return d.mul(g, d.mul(d.create("Exp", d.neg(d.mul(x, x))), d.number(x, 1.1283791670955126)));
+                })
+          .Case("Exp", [](auto &d, Value x, Value y, Value g) { return d.mul(g, y); })
+          .Case("Identity", [](auto &d, Value x, Value y, Value g) { return g; })
+          .Case("Log", [](auto &d, Value x, Value y, Value g) { return d.div(g, x); })
+          .Case("Neg", [](auto &d, Value x, Value y, Value g) { return d.neg(g); })
+          .Case("Reciprocal", [](auto &d, Value x, Value y, Value g) { return d.neg(d.mul(g, d.mul(y, y))); })
+          .Case("Relu",
+                [](auto &d, Value x, Value y, Value g) {
+                  Value zero = d.number(x, 0);
+                  return d.where(d.create("Greater", {x, zero}, {}, d.builder.getI1Type()), g, zero);
+                })
+          .Case("Sigmoid",
+                [](auto &d, Value x, Value y, Value g) { return d.mul(g, d.mul(y, d.sub(d.number(y, 1), y))); })
+          .Case("Sin", [](auto &d, Value x, Value y, Value g) { return d.mul(g, d.create("Cos", x)); })
+          .Case("Softplus", [](auto &d, Value x, Value y, Value g) { return d.mul(g, d.create("Sigmoid", x)); })
+          .Case("Sqrt", [](auto &d, Value x, Value y, Value g) { return d.div(g, d.add(y, y)); })
+          .Case("Tanh", [](auto &d, Value x, Value y, Value g) { return d.mul(g, d.sub(d.number(y, 1), d.mul(y, y))); })
+          .Default(nullptr);
   if (unary) {
     accumulate(x, unary(*this, x, y, g));
     return success();
@@ -380,8 +374,9 @@ struct ExpandGradientsPass : impl::ExpandGradientsPassBase<ExpandGradientsPass> 
     SmallVector<Value> gradients;
     for (auto [result, input] : llvm::zip(op->getResults(), inputs)) {
       if (eraseShape(result.getType()) != eraseShape(input.getType()))
-        return op->emitOpError("has a gradient of type ") << result.getType() << " for an input of type "
-                                                          << input.getType(), failure();
+        return op->emitOpError("has a gradient of type ")
+                   << result.getType() << " for an input of type " << input.getType(),
+               failure();
       Value gradient = differentiator.gradientOf(input);
       gradients.push_back(gradient);
       if (gradient.getType() != result.getType())

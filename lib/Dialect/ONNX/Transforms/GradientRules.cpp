@@ -64,7 +64,8 @@ Value Differentiator::sizes(Value value, int64_t begin, std::optional<int64_t> e
 Value Differentiator::scattered(Value positions, Value gradient, Value count) {
   Value room = create("Expand", {number(gradient, 0), create("Add", {count, list(1)})});
   NamedAttribute sum = builder.getNamedAttr("reduction", builder.getStringAttr("add"));
-  Value all = create("ScatterElements", {room, create("Reshape", {positions, list(-1)}), create("Reshape", {gradient, list(-1)})},
+  Value all = create("ScatterElements",
+                     {room, create("Reshape", {positions, list(-1)}), create("Reshape", {gradient, list(-1)})},
                      {integer("axis", 0), sum});
   return create("Slice", {all, list(1), list(std::numeric_limits<int64_t>::max()), list(0)});
 }
@@ -191,8 +192,8 @@ LogicalResult Differentiator::convolution(Operation *op) {
     // The transposed convolution, longer at the end by what the stride left out, cut to the input's sizes.
     SmallVector<int64_t> more = llvm::map_to_vector(strides, [](int64_t s) { return s - 1; });
     Value wide = create("ConvTranspose", {g, w},
-                           {integers("dilations", dilations), integer("group", group), integers("output_padding", more),
-                            integers("pads", pads), integers("strides", strides)});
+                        {integers("dilations", dilations), integer("group", group), integers("output_padding", more),
+                         integers("pads", pads), integers("strides", strides)});
     accumulate(x, create("Slice", {wide, zeros, sizes(x, 2), list(axes)}));
   }
   if (needs(w)) {
@@ -208,11 +209,12 @@ LogicalResult Differentiator::convolution(Operation *op) {
     Value perGroup = create("Div", {sizes(x, 1, 2), groups});
     data = create("Reshape", {data, create("Concat", {n, groups, perGroup, rest}, integer("axis", 0))});
     data = create("Transpose", data, integers("perm", order));
-    data = create("Reshape", {data, create("Concat", {perGroup, create("Mul", {groups, n}), rest}, integer("axis", 0))});
+    data =
+        create("Reshape", {data, create("Concat", {perGroup, create("Mul", {groups, n}), rest}, integer("axis", 0))});
     Value kernel = create("Transpose", g, integers("perm", swap));
     Value wide = create("Conv", {data, kernel},
-                           {integers("dilations", strides), integer("group", group), integers("pads", pads),
-                            integers("strides", dilations)});
+                        {integers("dilations", strides), integer("group", group), integers("pads", pads),
+                         integers("strides", dilations)});
     Value cut = create("Slice", {wide, zeros, sizes(w, 2), list(axes)});
     accumulate(w, create("Transpose", cut, integers("perm", swap)));
   }
@@ -273,7 +275,8 @@ LogicalResult Differentiator::maxPool(Operation *op) {
   if (auto order = op->getAttrOfType<IntegerAttr>("storage_order"); order && order.getInt() != 0)
     return refuse(op) << "there is no rule for column-major order";
   Type i64 = builder.getI64Type();
-  OperationState state(loc, *lookupOperator(builder.getContext(), "ai.onnx", "MaxPool", getNewestOpset("ai.onnx")).name);
+  OperationState state(loc,
+                       *lookupOperator(builder.getContext(), "ai.onnx", "MaxPool", getNewestOpset("ai.onnx")).name);
   state.addOperands(x);
   for (NamedAttribute attr : op->getAttrs())
     if (attr.getName() != "resultSegmentSizes")
@@ -344,15 +347,17 @@ LogicalResult Differentiator::einsum(Operation *op) {
       }
     if (llvm::any_of(terms[i], [&](char c) { return given.find(c) == std::string::npos; }))
       return refuse(op) << "there is no rule for the equation " << equation;
-    accumulate(operand, create("Einsum", inputs, builder.getNamedAttr("equation", builder.getStringAttr(others + "->" + terms[i].str()))));
+    accumulate(operand,
+               create("Einsum", inputs,
+                      builder.getNamedAttr("equation", builder.getStringAttr(others + "->" + terms[i].str()))));
   }
   return success();
 }
 
 std::optional<LogicalResult> Differentiator::rule(Operation *op, StringRef name) {
   static const llvm::StringSet<> movements{
-      "CenterCropPad", "Compress", "DepthToSpace", "Gather", "GatherElements", "GatherND", "Pad", "ReverseSequence", "Slice",
-      "SpaceToDepth", "Split", "Tile", "Trilu"};
+      "CenterCropPad",   "Compress", "DepthToSpace", "Gather", "GatherElements", "GatherND", "Pad",
+      "ReverseSequence", "Slice",    "SpaceToDepth", "Split",  "Tile",           "Trilu"};
   static const llvm::StringSet<> steps{"Ceil", "Floor", "Round", "Sign"};
   auto text = [&](StringRef attribute, StringRef absent) {
     auto attr = op->getAttrOfType<StringAttr>(attribute);
@@ -399,7 +404,8 @@ std::optional<LogicalResult> Differentiator::rule(Operation *op, StringRef name)
   if (name == "GlobalAveragePool") {
     Type i64 = builder.getI64Type();
     Value count = create("Div", {create("Size", x, {}, i64), create("Size", y, {}, i64)});
-    count = create("Cast", count, integer("to", onnx::getDataType(*onnx::getElementKind(elementType(x)))), elementType(x));
+    count =
+        create("Cast", count, integer("to", onnx::getDataType(*onnx::getElementKind(elementType(x)))), elementType(x));
     accumulate(x, create("Expand", {div(g, count), shapeOf(x)}));
     return success();
   }

@@ -47,7 +47,8 @@ public:
                     .Case("Where", &Forms::choose)
                     .Default(nullptr);
     Value value = form ? (this->*form)() : Value();
-    if (!value || !llvm::all_of(made, [](Operation *node) { return succeeded(node->getName().verifyInvariants(node)); }))
+    if (!value ||
+        !llvm::all_of(made, [](Operation *node) { return succeeded(node->getName().verifyInvariants(node)); }))
       return failure();
     value.setType(op->getResult(0).getType());
     b.replaceOp(op, value);
@@ -72,7 +73,9 @@ private:
     return made.emplace_back(createVersion(b, op->getLoc(), name, version, inputs, attrs, result))->getResult(0);
   }
   // Of the first operand's element type.
-  Value same(StringRef name, int64_t version, Value x, Value y) { return make(name, version, {x, y}, anyShape(elementOf(x))); }
+  Value same(StringRef name, int64_t version, Value x, Value y) {
+    return make(name, version, {x, y}, anyShape(elementOf(x)));
+  }
   Value add(Value x, Value y) { return same("Add", 14, x, y); }
   Value sub(Value x, Value y) { return same("Sub", 14, x, y); }
   Value mul(Value x, Value y) { return same("Mul", 14, x, y); }
@@ -81,7 +84,9 @@ private:
   Value greater(Value x, Value y) { return compare("Greater", x, y); }
   Value logical(StringRef name, Value x, Value y) { return make(name, 7, {x, y}, anyShape(b.getI1Type())); }
   Value negate(Value x) { return make("Not", 1, {x}, anyShape(b.getI1Type())); }
-  Value where(Value condition, Value x, Value y) { return make("Where", 16, {condition, x, y}, anyShape(elementOf(x))); }
+  Value where(Value condition, Value x, Value y) {
+    return make("Where", 16, {condition, x, y}, anyShape(elementOf(x)));
+  }
   Value convert(Value x, Type element) {
     if (elementOf(x) == element)
       return x;
@@ -97,7 +102,9 @@ private:
   }
   Value integers(ArrayRef<int64_t> values) { return makeIntegers(b, op->getLoc(), values); }
   Value scalar(Type element, double value) { return makeScalar(b, op->getLoc(), element, value); }
-  Value reshape(Value x, ArrayRef<int64_t> shape) { return make("Reshape", 25, {x, integers(shape)}, anyShape(elementOf(x))); }
+  Value reshape(Value x, ArrayRef<int64_t> shape) {
+    return make("Reshape", 25, {x, integers(shape)}, anyShape(elementOf(x)));
+  }
   Value initializer(ElementsAttr value) { return b.create<onnx::InitializerOp>(op->getLoc(), value); }
 
   static std::optional<int64_t> knownCount(Value list) {
@@ -189,7 +196,8 @@ private:
     Value inRange = less(amount, scalar(bits, element.getWidth()));
     amount = where(inRange, amount, zero);
     auto shift = [&](Value value) {
-      Value shifted = make("BitShift", 11, {value, amount}, anyShape(bits), op->getAttrDictionary().getNamed("direction").value());
+      Value shifted =
+          make("BitShift", 11, {value, amount}, anyShape(bits), op->getAttrDictionary().getNamed("direction").value());
       return where(inRange, shifted, zero);
     };
     if (element.isUnsigned() || isLeft)
@@ -507,7 +515,8 @@ private:
   Value resize() {
     auto axes = op->getAttrOfType<DenseI64ArrayAttr>("axes");
     auto policy = op->getAttrOfType<StringAttr>("keep_aspect_ratio_policy");
-    Value x = op->getOperand(0), roi = getFormalInput(op, 1), scales = getFormalInput(op, 2), sizes = getFormalInput(op, 3);
+    Value x = op->getOperand(0), roi = getFormalInput(op, 1), scales = getFormalInput(op, 2),
+          sizes = getFormalInput(op, 3);
     std::optional<Shape> shape = getShape(x.getType());
     if (!axes || !shape || (policy && policy.getValue() != "stretch"))
       return {};
@@ -529,7 +538,8 @@ private:
       SmallVector<Attribute> attrs;
       for (double value : values)
         attrs.push_back(b.getFloatAttr(element, value));
-      return initializer(DenseElementsAttr::get(RankedTensorType::get({static_cast<int64_t>(values.size())}, element), attrs));
+      return initializer(
+          DenseElementsAttr::get(RankedTensorType::get({static_cast<int64_t>(values.size())}, element), attrs));
     };
     if (scales)
       scales = take(join({constants(elementOf(scales), {1.0}), scales}),

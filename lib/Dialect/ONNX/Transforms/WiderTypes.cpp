@@ -20,14 +20,52 @@ namespace strata {
 
 // What only moves elements, or compares them: right in every type that holds the values.
 static bool keepsElements(StringRef name) {
-  static const llvm::StringSet<> names = {
-      "ArgMax",      "ArgMin",       "CenterCropPad", "Clip",           "Compress",  "Concat",          "DepthToSpace",
-      "Equal",       "Expand",       "Flatten",       "Gather",         "GatherND",  "GatherElements",  "Greater",
-      "Identity",    "Less",         "LessOrEqual",   "GreaterOrEqual", "Max",       "MaxPool",         "Min",
-      "NonZero",     "OneHot",       "Pad",           "ReduceMax",      "ReduceMin", "Relu",            "Reshape",
-      "Scatter",     "ScatterND",    "Shape",         "Sign",           "Size",      "ScatterElements", "Slice",
-      "Split",       "SpaceToDepth", "Squeeze",       "Tile",           "TopK",      "ReverseSequence", "Transpose",
-      "Trilu",       "Unique",       "Unsqueeze",     "Where"};
+  static const llvm::StringSet<> names = {"ArgMax",
+                                          "ArgMin",
+                                          "CenterCropPad",
+                                          "Clip",
+                                          "Compress",
+                                          "Concat",
+                                          "DepthToSpace",
+                                          "Equal",
+                                          "Expand",
+                                          "Flatten",
+                                          "Gather",
+                                          "GatherND",
+                                          "GatherElements",
+                                          "Greater",
+                                          "Identity",
+                                          "Less",
+                                          "LessOrEqual",
+                                          "GreaterOrEqual",
+                                          "Max",
+                                          "MaxPool",
+                                          "Min",
+                                          "NonZero",
+                                          "OneHot",
+                                          "Pad",
+                                          "ReduceMax",
+                                          "ReduceMin",
+                                          "Relu",
+                                          "Reshape",
+                                          "Scatter",
+                                          "ScatterND",
+                                          "Shape",
+                                          "Sign",
+                                          "Size",
+                                          "ScatterElements",
+                                          "Slice",
+                                          "Split",
+                                          "SpaceToDepth",
+                                          "Squeeze",
+                                          "Tile",
+                                          "TopK",
+                                          "ReverseSequence",
+                                          "Transpose",
+                                          "Trilu",
+                                          "Unique",
+                                          "Unsqueeze",
+                                          "Where"};
   return names.contains(name);
 }
 
@@ -40,10 +78,11 @@ static bool isModular(StringRef name) {
 
 // Operators that are about types, or draw random numbers.
 static bool isAboutTypes(StringRef name) {
-  static const llvm::StringSet<> names = {"Bernoulli", "Cast",         "CastLike",    "Constant", "ConstantOfShape", "Dropout",
-                                          "EyeLike",   "ImageDecoder", "Multinomial", "Range"};
+  static const llvm::StringSet<> names = {"Bernoulli", "Cast",    "CastLike",     "Constant",    "ConstantOfShape",
+                                          "Dropout",   "EyeLike", "ImageDecoder", "Multinomial", "Range"};
   return names.contains(name) || name.starts_with("Bit") || name.starts_with("Optional") ||
-         name.starts_with("Random") || name.contains("Linear") || (name.contains("Sequence") && name != "ReverseSequence");
+         name.starts_with("Random") || name.contains("Linear") ||
+         (name.contains("Sequence") && name != "ReverseSequence");
 }
 
 static SmallVector<Type> widerTypes(StringRef name, Type element) {
@@ -87,7 +126,8 @@ struct Widening {
   }
 
   Value cast(Value value, Type element) {
-    auto to = rewriter.getNamedAttr("to", rewriter.getI64IntegerAttr(onnx::getDataType(*onnx::getElementKind(element))));
+    auto to =
+        rewriter.getNamedAttr("to", rewriter.getI64IntegerAttr(onnx::getDataType(*onnx::getElementKind(element))));
     Type type = mlir::cast<TensorType>(value.getType()).clone(element);
     return createVersion(rewriter, op->getLoc(), "Cast", 28, value, to, type)->getResult(0);
   }

@@ -82,9 +82,8 @@ struct Accumulation {
   /// Where all operands are 64-bit integers or narrower, and so is the result, nothing is rounded.
   bool countsExactly(TypeRange operands) const {
     auto integer = dyn_cast<IntegerType>(element);
-    return integer && integer.getWidth() == 64 && llvm::all_of(operands, [](Type type) {
-             return isa<IntegerType>(cast<TensorType>(type).getElementType());
-           });
+    return integer && integer.getWidth() == 64 &&
+           llvm::all_of(operands, [](Type type) { return isa<IntegerType>(cast<TensorType>(type).getElementType()); });
   }
   /// More elements than fit into the address space are an error before they are asked for.
   int64_t getMostElements() const {
@@ -155,7 +154,7 @@ static FailureOr<std::optional<Sequence>> evaluate(ShapeContext &c, const Accumu
       return c.emitError() << type.notFinite(i);
     if (i == kStep && number == 0)
       return c.emitError() << type.zero();
-    bool fits = type.isInteger     ? operand->isInteger || (number >= -0x1p63 && number < type.getLimit())
+    bool fits = type.isInteger      ? operand->isInteger || (number >= -0x1p63 && number < type.getLimit())
                 : type.type.isF32() ? std::isfinite(static_cast<float>(number))
                                     : true;
     if (!fits)
@@ -316,8 +315,8 @@ OpFoldResult RangeLowering::countNumbers() {
   return asIndex(b.createOrFold<arith::MaxSIOp>(integer, b.scalarInt(b.getI64Type(), 0)));
 }
 
-// The same for integers, exactly. The span has up to 66 bits, and there is no division of such: the upper 64 are divided
-// as such, the last two by shifting and subtracting.
+// The same for integers, exactly. The span has up to 66 bits, and there is no division of such: the upper 64 are
+// divided as such, the last two by shifting and subtracting.
 OpFoldResult RangeLowering::countIntegers() {
   Type i64 = b.getI64Type(), i128 = b.getIntegerType(128);
   auto number = [&](int64_t value) { return b.create<arith::ConstantOp>(IntegerAttr::get(i128, value)).getResult(); };
@@ -352,16 +351,17 @@ OpFoldResult RangeLowering::count() {
 
 Value RangeLowering::elements(OpFoldResult count) {
   Value start = accumulated(kStart), step = accumulated(kStep);
-  return b.generate({count}, getSeamElementType(type.element), [&](ImplicitLocOpBuilder &n, ValueRange indices) -> Value {
-    Value i = n.create<arith::IndexCastOp>(n.getI64Type(), indices[0]);
-    if (type.isInteger) {
-      Value value = n.create<arith::AddIOp>(start, n.create<arith::MulIOp>(i, step));
-      return scalar::convert(n, value, n.getI64Type(), type.element);
-    }
-    // Rounded once in the accumulation type.
-    Value value = n.create<math::FmaOp>(n.create<arith::SIToFPOp>(type.type, i), step, start);
-    return scalar::convert(n, value, type.type, type.element);
-  });
+  return b.generate({count}, getSeamElementType(type.element),
+                    [&](ImplicitLocOpBuilder &n, ValueRange indices) -> Value {
+                      Value i = n.create<arith::IndexCastOp>(n.getI64Type(), indices[0]);
+                      if (type.isInteger) {
+                        Value value = n.create<arith::AddIOp>(start, n.create<arith::MulIOp>(i, step));
+                        return scalar::convert(n, value, n.getI64Type(), type.element);
+                      }
+                      // Rounded once in the accumulation type.
+                      Value value = n.create<math::FmaOp>(n.create<arith::SIToFPOp>(type.type, i), step, start);
+                      return scalar::convert(n, value, type.type, type.element);
+                    });
 }
 
 static FailureOr<SmallVector<Value>> lowerRange(Operation *operation, ValueRange operands, LinalgBuilder &b) {
@@ -378,8 +378,6 @@ static FailureOr<SmallVector<Value>> lowerRange(Operation *operation, ValueRange
 }
 
 STRATA_SLICE_OF(ov, Range) {
-  ops.add("Range", {.verify = verifyRange,
-                    .inferShapes = inferRange,
-                    .inferValues = inferElements,
-                    .lower = lowerRange});
+  ops.add("Range",
+          {.verify = verifyRange, .inferShapes = inferRange, .inferValues = inferElements, .lower = lowerRange});
 }

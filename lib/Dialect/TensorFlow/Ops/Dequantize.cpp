@@ -61,10 +61,10 @@ static LogicalResult verifyDequantize(Operation *operation) {
     for (const Dim &dim : *shape)
       count = count * dim;
     if (count.isStatic() && count.size != slices.size)
-      return op.emitOpError("needs ")
-             << slices.size << (axis < 0 ? " range for the tensor" : " ranges, one per slice along axis ")
-             << (axis < 0 ? std::string() : std::to_string(axis)) << ", but " << name << " has " << count.size
-             << " elements";
+      return op.emitOpError("needs ") << slices.size
+                                      << (axis < 0 ? " range for the tensor" : " ranges, one per slice along axis ")
+                                      << (axis < 0 ? std::string() : std::to_string(axis)) << ", but " << name
+                                      << " has " << count.size << " elements";
     if (shape->size() != 1 && slices.size != 1)
       return op.emitOpError("with an axis the ranges must be 1-D, but ") << name << " is of rank " << shape->size();
   }
@@ -237,8 +237,8 @@ static FailureOr<SmallVector<Value>> lowerDequantize(Operation *operation, Value
 
   // What the verifier could not tell.
   OpFoldResult slices = axis < 0 ? OpFoldResult(b.getIndexAttr(1)) : b.dim(input, axis);
-  bool perSlice = axis >= 0 && q.mode != Mode::minFirst && rankOf(min) == 1 && rankOf(max) == 1 &&
-                  getConstantIntValue(slices) != 1;
+  bool perSlice =
+      axis >= 0 && q.mode != Mode::minFirst && rankOf(min) == 1 && rankOf(max) == 1 && getConstantIntValue(slices) != 1;
   if (!perSlice)
     b.checkEqual(slices, b.getIndexAttr(1),
                  q.mode == Mode::minFirst ? "the mode MIN_FIRST takes one range, not one per slice"
@@ -256,9 +256,8 @@ static FailureOr<SmallVector<Value>> lowerDequantize(Operation *operation, Value
     isWhole = b.scalarInt(b.getI1Type(), 1);
     Value low = b.extractScalar(min), high = b.extractScalar(max);
     Value scale = q.scale(b, low, high), offset = q.mode == Mode::scaled ? scale : q.offset(b, low, high);
-    return SmallVector<Value>{b.elementwise(input, result, [&](ImplicitLocOpBuilder &n, ValueRange x) {
-      return body(n, x[0], scale, offset);
-    })};
+    return SmallVector<Value>{b.elementwise(
+        input, result, [&](ImplicitLocOpBuilder &n, ValueRange x) { return body(n, x[0], scale, offset); })};
   }
 
   isWhole = b.compare(arith::CmpIPredicate::eq, slices, b.getIndexAttr(1));
@@ -283,13 +282,11 @@ static FailureOr<SmallVector<Value>> lowerDequantize(Operation *operation, Value
     return generic({min, max}, {one, one, one}, b.empty(slices, b.getF32Type()), compute);
   };
   Value scales = perRange([&](ImplicitLocOpBuilder &n, ValueRange r) { return q.scale(n, r[0], r[1]); });
-  Value offsets = q.mode == Mode::scaled ? scales : perRange([&](ImplicitLocOpBuilder &n, ValueRange r) {
-    return q.offset(n, r[0], r[1]);
-  });
+  Value offsets = q.mode == Mode::scaled
+                      ? scales
+                      : perRange([&](ImplicitLocOpBuilder &n, ValueRange r) { return q.offset(n, r[0], r[1]); });
   return SmallVector<Value>{generic({input, scales, offsets}, {all, along, along, all}, b.empty(b.sizes(input), result),
-                                    [&](ImplicitLocOpBuilder &n, ValueRange x) {
-                                      return body(n, x[0], x[1], x[2]);
-                                    })};
+                                    [&](ImplicitLocOpBuilder &n, ValueRange x) { return body(n, x[0], x[1], x[2]); })};
 }
 
 STRATA_SLICE_OF(tf, Dequantize) {

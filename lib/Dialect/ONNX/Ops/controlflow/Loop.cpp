@@ -206,6 +206,9 @@ static LogicalResult upgradeLoop(Operation *op, PatternRewriter &rewriter) {
 }
 
 STRATA_SLICE(Loop) {
-  ops.add("Loop", {.verify = verifyLoop, .inferShapes = inferLoop, .upgrade = upgradeLoop,
-                   .downgrade = downgradePlainly, .lower = lowerLoop});
+  ops.add("Loop", {.verify = verifyLoop,
+                   .inferShapes = inferLoop,
+                   .upgrade = upgradeLoop,
+                   .downgrade = downgradePlainly,
+                   .lower = lowerLoop});
 }

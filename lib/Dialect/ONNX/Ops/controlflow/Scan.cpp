@@ -277,7 +277,7 @@ static FailureOr<SmallVector<Value>> lowerScan(Operation *op, ValueRange operand
     }
     return next;
   };
-  FailureOr<SmallVector<Value>> results = 
+  FailureOr<SmallVector<Value>> results =
       loopbody::repeat(b, length, values, loopbody::mayChangeSize(types, stacks), iterate);
   if (failed(results))
     return failure();

@@ -21,14 +21,13 @@ static FailureOr<SmallVector<Value>> lowerEyeLike(Operation *op, ValueRange oper
   Type element = getSeamElementType(getElementType(op->getResult(0)));
   Value k = b.index(cast<EyeLikeOp>(op).getK());
   Value result = b.generate(b.sizes(operands[0]), element, [&](ImplicitLocOpBuilder &n, ValueRange indices) {
-    Value onDiagonal = n.create<arith::CmpIOp>(arith::CmpIPredicate::eq, indices[1],
-                                               n.create<arith::AddIOp>(indices[0], k));
-    Value one = n.create<arith::ConstantOp>(n.getOneAttr(element)), zero = n.create<arith::ConstantOp>(n.getZeroAttr(element));
+    Value onDiagonal =
+        n.create<arith::CmpIOp>(arith::CmpIPredicate::eq, indices[1], n.create<arith::AddIOp>(indices[0], k));
+    Value one = n.create<arith::ConstantOp>(n.getOneAttr(element)),
+          zero = n.create<arith::ConstantOp>(n.getZeroAttr(element));
     return n.create<arith::SelectOp>(onDiagonal, one, zero).getResult();
   });
   return SmallVector<Value>{result};
 }
 
-STRATA_SLICE(EyeLike) {
-  ops.add("EyeLike", {.inferShapes = inferEyeLike, .lower = lowerEyeLike});
-}
+STRATA_SLICE(EyeLike) { ops.add("EyeLike", {.inferShapes = inferEyeLike, .lower = lowerEyeLike}); }

@@ -54,8 +54,8 @@ static FailureOr<SmallVector<Value>> lowerMel(Operation *op, ValueRange operands
   Value low = toMel(3), two = b.index(int64_t(2));
   OpFoldResult corners = b.add(bins, two);
   Value step = b.create<arith::DivFOp>(b.create<arith::SubFOp>(toMel(4), low), toFloat(b, b.index(corners)));
-  Value perHertz = b.create<arith::DivFOp>(toFloat(b, b.index(b.add(length, b.getIndexAttr(1)))),
-                                           toFloat(b, b.index(rate)));
+  Value perHertz =
+      b.create<arith::DivFOp>(toFloat(b, b.index(b.add(length, b.getIndexAttr(1)))), toFloat(b, b.index(rate)));
   // The bin of the spectrum in which each corner is.
   Value cornerBins = b.generate({corners}, f64, [&](ImplicitLocOpBuilder &n, ValueRange i) -> Value {
     Value mel = n.create<arith::AddFOp>(n.create<arith::MulFOp>(toFloat(n, i[0]), step), low);
@@ -64,27 +64,30 @@ static FailureOr<SmallVector<Value>> lowerMel(Operation *op, ValueRange operands
     return n.create<math::FloorOp>(n.create<arith::MulFOp>(hertz, perHertz));
   });
   Sizes sizes{b.add(b.floorDiv(length, b.getIndexAttr(2)), b.getIndexAttr(1)), bins};
-  return SmallVector<Value>{b.generate(sizes, getSeamElementType(element), [&](ImplicitLocOpBuilder &n, ValueRange i) -> Value {
-    using F = arith::CmpFPredicate;
-    auto corner = [&](int64_t k) -> Value {
-      return n.create<tensor::ExtractOp>(
-          cornerBins, ValueRange{n.create<arith::AddIOp>(i[1], n.create<arith::ConstantIndexOp>(k))});
-    };
-    auto between = [&](Value x, F atLeast, Value from, F below, Value to) -> Value {
-      return n.create<arith::AndIOp>(n.create<arith::CmpFOp>(atLeast, x, from), n.create<arith::CmpFOp>(below, x, to));
-    };
-    auto ratio = [&](Value a, Value c, Value d, Value e) -> Value {
-      return n.create<arith::DivFOp>(n.create<arith::SubFOp>(a, c), n.create<arith::SubFOp>(d, e));
-    };
-    Value x = toFloat(n, i[0]), left = corner(0), middle = corner(1), right = corner(2);
-    Value zero = constantFloat(n, f64, 0), one = constantFloat(n, f64, 1);
-    // Rises from the left corner to the middle one, falls to the right one, which it does not reach.
-    Value rising = n.create<arith::SelectOp>(between(x, F::OGE, left, F::OLE, middle), ratio(x, left, middle, left), zero);
-    Value falling = n.create<arith::SelectOp>(between(x, F::OGE, middle, F::OLT, right), ratio(right, x, right, middle),
-                                              rising);
-    Value isMiddle = n.create<arith::CmpFOp>(F::OEQ, x, middle);
-    return scalar::convert(n, n.create<arith::SelectOp>(isMiddle, one, falling), f64, element);
-  })};
+  return SmallVector<Value>{
+      b.generate(sizes, getSeamElementType(element), [&](ImplicitLocOpBuilder &n, ValueRange i) -> Value {
+        using F = arith::CmpFPredicate;
+        auto corner = [&](int64_t k) -> Value {
+          return n.create<tensor::ExtractOp>(
+              cornerBins, ValueRange{n.create<arith::AddIOp>(i[1], n.create<arith::ConstantIndexOp>(k))});
+        };
+        auto between = [&](Value x, F atLeast, Value from, F below, Value to) -> Value {
+          return n.create<arith::AndIOp>(n.create<arith::CmpFOp>(atLeast, x, from),
+                                         n.create<arith::CmpFOp>(below, x, to));
+        };
+        auto ratio = [&](Value a, Value c, Value d, Value e) -> Value {
+          return n.create<arith::DivFOp>(n.create<arith::SubFOp>(a, c), n.create<arith::SubFOp>(d, e));
+        };
+        Value x = toFloat(n, i[0]), left = corner(0), middle = corner(1), right = corner(2);
+        Value zero = constantFloat(n, f64, 0), one = constantFloat(n, f64, 1);
+        // Rises from the left corner to the middle one, falls to the right one, which it does not reach.
+        Value rising =
+            n.create<arith::SelectOp>(between(x, F::OGE, left, F::OLE, middle), ratio(x, left, middle, left), zero);
+        Value falling = n.create<arith::SelectOp>(between(x, F::OGE, middle, F::OLT, right),
+                                                  ratio(right, x, right, middle), rising);
+        Value isMiddle = n.create<arith::CmpFOp>(F::OEQ, x, middle);
+        return scalar::convert(n, n.create<arith::SelectOp>(isMiddle, one, falling), f64, element);
+      })};
 }
 
 STRATA_SLICE(MelWeightMatrix) { ops.add("MelWeightMatrix", {.inferShapes = inferMel, .lower = lowerMel}); }

@@ -49,8 +49,8 @@ static FailureOr<SmallVector<Value>> lowerBernoulli(Operation *op, ValueRange op
   return draw::makeElements(
       b, b.sizes(operands[0]), makeKey(b, op), operands, element,
       [&](ImplicitLocOpBuilder &n, const draw::Words &words, ValueRange scalars) -> SmallVector<Value> {
-        Value isOne = n.create<arith::CmpFOp>(arith::CmpFPredicate::OLT, draw::makeUniform(n, words),
-                                              widen(n, scalars[0]));
+        Value isOne =
+            n.create<arith::CmpFOp>(arith::CmpFPredicate::OLT, draw::makeUniform(n, words), widen(n, scalars[0]));
         if (element.isInteger(1))
           return {isOne};
         Value one = n.create<arith::ConstantOp>(n.getOneAttr(element));
@@ -98,12 +98,10 @@ static FailureOr<SmallVector<Value>> lowerMultinomial(Operation *op, ValueRange 
   b.check(b.compare(arith::CmpIPredicate::sgt, classes, b.getIndexAttr(0)), "there is no class to draw");
 
   // Weights relative to the row's largest, so that none overflows.
-  Value scores = b.elementwise(operands[0], f64,
-                               [](ImplicitLocOpBuilder &n, ValueRange x) { return widen(n, x[0]); });
-  Value largest = b.reduce(scores, {1}, /*keepDims=*/true, b.scalar(f64, -std::numeric_limits<double>::infinity()),
-                           [](ImplicitLocOpBuilder &n, ValueRange x) -> Value {
-                             return n.create<arith::MaximumFOp>(x[0], x[1]);
-                           });
+  Value scores = b.elementwise(operands[0], f64, [](ImplicitLocOpBuilder &n, ValueRange x) { return widen(n, x[0]); });
+  Value largest =
+      b.reduce(scores, {1}, /*keepDims=*/true, b.scalar(f64, -std::numeric_limits<double>::infinity()),
+               [](ImplicitLocOpBuilder &n, ValueRange x) -> Value { return n.create<arith::MaximumFOp>(x[0], x[1]); });
   Value weights = b.elementwise({scores, largest}, f64, [](ImplicitLocOpBuilder &n, ValueRange x) -> Value {
     return n.create<math::ExpOp>(n.create<arith::SubFOp>(x[0], x[1]));
   });
@@ -115,23 +113,21 @@ static FailureOr<SmallVector<Value>> lowerMultinomial(Operation *op, ValueRange 
   SmallVector<Value> sums =
       b.loopNest({classes}, {b.empty({rows, classes}, f64), zeros}, [&](ValueRange at, ValueRange carried) {
         SmallVector<OpFoldResult> offsets{b.getIndexAttr(0), at[0]};
-        Value next = b.elementwise({carried[1], b.slice(weights, offsets, column)}, f64,
-                                   [](ImplicitLocOpBuilder &n, ValueRange x) -> Value {
-                                     return n.create<arith::AddFOp>(x[0], x[1]);
-                                   });
+        Value next = b.elementwise(
+            {carried[1], b.slice(weights, offsets, column)}, f64,
+            [](ImplicitLocOpBuilder &n, ValueRange x) -> Value { return n.create<arith::AddFOp>(x[0], x[1]); });
         return SmallVector<Value>{b.create<tensor::InsertSliceOp>(next, carried[0], offsets, column, ones), next};
       });
 
   // The largest class has weight 1, or there is none: a NaN, an infinity, nothing but -infinity.
   Value isGood = b.elementwise(sums[1], b.getI1Type(), [](ImplicitLocOpBuilder &n, ValueRange x) -> Value {
-    return n.create<arith::CmpFOp>(arith::CmpFPredicate::OGE, x[0],
-                                   n.create<arith::ConstantOp>(n.getF64FloatAttr(1)));
+    return n.create<arith::CmpFOp>(arith::CmpFPredicate::OGE, x[0], n.create<arith::ConstantOp>(n.getF64FloatAttr(1)));
   });
-  Value allGood = b.reduce(isGood, {0, 1}, /*keepDims=*/false, b.create<arith::ConstantOp>(b.getBoolAttr(true)),
-                           [](ImplicitLocOpBuilder &n, ValueRange x) -> Value {
-                             return n.create<arith::AndIOp>(x[0], x[1]);
-                           });
-  b.check(b.extractScalar(allGood), "a row of log-probabilities has a NaN or an infinity, or no class that is possible");
+  Value allGood =
+      b.reduce(isGood, {0, 1}, /*keepDims=*/false, b.create<arith::ConstantOp>(b.getBoolAttr(true)),
+               [](ImplicitLocOpBuilder &n, ValueRange x) -> Value { return n.create<arith::AndIOp>(x[0], x[1]); });
+  b.check(b.extractScalar(allGood),
+          "a row of log-probabilities has a NaN or an infinity, or no class that is possible");
 
   // Where each sample falls, then the number of sums that are not beyond it.
   Sizes sizes{rows, b.getIndexAttr(getSampleSize(op))};

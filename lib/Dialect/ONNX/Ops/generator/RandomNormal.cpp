@@ -33,19 +33,18 @@ static LogicalResult inferRandomNormal(ShapeContext &c) {
 static FailureOr<SmallVector<Value>> lowerRandomNormal(Operation *op, ValueRange operands, LinalgBuilder &b) {
   Type element = getSeamElementType(getElementType(op->getResult(0)));
   double mean = getFloat(op, "mean", 0), scale = getFloat(op, "scale", 1);
-  return draw::makeElements(
-      b, getDrawnSizes(op, operands, b), makeKey(b, op), {}, element,
-      [&](ImplicitLocOpBuilder &n, const draw::Words &words, ValueRange) -> SmallVector<Value> {
-        auto constant = [&](double value) -> Value {
-          return n.create<arith::ConstantOp>(n.getF64FloatAttr(value));
-        };
-        Value x = draw::makeNormal(n, words);
-        if (scale != 1)
-          x = n.create<arith::MulFOp>(x, constant(scale));
-        if (mean != 0)
-          x = n.create<arith::AddFOp>(x, constant(mean));
-        return {roundTo(n, x, element)};
-      });
+  return draw::makeElements(b, getDrawnSizes(op, operands, b), makeKey(b, op), {}, element,
+                            [&](ImplicitLocOpBuilder &n, const draw::Words &words, ValueRange) -> SmallVector<Value> {
+                              auto constant = [&](double value) -> Value {
+                                return n.create<arith::ConstantOp>(n.getF64FloatAttr(value));
+                              };
+                              Value x = draw::makeNormal(n, words);
+                              if (scale != 1)
+                                x = n.create<arith::MulFOp>(x, constant(scale));
+                              if (mean != 0)
+                                x = n.create<arith::AddFOp>(x, constant(mean));
+                              return {roundTo(n, x, element)};
+                            });
 }
 
 STRATA_SLICE(RandomNormal) {

@@ -9,7 +9,7 @@
 
 namespace {
 struct Limits {
-  double low, high; ///< as given
+  double low, high;   ///< as given
   double first, last; ///< of the type's numbers in [low, high)
 };
 } // namespace
@@ -78,29 +78,27 @@ static FailureOr<SmallVector<Value>> lowerRandomUniform(Operation *op, ValueRang
   Sizes sizes = getDrawnSizes(op, operands, b);
   if (limits->low == limits->high)
     return SmallVector<Value>{b.fill(sizes, b.scalar(element, limits->first))};
-  return draw::makeElements(
-      b, sizes, makeKey(b, op), {}, element,
-      [&](ImplicitLocOpBuilder &n, const draw::Words &words, ValueRange) -> SmallVector<Value> {
-        auto constant = [&](double value) -> Value {
-          return n.create<arith::ConstantOp>(n.getF64FloatAttr(value));
-        };
-        Value x = draw::makeUniform(n, words);
-        if (double range = limits->high - limits->low; range != 1)
-          x = n.create<arith::MulFOp>(x, constant(range));
-        if (limits->low != 0)
-          x = n.create<arith::AddFOp>(x, constant(limits->low));
-        auto keep = [&](arith::CmpFPredicate isBeyond, double bound) {
-          Value limit = constant(bound);
-          x = n.create<arith::SelectOp>(n.create<arith::CmpFOp>(isBeyond, x, limit), limit, x);
-        };
-        keep(arith::CmpFPredicate::OLT, limits->first);
-        keep(arith::CmpFPredicate::OGT, limits->last);
-        return {roundTo(n, x, element)};
-      });
+  return draw::makeElements(b, sizes, makeKey(b, op), {}, element,
+                            [&](ImplicitLocOpBuilder &n, const draw::Words &words, ValueRange) -> SmallVector<Value> {
+                              auto constant = [&](double value) -> Value {
+                                return n.create<arith::ConstantOp>(n.getF64FloatAttr(value));
+                              };
+                              Value x = draw::makeUniform(n, words);
+                              if (double range = limits->high - limits->low; range != 1)
+                                x = n.create<arith::MulFOp>(x, constant(range));
+                              if (limits->low != 0)
+                                x = n.create<arith::AddFOp>(x, constant(limits->low));
+                              auto keep = [&](arith::CmpFPredicate isBeyond, double bound) {
+                                Value limit = constant(bound);
+                                x = n.create<arith::SelectOp>(n.create<arith::CmpFOp>(isBeyond, x, limit), limit, x);
+                              };
+                              keep(arith::CmpFPredicate::OLT, limits->first);
+                              keep(arith::CmpFPredicate::OGT, limits->last);
+                              return {roundTo(n, x, element)};
+                            });
 }
 
 STRATA_SLICE(RandomUniform) {
   for (StringRef name : {"RandomUniform", "RandomUniformLike"})
-    ops.add(name,
-            {.verify = verifyRandomUniform, .inferShapes = inferRandomUniform, .lower = lowerRandomUniform});
+    ops.add(name, {.verify = verifyRandomUniform, .inferShapes = inferRandomUniform, .lower = lowerRandomUniform});
 }

@@ -69,9 +69,9 @@ static Value countIntegers(LinalgBuilder &b, Value start, Value limit, Value del
   Value span = b.createOrFold<arith::SelectOp>(up, b.createOrFold<arith::SubIOp>(limit, start),
                                                b.createOrFold<arith::SubIOp>(start, limit));
   Value step = b.createOrFold<arith::SelectOp>(up, delta, b.createOrFold<arith::SubIOp>(zero, delta));
-  Value some = b.createOrFold<arith::SelectOp>(
-      up, b.createOrFold<arith::CmpIOp>(arith::CmpIPredicate::sgt, limit, start),
-      b.createOrFold<arith::CmpIOp>(arith::CmpIPredicate::slt, limit, start));
+  Value some =
+      b.createOrFold<arith::SelectOp>(up, b.createOrFold<arith::CmpIOp>(arith::CmpIPredicate::sgt, limit, start),
+                                      b.createOrFold<arith::CmpIOp>(arith::CmpIPredicate::slt, limit, start));
   Value divisor = b.createOrFold<arith::MaxUIOp>(step, one);
   Value count = b.createOrFold<arith::AddIOp>(
       b.createOrFold<arith::DivUIOp>(b.createOrFold<arith::SubIOp>(span, one), divisor), one);

@@ -25,7 +25,8 @@ static LogicalResult upgradeClip(Operation *op, PatternRewriter &rewriter) {
     auto attr = op->getAttrOfType<FloatAttr>(name);
     return makeScalar(rewriter, op->getLoc(), element, attr ? attr.getValueAsDouble() : absent);
   };
-  Value low = bound("min", std::numeric_limits<float>::lowest()), high = bound("max", std::numeric_limits<float>::max());
+  Value low = bound("min", std::numeric_limits<float>::lowest()),
+        high = bound("max", std::numeric_limits<float>::max());
   rewriter.replaceOpWithNewOp<ClipOp>(op, op->getResult(0).getType(), op->getOperand(0), low, high);
   return success();
 }
@@ -72,7 +73,8 @@ static FailureOr<SmallVector<Value>> lowerClip(Operation *op, ValueRange operand
     if (auto type = dyn_cast<FloatType>(element)) {
       APFloat largest = APFloat::getLargest(type.getFloatSemantics(), /*Negative=*/!isMax);
       bool inexact;
-      largest.convert(cast<FloatType>(scalar::getComputeType(element)).getFloatSemantics(), APFloat::rmNearestTiesToEven, &inexact);
+      largest.convert(cast<FloatType>(scalar::getComputeType(element)).getFloatSemantics(),
+                      APFloat::rmNearestTiesToEven, &inexact);
       attr = FloatAttr::get(scalar::getComputeType(element), largest);
     }
     return n.create<arith::ConstantOp>(attr);

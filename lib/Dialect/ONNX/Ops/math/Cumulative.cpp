@@ -66,8 +66,9 @@ static FailureOr<SmallVector<Value>> lowerCumulative(Operation *op, ValueRange o
   auto build = [&](auto &self, int64_t i) -> Value {
     if (i == rank - 1)
       return accumulate(op, b, operands[0], i, isProduct);
-    auto branch = b.create<scf::IfOp>(operands[0].getType(), b.compare(arith::CmpIPredicate::eq, axis, b.getIndexAttr(i)),
-                                      /*withElseRegion=*/true);
+    auto branch =
+        b.create<scf::IfOp>(operands[0].getType(), b.compare(arith::CmpIPredicate::eq, axis, b.getIndexAttr(i)),
+                            /*withElseRegion=*/true);
     for (bool isThen : {true, false}) {
       OpBuilder::InsertionGuard guard(b);
       b.setInsertionPointToEnd(isThen ? branch.thenBlock() : branch.elseBlock());

@@ -76,22 +76,23 @@ static FailureOr<SmallVector<Value>> lowerDet(Operation *op, ValueRange operands
       from = n.create<arith::SelectOp>(isSame(n, row, step), pivot, from);
       Value old = read(n, matrix, from, column), divisor = read(n, matrix, pivot, step);
       Value below = n.create<arith::CmpIOp>(arith::CmpIPredicate::sgt, row, step);
-      Value regular = n.create<arith::CmpFOp>(arith::CmpFPredicate::UNE, divisor, n.create<arith::ConstantOp>(
-                                                                                      n.getFloatAttr(compute, 0)));
+      Value regular = n.create<arith::CmpFOp>(arith::CmpFPredicate::UNE, divisor,
+                                              n.create<arith::ConstantOp>(n.getFloatAttr(compute, 0)));
       Value factor = n.create<arith::DivFOp>(read(n, matrix, from, step), divisor);
       Value reduced = n.create<arith::SubFOp>(old, n.create<arith::MulFOp>(factor, read(n, matrix, pivot, column)));
       return n.create<arith::SelectOp>(n.create<arith::AndIOp>(below, regular), reduced, old);
     });
     AffineMap same = b.getMultiDimIdentityMap(rank - 2);
-    Value product = mapElements(b, carried[1], same, batch, compute, [&](ImplicitLocOpBuilder &n, ValueRange v) -> Value {
-      SmallVector<Value> matrix;
-      for (int64_t i = 0; i < rank - 2; ++i)
-        matrix.push_back(n.create<linalg::IndexOp>(i));
-      Value pivot = getPivot(n, matrix);
-      Value factor = read(n, matrix, pivot, step);
-      Value negative = n.create<arith::NegFOp>(factor);
-      return n.create<arith::MulFOp>(v[0], n.create<arith::SelectOp>(isSame(n, pivot, step), factor, negative));
-    });
+    Value product =
+        mapElements(b, carried[1], same, batch, compute, [&](ImplicitLocOpBuilder &n, ValueRange v) -> Value {
+          SmallVector<Value> matrix;
+          for (int64_t i = 0; i < rank - 2; ++i)
+            matrix.push_back(n.create<linalg::IndexOp>(i));
+          Value pivot = getPivot(n, matrix);
+          Value factor = read(n, matrix, pivot, step);
+          Value negative = n.create<arith::NegFOp>(factor);
+          return n.create<arith::MulFOp>(v[0], n.create<arith::SelectOp>(isSame(n, pivot, step), factor, negative));
+        });
     return SmallVector<Value>{next, product};
   });
   return SmallVector<Value>{roundTo(b, last[1], onnx)};

@@ -64,8 +64,8 @@ FailureOr<Equation> Equation::parse(StringRef text, ArrayRef<int64_t> ranks, Emi
     int64_t letters = llvm::count_if(part, [](char c) { return c != '.'; });
     bool hasEllipsis = part.contains("...");
     if (letters > rank || (!hasEllipsis && letters != rank))
-      return emitError() << "the term '" << part << "' of 'equation' has " << letters << " labels for an operand of rank "
-                         << rank;
+      return emitError() << "the term '" << part << "' of 'equation' has " << letters
+                         << " labels for an operand of rank " << rank;
     ellipsis = std::max(ellipsis, hasEllipsis ? rank - letters : 0);
     if (failed(read(part, rank - letters, labels)))
       return failure();
@@ -156,17 +156,19 @@ Operand EinsumBuilder::takeDiagonal(Operand operand) {
     }
   if (unique.size() == operand.labels.size())
     return operand;
-  Value diagonal = b.generate(result, getElementType(operand.value), [&](ImplicitLocOpBuilder &n, ValueRange at) -> Value {
-    SmallVector<Value> from;
-    for (int64_t label : operand.labels)
-      from.push_back(at[llvm::find(unique, label) - unique.begin()]);
-    return n.create<tensor::ExtractOp>(operand.value, from);
-  });
+  Value diagonal =
+      b.generate(result, getElementType(operand.value), [&](ImplicitLocOpBuilder &n, ValueRange at) -> Value {
+        SmallVector<Value> from;
+        for (int64_t label : operand.labels)
+          from.push_back(at[llvm::find(unique, label) - unique.begin()]);
+        return n.create<tensor::ExtractOp>(operand.value, from);
+      });
   return {diagonal, unique};
 }
 
-// Finds the size of each label. Dimensions of one letter are equal, but those of an ellipsis broadcast: a size that may be
-// 1 or not is settled by broadcasting its operand first; it is rare. `dims`: what the types say of each operand's labels.
+// Finds the size of each label. Dimensions of one letter are equal, but those of an ellipsis broadcast: a size that may
+// be 1 or not is settled by broadcasting its operand first; it is rare. `dims`: what the types say of each operand's
+// labels.
 void EinsumBuilder::settleSizes(MutableArrayRef<Operand> operands, ArrayRef<std::map<int64_t, Dim>> dims) {
   std::map<int64_t, Dim> known;
   std::set<int64_t> ambiguous;
@@ -235,7 +237,8 @@ Operand EinsumBuilder::contractWith(const Operand &x, const Operand *y, const La
     SmallVector<AffineExpr> exprs;
     for (auto [i, label] : llvm::enumerate(operand.labels)) {
       bool repeats = isConstantIntValue(b.dim(operand.value, i), 1) && !isConstantIntValue(sizes[label], 1);
-      exprs.push_back(repeats ? b.getAffineConstantExpr(0) : b.getAffineDimExpr(llvm::find(loops, label) - loops.begin()));
+      exprs.push_back(repeats ? b.getAffineConstantExpr(0)
+                              : b.getAffineDimExpr(llvm::find(loops, label) - loops.begin()));
     }
     return AffineMap::get(rank, 0, exprs, b.getContext());
   };
@@ -252,7 +255,8 @@ Operand EinsumBuilder::contractWith(const Operand &x, const Operand *y, const La
   Value sum = b.create<linalg::GenericOp>(zero.getType(), x.value, zero, maps, iterators,
                                           [&](OpBuilder &nested, Location loc, ValueRange v) {
                                             ImplicitLocOpBuilder n(loc, nested);
-                                            Value e = v[0].getType() == compute ? v[0] : scalar::decode(n, v[0], element);
+                                            Value e =
+                                                v[0].getType() == compute ? v[0] : scalar::decode(n, v[0], element);
                                             n.create<linalg::YieldOp>(addScalars(n, v[1], e));
                                           })
                   .getResult(0);
@@ -277,7 +281,8 @@ static FailureOr<SmallVector<Value>> lowerEinsum(Operation *op, ValueRange opera
   }
   builder.settleSizes(all, dims);
   if (all.size() == 1)
-    return SmallVector<Value>{roundTo(b, builder.contractWith(all[0], nullptr, equation->result).value, builder.element)};
+    return SmallVector<Value>{
+        roundTo(b, builder.contractWith(all[0], nullptr, equation->result).value, builder.element)};
   Operand product = all[0];
   for (size_t i = 1; i < all.size(); ++i) {
     // What the result or a later operand reads stays.

@@ -43,9 +43,9 @@ static LogicalResult downgradeGemm(Operation *op, PatternRewriter &rewriter) {
   int64_t previous = getPreviousVersion(op);
   Value c = getFormalInput(op, 2);
   if (previous == 9 && !c)
-    return replaceByPrevious(
-        op, rewriter,
-        {op->getOperand(0), op->getOperand(1), makeScalar(rewriter, op->getLoc(), getElementType(op->getOperand(0)), 0)});
+    return replaceByPrevious(op, rewriter,
+                             {op->getOperand(0), op->getOperand(1),
+                              makeScalar(rewriter, op->getLoc(), getElementType(op->getOperand(0)), 0)});
   if (previous != 6)
     return downgradeStep(op, rewriter);
   std::optional<Shape> whole = getShape(op->getResult(0).getType()), own = getShape(c.getType());
@@ -133,4 +133,6 @@ static FailureOr<SmallVector<Value>> lowerGemm(Operation *op, ValueRange operand
   return SmallVector<Value>{result};
 }
 
-STRATA_SLICE(Gemm) { ops.add("Gemm", {.inferShapes = inferGemm, .upgrade = upgradeGemm, .downgrade = downgradeGemm, .lower = lowerGemm}); }
+STRATA_SLICE(Gemm) {
+  ops.add("Gemm", {.inferShapes = inferGemm, .upgrade = upgradeGemm, .downgrade = downgradeGemm, .lower = lowerGemm});
+}

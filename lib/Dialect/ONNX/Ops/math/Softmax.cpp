@@ -112,9 +112,8 @@ struct Rows {
     return {result};
   }
   Value sumOfExp(LinalgBuilder &b, Value shifted) const {
-    return reduceMany(b, shifted, full, {axis}, b.scalar(compute, 0), [&](ImplicitLocOpBuilder &n, ValueRange v) {
-      return addScalars(n, v[1], v[0]);
-    });
+    return reduceMany(b, shifted, full, {axis}, b.scalar(compute, 0),
+                      [&](ImplicitLocOpBuilder &n, ValueRange v) { return addScalars(n, v[1], v[0]); });
   }
 
   Type element, compute;
@@ -151,9 +150,8 @@ static FailureOr<SmallVector<Value>> lowerLogSoftmax(Operation *op, ValueRange o
                          [&](ImplicitLocOpBuilder &n, ValueRange v) -> Value {
                            return n.create<arith::AddFOp>(v[1], n.create<math::ExpOp>(v[0]));
                          });
-  Value log = b.elementwise(sum, r.compute, [](ImplicitLocOpBuilder &n, ValueRange v) -> Value {
-    return n.create<math::LogOp>(v[0]);
-  });
+  Value log = b.elementwise(sum, r.compute,
+                            [](ImplicitLocOpBuilder &n, ValueRange v) -> Value { return n.create<math::LogOp>(v[0]); });
   Value y = mapElements(b, {shifted, log}, {r.full, r.row}, r.sizes, getSeamElementType(r.element),
                         [&](ImplicitLocOpBuilder &n, ValueRange v) {
                           return scalar::encode(n, n.create<arith::SubFOp>(v[0], v[1]), r.element);
@@ -166,11 +164,12 @@ static FailureOr<SmallVector<Value>> lowerHardmax(Operation *op, ValueRange oper
   Rows r(op, operands[0], b);
   Value none = b.index(r.sizes[r.axis]);
   SmallVector<AffineMap> maps{r.full, r.row};
-  Value first = reduceMany(b, {r.x, r.maximum}, maps, {r.axis}, none, [&](ImplicitLocOpBuilder &n, ValueRange v) -> Value {
-    Value isMaximum = n.create<arith::CmpFOp>(arith::CmpFPredicate::OEQ, scalar::decode(n, v[0], r.element), v[1]);
-    Value earlier = n.create<arith::MinSIOp>(v[2], n.create<linalg::IndexOp>(r.axis));
-    return n.create<arith::SelectOp>(isMaximum, earlier, v[2]);
-  });
+  Value first =
+      reduceMany(b, {r.x, r.maximum}, maps, {r.axis}, none, [&](ImplicitLocOpBuilder &n, ValueRange v) -> Value {
+        Value isMaximum = n.create<arith::CmpFOp>(arith::CmpFPredicate::OEQ, scalar::decode(n, v[0], r.element), v[1]);
+        Value earlier = n.create<arith::MinSIOp>(v[2], n.create<linalg::IndexOp>(r.axis));
+        return n.create<arith::SelectOp>(isMaximum, earlier, v[2]);
+      });
   Type seam = getSeamElementType(r.element);
   Value y = mapElements(b, first, r.row, r.sizes, seam, [&](ImplicitLocOpBuilder &n, ValueRange v) -> Value {
     Value here = n.create<arith::CmpIOp>(arith::CmpIPredicate::eq, n.create<linalg::IndexOp>(r.axis), v[0]);
@@ -181,7 +180,8 @@ static FailureOr<SmallVector<Value>> lowerHardmax(Operation *op, ValueRange oper
 
 STRATA_SLICE(Softmax) {
   auto add = [&](StringRef name, decltype(OpBehavior::lower) lower) {
-    ops.add(name, {.inferShapes = inferSoftmax, .upgrade = upgradeSoftmax, .downgrade = downgradeSoftmax, .lower = lower});
+    ops.add(name,
+            {.inferShapes = inferSoftmax, .upgrade = upgradeSoftmax, .downgrade = downgradeSoftmax, .lower = lower});
   };
   add("Hardmax", lowerHardmax);
   add("LogSoftmax", lowerLogSoftmax);

@@ -23,12 +23,13 @@ static FailureOr<SmallVector<Value>> lowerSwiGLU(Operation *op, ValueRange opera
     b.checkEqual(b.dim(x, i), b.dim(y, i), "'A' and 'B' differ in size");
   Type seam = getElementType(x), compute = scalar::getComputeType(seam);
   AffineMap full = b.getMultiDimIdentityMap(rank);
-  return SmallVector<Value>{mapElements(b, {x, y}, {full, full}, b.sizes(x), seam, [&](ImplicitLocOpBuilder &n, ValueRange v) {
-    Value gate = extend(n, v[0], compute);
-    Value e = n.create<math::ExpOp>(n.create<arith::MulFOp>(gate, constantFloat(n, compute, -alpha)));
-    Value swish = n.create<arith::DivFOp>(gate, n.create<arith::AddFOp>(e, constantFloat(n, compute, 1)));
-    return convertFloat(n, n.create<arith::MulFOp>(swish, extend(n, v[1], compute)), seam);
-  })};
+  return SmallVector<Value>{
+      mapElements(b, {x, y}, {full, full}, b.sizes(x), seam, [&](ImplicitLocOpBuilder &n, ValueRange v) {
+        Value gate = extend(n, v[0], compute);
+        Value e = n.create<math::ExpOp>(n.create<arith::MulFOp>(gate, constantFloat(n, compute, -alpha)));
+        Value swish = n.create<arith::DivFOp>(gate, n.create<arith::AddFOp>(e, constantFloat(n, compute, 1)));
+        return convertFloat(n, n.create<arith::MulFOp>(swish, extend(n, v[1], compute)), seam);
+      })};
 }
 
 STRATA_SLICE(SwiGLU) { ops.add("SwiGLU", {.inferShapes = inferSwiGLU, .lower = lowerSwiGLU}); }

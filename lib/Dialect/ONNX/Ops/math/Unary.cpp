@@ -148,7 +148,8 @@ static Value relu(ImplicitLocOpBuilder &b, Value x, Operation *) {
 }
 
 static Value selu(ImplicitLocOpBuilder &b, Value x, Operation *op) {
-  double alpha = getFloat(op, "alpha", 1.67326319217681884765625f), gamma = getFloat(op, "gamma", 1.05070102214813232421875f);
+  double alpha = getFloat(op, "alpha", 1.67326319217681884765625f),
+         gamma = getFloat(op, "gamma", 1.05070102214813232421875f);
   return mul(b, select(b, isNegative(b, x), mul(b, b.create<math::ExpM1Op>(x), alpha), x), gamma);
 }
 
@@ -266,7 +267,8 @@ static int64_t absInteger(int64_t x) { return x < 0 ? negateInteger(x) : x; }
 static int64_t notInteger(int64_t x) { return x == 0; }
 
 STRATA_SLICE(Unary) {
-  auto add = [&](StringRef name, decltype(OpBehavior::lower) lower, decltype(OpBehavior::inferValues) values = nullptr) {
+  auto add = [&](StringRef name, decltype(OpBehavior::lower) lower,
+                 decltype(OpBehavior::inferValues) values = nullptr) {
     ops.add(name, {.inferShapes = inferSameShape,
                    .inferValues = values,
                    .upgrade = dropConsumedInputs,
@@ -312,9 +314,12 @@ STRATA_SLICE(Unary) {
   add("Tan", lowerUnary<mathOp<math::TanOp>>);
   add("Tanh", lowerUnary<mathOp<math::TanhOp>>);
   add("ThresholdedRelu", lowerUnary<thresholdedRelu>);
-  ops.add("Erf", {.inferShapes = inferSameShape, .upgrade = upgradeErf, .downgrade = downgradePlainly,
+  ops.add("Erf", {.inferShapes = inferSameShape,
+                  .upgrade = upgradeErf,
+                  .downgrade = downgradePlainly,
                   .lower = lowerUnary<mathOp<math::ErfOp>>});
   ops.add("Gelu", {.verify = verifyGelu, .inferShapes = inferSameShape, .lower = lowerUnary<gelu>});
-  ops.add("Selu", {.inferShapes = inferSameShape, .upgrade = upgradeSelu, .downgrade = downgradeSelu,
-                   .lower = lowerUnary<selu>});
+  ops.add(
+      "Selu",
+      {.inferShapes = inferSameShape, .upgrade = upgradeSelu, .downgrade = downgradeSelu, .lower = lowerUnary<selu>});
 }

@@ -105,7 +105,8 @@ static LogicalResult inferVectorizer(ShapeContext &c) {
     }
     if (sizes && !sizes->empty()) {
       if (columns.isStatic() && !columns.is((*sizes)[k]))
-        return c.emitError() << "input " << k << " has " << columns.size << " features, and 'inputdimensions' says " << (*sizes)[k];
+        return c.emitError() << "input " << k << " has " << columns.size << " features, and 'inputdimensions' says "
+                             << (*sizes)[k];
       columns = Dim((*sizes)[k]);
     }
     if (rows.isStatic() && ownRows.isStatic() && !rows.sameAs(ownRows))

@@ -6,9 +6,7 @@
 // The list that an attribute `stem`_* holds, as a tensor; null if there is none.
 static ElementsAttr getList(Operation *op, StringRef stem) {
   Builder b(op->getContext());
-  auto type = [](size_t size, Type element) {
-    return RankedTensorType::get({static_cast<int64_t>(size)}, element);
-  };
+  auto type = [](size_t size, Type element) { return RankedTensorType::get({static_cast<int64_t>(size)}, element); };
   auto get = [&](StringRef suffix) { return op->getAttr((stem + suffix).str()); };
   if (auto tensor = dyn_cast_or_null<ElementsAttr>(get("_tensor")))
     return tensor;
@@ -42,8 +40,8 @@ static LogicalResult verifyLabelEncoder(Operation *op) {
     return op->emitOpError("has ") << keys.getNumElements() << " keys and " << values.getNumElements() << " values";
   auto input = dyn_cast<TensorType>(op->getOperand(0).getType());
   if (input && input.getElementType() != keys.getElementType())
-    return op->emitOpError("has keys of type ") << getTypeString(keys.getShapedType()) << " for an input of type "
-                                                << getTypeString(input);
+    return op->emitOpError("has keys of type ")
+           << getTypeString(keys.getShapedType()) << " for an input of type " << getTypeString(input);
   return success();
 }
 
@@ -138,8 +136,8 @@ static FailureOr<SmallVector<Value>> lowerMapper(Operation *op, ValueRange opera
     list.push_back(name.getValue());
   auto numbers =
       DenseElementsAttr::get(RankedTensorType::get({integers.size()}, b.getI64Type()), integers.asArrayRef());
-  auto strings = DenseStringElementsAttr::get(
-      RankedTensorType::get({integers.size()}, StringType::get(op->getContext())), list);
+  auto strings =
+      DenseStringElementsAttr::get(RankedTensorType::get({integers.size()}, StringType::get(op->getContext())), list);
   bool fromText = isa<StringType>(getElementType(op->getOperand(0)));
   return SmallVector<Value>{fromText ? lookUp(op, b, operands[0], strings, numbers)
                                      : lookUp(op, b, operands[0], numbers, strings)};

@@ -18,13 +18,15 @@ static FailureOr<ArrayRef<float>> getIntercepts(Operation *op, std::optional<Arr
   return intercepts;
 }
 
-static Value makeScores(LinalgBuilder &b, Value x, ArrayRef<float> coefficients, ArrayRef<float> intercepts, int64_t count) {
+static Value makeScores(LinalgBuilder &b, Value x, ArrayRef<float> coefficients, ArrayRef<float> intercepts,
+                        int64_t count) {
   Type type = scores::getType(x);
   int64_t features = coefficients.size() / count;
   Value start;
   if (!intercepts.empty())
     start = scores::constantFloats(b, intercepts, {count}, type);
-  return scores::product(b, scores::getRows(b, x), scores::constantFloats(b, coefficients, {count, features}, type), start);
+  return scores::product(b, scores::getRows(b, x), scores::constantFloats(b, coefficients, {count, features}, type),
+                         start);
 }
 
 //===----------------------------------------------------------------------===//
@@ -93,7 +95,8 @@ static FailureOr<SmallVector<Value>> lowerClassifier(Operation *op, ValueRange o
   auto linear = cast<LinearClassifierOp>(op);
   auto labels = scores::Labels::get(op, "classlabels_ints");
   FailureOr<int64_t> count = countScores(linear, *labels);
-  Value sums = makeScores(b, operands[0], linear.getCoefficients(), linear.getIntercepts().value_or(ArrayRef<float>()), *count);
+  Value sums =
+      makeScores(b, operands[0], linear.getCoefficients(), linear.getIntercepts().value_or(ArrayRef<float>()), *count);
   if (*count < labels->size())
     sums = scores::negatedPairs(b, sums);
   Value top = labels->select(b, scores::findTop(b, sums));

@@ -25,7 +25,8 @@ static LogicalResult inferOneHotEncoder(ShapeContext &c) {
 static ElementsAttr getCategories(OneHotEncoderOp op) {
   Builder b(op.getContext());
   if (auto integers = op.getCatsInt64s())
-    return DenseElementsAttr::get(RankedTensorType::get(static_cast<int64_t>(integers->size()), b.getI64Type()), *integers);
+    return DenseElementsAttr::get(RankedTensorType::get(static_cast<int64_t>(integers->size()), b.getI64Type()),
+                                  *integers);
   SmallVector<StringRef> strings;
   for (StringAttr name : op.getCatsStrings()->getAsRange<StringAttr>())
     strings.push_back(name.getValue());
@@ -49,9 +50,9 @@ static FailureOr<SmallVector<Value>> lowerOneHotEncoder(Operation *op, ValueRang
   }
   if (encoder.getZeros() == 0) {
     SmallVector<int64_t> all = llvm::to_vector(llvm::seq<int64_t>(0, sizes.size()));
-    Value least = b.reduce(positions, all, false, b.scalarInt(i64, 0), [](ImplicitLocOpBuilder &n, ValueRange v) -> Value {
-      return n.create<arith::MinSIOp>(v[0], v[1]);
-    });
+    Value least =
+        b.reduce(positions, all, false, b.scalarInt(i64, 0),
+                 [](ImplicitLocOpBuilder &n, ValueRange v) -> Value { return n.create<arith::MinSIOp>(v[0], v[1]); });
     b.check(b.create<arith::CmpIOp>(arith::CmpIPredicate::sge, b.extractScalar(least), b.scalarInt(i64, 0)),
             "an element is in no category");
   }

@@ -89,7 +89,8 @@ static LogicalResult inferRegressor(ShapeContext &c) {
   if (supports < 0 || (supports > 0 && (count != supports || values == 0 || values % supports != 0)))
     return c.emitError() << "has " << count << " coefficients and " << values << " numbers of " << supports
                          << " support vectors";
-  if (failed(Kernel::get(op, op.getKernelType(), op.getKernelParams(), supports > 0)) || failed(scores::checkTransform(op)))
+  if (failed(Kernel::get(op, op.getKernelType(), op.getKernelParams(), supports > 0)) ||
+      failed(scores::checkTransform(op)))
     return failure();
   FailureOr<Dim> rows = scores::checkRows(c, supports > 0 ? values / supports : count);
   if (failed(rows))
@@ -168,8 +169,8 @@ FailureOr<Classifier> Classifier::get(SVMClassifierOp op) {
     return c;
   }
   if (static_cast<int64_t>(op.getVectorsPerClass()->size()) != c.classes)
-    return op->emitOpError("has support vectors of ") << op.getVectorsPerClass()->size() << " classes, and " << c.classes
-                                                      << " labels";
+    return op->emitOpError("has support vectors of ")
+           << op.getVectorsPerClass()->size() << " classes, and " << c.classes << " labels";
   if (c.classes < 2)
     return op->emitOpError("needs two classes to decide between");
   if (numbers == 0 || numbers % c.vectors != 0 || coefficients != c.vectors * (c.classes - 1))
@@ -207,7 +208,8 @@ static Value countVotes(LinalgBuilder &b, Value decisions, int64_t classes) {
       seconds.push_back(j);
     }
   auto table = [&](ArrayRef<int64_t> values) {
-    return b.constant(DenseIntElementsAttr::get(RankedTensorType::get(static_cast<int64_t>(values.size()), b.getI64Type()), values));
+    return b.constant(
+        DenseIntElementsAttr::get(RankedTensorType::get(static_cast<int64_t>(values.size()), b.getI64Type()), values));
   };
   Type type = getElementType(decisions);
   AffineMap pair = AffineMap::getMultiDimMapWithTargets(3, {2}, b.getContext());
@@ -217,17 +219,18 @@ static Value countVotes(LinalgBuilder &b, Value decisions, int64_t classes) {
                                              utils::IteratorType::reduction};
   Value init = b.fill({b.dim(decisions, 0), b.getIndexAttr(classes)}, b.scalar(type, 0));
   return b
-      .create<linalg::GenericOp>(init.getType(), ValueRange{decisions, table(firsts), table(seconds)}, init,
-                                 ArrayRef<AffineMap>{ofRow, pair, pair, result}, iterators,
-                                 [&](OpBuilder &nested, Location loc, ValueRange v) {
-                                   ImplicitLocOpBuilder n(loc, nested);
-                                   Value positive = n.create<arith::CmpFOp>(arith::CmpFPredicate::OGT, v[0], constantFloat(n, type, 0));
-                                   Value chosen = n.create<arith::SelectOp>(positive, v[1], v[2]);
-                                   Value own = n.create<arith::IndexCastOp>(n.getI64Type(), n.create<linalg::IndexOp>(1));
-                                   Value isOwn = n.create<arith::CmpIOp>(arith::CmpIPredicate::eq, chosen, own);
-                                   Value more = n.create<arith::AddFOp>(v[3], constantFloat(n, type, 1));
-                                   n.create<linalg::YieldOp>(n.create<arith::SelectOp>(isOwn, more, v[3]).getResult());
-                                 })
+      .create<linalg::GenericOp>(
+          init.getType(), ValueRange{decisions, table(firsts), table(seconds)}, init,
+          ArrayRef<AffineMap>{ofRow, pair, pair, result}, iterators,
+          [&](OpBuilder &nested, Location loc, ValueRange v) {
+            ImplicitLocOpBuilder n(loc, nested);
+            Value positive = n.create<arith::CmpFOp>(arith::CmpFPredicate::OGT, v[0], constantFloat(n, type, 0));
+            Value chosen = n.create<arith::SelectOp>(positive, v[1], v[2]);
+            Value own = n.create<arith::IndexCastOp>(n.getI64Type(), n.create<linalg::IndexOp>(1));
+            Value isOwn = n.create<arith::CmpIOp>(arith::CmpIPredicate::eq, chosen, own);
+            Value more = n.create<arith::AddFOp>(v[3], constantFloat(n, type, 1));
+            n.create<linalg::YieldOp>(n.create<arith::SelectOp>(isOwn, more, v[3]).getResult());
+          })
       .getResult(0);
 }
 
@@ -263,9 +266,10 @@ static FailureOr<SmallVector<Value>> lowerClassifier(Operation *op, ValueRange o
   if (!c->hasProbabilities)
     return finish(top, c->classes == 2 ? scores::negatedPairs(b, decisions) : decisions);
 
-  Value wide = type == f64 ? decisions : b.elementwise(decisions, f64, [&](ImplicitLocOpBuilder &n, ValueRange v) -> Value {
-    return n.create<arith::ExtFOp>(f64, v[0]);
-  });
+  Value wide =
+      type == f64 ? decisions : b.elementwise(decisions, f64, [&](ImplicitLocOpBuilder &n, ValueRange v) -> Value {
+        return n.create<arith::ExtFOp>(f64, v[0]);
+      });
   Value buffer = makeBuffer(b, {b.dim(decisions, 0), b.getIndexAttr(c->classes)}, f64);
   callRuntime(b, "strata_rt_svm_probabilities",
               {wide, scores::constantFloats(b, *svm.getProbA(), {c->pairs()}, f64),

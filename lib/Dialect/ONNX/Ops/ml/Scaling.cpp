@@ -62,10 +62,11 @@ static FailureOr<SmallVector<Value>> lowerScaler(Operation *op, ValueRange opera
   Type compute = getElementType(operands[0]).isF32() ? Type(b.getF32Type()) : Type(b.getF64Type());
   Value offset = perFeature<float>(b, scaler.getOffset().value_or(ArrayRef<float>{0.0f}), compute, operands[0]);
   Value scale = perFeature<float>(b, scaler.getScale().value_or(ArrayRef<float>{1.0f}), compute, operands[0]);
-  return SmallVector<Value>{b.elementwise({operands[0], offset, scale}, b.getF32Type(), [&](ImplicitLocOpBuilder &n, ValueRange v) {
-    Value moved = n.create<arith::SubFOp>(toFloat(n, v[0]), v[1]);
-    return toF32(n, n.create<arith::MulFOp>(moved, v[2]));
-  })};
+  return SmallVector<Value>{
+      b.elementwise({operands[0], offset, scale}, b.getF32Type(), [&](ImplicitLocOpBuilder &n, ValueRange v) {
+        Value moved = n.create<arith::SubFOp>(toFloat(n, v[0]), v[1]);
+        return toF32(n, n.create<arith::MulFOp>(moved, v[2]));
+      })};
 }
 
 static LogicalResult inferImputer(ShapeContext &c) {
@@ -83,19 +84,20 @@ static FailureOr<SmallVector<Value>> lowerImputer(Operation *op, ValueRange oper
   Value values = isFloat ? perFeature<float>(b, *imputer.getImputedValueFloats(), element, operands[0])
                          : perFeature<int64_t>(b, *imputer.getImputedValueInt64s(), element, operands[0]);
   APFloat missing = imputer.getReplacedValueFloat();
-  return SmallVector<Value>{b.elementwise({operands[0], values}, element, [&](ImplicitLocOpBuilder &n, ValueRange v) -> Value {
-    Value isMissing;
-    if (!isFloat)
-      isMissing = n.create<arith::CmpIOp>(arith::CmpIPredicate::eq, v[0],
-                                          n.create<arith::ConstantOp>(n.getIntegerAttr(
-                                              element, static_cast<int64_t>(imputer.getReplacedValueInt64()))));
-    else if (missing.isNaN())
-      isMissing = n.create<arith::CmpFOp>(arith::CmpFPredicate::UNO, v[0], v[0]);
-    else
-      isMissing = n.create<arith::CmpFOp>(arith::CmpFPredicate::OEQ, v[0],
-                                          constantFloat(n, element, missing.convertToDouble()));
-    return n.create<arith::SelectOp>(isMissing, v[1], v[0]);
-  })};
+  return SmallVector<Value>{
+      b.elementwise({operands[0], values}, element, [&](ImplicitLocOpBuilder &n, ValueRange v) -> Value {
+        Value isMissing;
+        if (!isFloat)
+          isMissing = n.create<arith::CmpIOp>(arith::CmpIPredicate::eq, v[0],
+                                              n.create<arith::ConstantOp>(n.getIntegerAttr(
+                                                  element, static_cast<int64_t>(imputer.getReplacedValueInt64()))));
+        else if (missing.isNaN())
+          isMissing = n.create<arith::CmpFOp>(arith::CmpFPredicate::UNO, v[0], v[0]);
+        else
+          isMissing = n.create<arith::CmpFOp>(arith::CmpFPredicate::OEQ, v[0],
+                                              constantFloat(n, element, missing.convertToDouble()));
+        return n.create<arith::SelectOp>(isMissing, v[1], v[0]);
+      })};
 }
 
 //===----------------------------------------------------------------------===//
@@ -119,12 +121,13 @@ static FailureOr<SmallVector<Value>> lowerNormalizer(Operation *op, ValueRange o
   Type compute = getElementType(x).isF32() ? Type(b.getF32Type()) : Type(b.getF64Type());
   AffineMap full = b.getMultiDimIdentityMap(rank), row = mapWithout(b.getContext(), rank, {rank - 1});
   double start = norm == "MAX" ? -std::numeric_limits<double>::infinity() : 0;
-  Value divisors = reduceMany(b, x, full, {rank - 1}, b.scalar(compute, start), [&](ImplicitLocOpBuilder &n, ValueRange v) -> Value {
-    Value element = toFloat(n, v[0]);
-    if (norm == "MAX")
-      return n.create<arith::MaximumFOp>(v[1], element);
-    return n.create<arith::AddFOp>(v[1], powerOfAbs(n, element, norm == "L1" ? 1 : 2));
-  });
+  Value divisors =
+      reduceMany(b, x, full, {rank - 1}, b.scalar(compute, start), [&](ImplicitLocOpBuilder &n, ValueRange v) -> Value {
+        Value element = toFloat(n, v[0]);
+        if (norm == "MAX")
+          return n.create<arith::MaximumFOp>(v[1], element);
+        return n.create<arith::AddFOp>(v[1], powerOfAbs(n, element, norm == "L1" ? 1 : 2));
+      });
   return SmallVector<Value>{mapElements(
       b, {x, divisors}, {full, row}, b.sizes(x), b.getF32Type(), [&](ImplicitLocOpBuilder &n, ValueRange v) -> Value {
         Value divisor = norm == "L2" ? n.create<math::SqrtOp>(v[1]).getResult() : v[1];

@@ -23,8 +23,8 @@ static FailureOr<Ensemble> getEnsemble(Operation *op) {
     t.missing.assign(nodes, 0);
   ArrayRef<int64_t> trueIds = tree.getNodesTruenodeids(), falseIds = tree.getNodesFalsenodeids();
   ArrayRef<int64_t> trueLeafs = tree.getNodesTrueleafs(), falseLeafs = tree.getNodesFalseleafs();
-  for (size_t count : {t.modes.size(), t.splits.size(), t.missing.size(), trueIds.size(), falseIds.size(), trueLeafs.size(),
-                       falseLeafs.size()})
+  for (size_t count : {t.modes.size(), t.splits.size(), t.missing.size(), trueIds.size(), falseIds.size(),
+                       trueLeafs.size(), falseLeafs.size()})
     if (static_cast<int64_t>(count) != nodes)
       return op->emitOpError("has attributes of ") << count << " and of " << nodes << " nodes";
   if (static_cast<int64_t>(weights->size()) != leaves)
@@ -34,8 +34,8 @@ static FailureOr<Ensemble> getEnsemble(Operation *op) {
       return op->emitOpError("has the unknown mode ") << t.modes[i] << " in node " << i;
     if (t.features[i] < 0)
       return op->emitOpError("has feature ") << t.features[i] << " in node " << i;
-    for (auto [id, isLeaf, into] : {std::tuple(trueIds[i], trueLeafs[i], &t.onTrue),
-                                    std::tuple(falseIds[i], falseLeafs[i], &t.onFalse)}) {
+    for (auto [id, isLeaf, into] :
+         {std::tuple(trueIds[i], trueLeafs[i], &t.onTrue), std::tuple(falseIds[i], falseLeafs[i], &t.onFalse)}) {
       if (id < 0 || id >= (isLeaf ? leaves : nodes))
         return op->emitOpError("has no ") << (isLeaf ? "leaf " : "node ") << id << ", which node " << i << " leads to";
       into->push_back(isLeaf ? -1 - id : id);
@@ -100,9 +100,8 @@ static FailureOr<SmallVector<Value>> lowerTreeEnsemble(Operation *op, ValueRange
   auto tree = cast<TreeEnsembleOp>(op);
   FailureOr<Ensemble> ensemble = getEnsemble(op);
   Type onnx = getElementType(op->getOperand(0)), compute = scalar::getComputeType(onnx);
-  Value leaves = trees::walk(b, *ensemble, operands[0], compute, [&](ImplicitLocOpBuilder &n, ValueRange v) {
-    return scalar::decode(n, v[0], onnx);
-  });
+  Value leaves = trees::walk(b, *ensemble, operands[0], compute,
+                             [&](ImplicitLocOpBuilder &n, ValueRange v) { return scalar::decode(n, v[0], onnx); });
   Value sums = trees::aggregate(b, *ensemble, leaves, static_cast<int64_t>(tree.getAggregateFunction()), compute);
   constexpr StringRef transforms[] = {"NONE", "SOFTMAX", "LOGISTIC", "SOFTMAX_ZERO", "PROBIT"};
   return SmallVector<Value>{roundTo(b, scores::transform(b, sums, transforms[tree.getPostTransform()]), onnx)};

@@ -62,8 +62,10 @@ FailureOr<Model> Model::get(Operation *op, StringRef voteStem, int64_t numTarget
     return success();
   };
   ArrayRef<int64_t> treeIds = getIntegerList(op, "nodes_treeids"), nodeIds = getIntegerList(op, "nodes_nodeids");
-  ArrayRef<int64_t> features = getIntegerList(op, "nodes_featureids"), missing = getIntegerList(op, "nodes_missing_value_tracks_true");
-  ArrayRef<int64_t> trueIds = getIntegerList(op, "nodes_truenodeids"), falseIds = getIntegerList(op, "nodes_falsenodeids");
+  ArrayRef<int64_t> features = getIntegerList(op, "nodes_featureids"),
+                    missing = getIntegerList(op, "nodes_missing_value_tracks_true");
+  ArrayRef<int64_t> trueIds = getIntegerList(op, "nodes_truenodeids"),
+                    falseIds = getIntegerList(op, "nodes_falsenodeids");
   auto modes = op->getAttrOfType<ArrayAttr>("nodes_modes");
   auto splits = getFloatList(op, "nodes_values", model.isDouble);
   auto weights = getFloatList(op, voteStem + "_weights", model.isDouble);
@@ -71,8 +73,9 @@ FailureOr<Model> Model::get(Operation *op, StringRef voteStem, int64_t numTarget
   if (failed(splits) || failed(weights) || failed(base))
     return failure();
   model.base = *base;
-  if (failed(sizesAgree({treeIds.size(), nodeIds.size(), features.size(), trueIds.size(), falseIds.size(), splits->size(),
-                         modes ? modes.size() : 0, missing.empty() ? treeIds.size() : missing.size()}, "nodes")))
+  if (failed(sizesAgree({treeIds.size(), nodeIds.size(), features.size(), trueIds.size(), falseIds.size(),
+                         splits->size(), modes ? modes.size() : 0, missing.empty() ? treeIds.size() : missing.size()},
+                        "nodes")))
     return failure();
 
   // Inner nodes and leaves by tree and node.
@@ -101,7 +104,8 @@ FailureOr<Model> Model::get(Operation *op, StringRef voteStem, int64_t numTarget
     for (auto [id, into] : {std::pair(trueIds[i], &t.onTrue), std::pair(falseIds[i], &t.onFalse)}) {
       auto place = places.find({treeIds[i], id});
       if (place == places.end())
-        return op->emitOpError("has no node ") << id << " in tree " << treeIds[i] << ", which node " << i << " leads to";
+        return op->emitOpError("has no node ")
+               << id << " in tree " << treeIds[i] << ", which node " << i << " leads to";
       into->push_back(place->second);
     }
   // The root of a tree is its first node.
@@ -112,7 +116,8 @@ FailureOr<Model> Model::get(Operation *op, StringRef voteStem, int64_t numTarget
   if (failed(t.findDepth(op)))
     return failure();
 
-  ArrayRef<int64_t> voteTrees = getIntegerList(op, voteStem + "_treeids"), voteNodes = getIntegerList(op, voteStem + "_nodeids");
+  ArrayRef<int64_t> voteTrees = getIntegerList(op, voteStem + "_treeids"),
+                    voteNodes = getIntegerList(op, voteStem + "_nodeids");
   ArrayRef<int64_t> voteTargets = getIntegerList(op, voteStem + "_ids");
   if (failed(sizesAgree({voteTrees.size(), voteNodes.size(), voteTargets.size(), weights->size()}, "votes")))
     return failure();
@@ -120,7 +125,8 @@ FailureOr<Model> Model::get(Operation *op, StringRef voteStem, int64_t numTarget
   for (size_t i = 0; i < voteTrees.size(); ++i) {
     auto place = places.find({voteTrees[i], voteNodes[i]});
     if (place == places.end() || place->second >= 0)
-      return op->emitOpError("has no leaf ") << voteNodes[i] << " in tree " << voteTrees[i] << ", which vote " << i << " is of";
+      return op->emitOpError("has no leaf ")
+             << voteNodes[i] << " in tree " << voteTrees[i] << ", which vote " << i << " is of";
     if (voteTargets[i] < 0 || voteTargets[i] >= numTargets)
       return op->emitOpError("has a vote for ") << voteTargets[i] << " of " << numTargets;
     t.votes.push_back({-1 - place->second, voteTargets[i], (*weights)[i]});
@@ -145,7 +151,8 @@ static Value addBase(LinalgBuilder &b, Value sums, ArrayRef<double> base) {
     return sums;
   Type type = getElementType(sums);
   Value table = scores::constantFloats(b, base, {static_cast<int64_t>(base.size())}, type);
-  return b.elementwise({sums, table}, type, [](ImplicitLocOpBuilder &n, ValueRange v) { return addScalars(n, v[1], v[0]); });
+  return b.elementwise({sums, table}, type,
+                       [](ImplicitLocOpBuilder &n, ValueRange v) { return addScalars(n, v[1], v[0]); });
 }
 
 //===----------------------------------------------------------------------===//

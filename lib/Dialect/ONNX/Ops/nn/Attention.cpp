@@ -227,8 +227,8 @@ FailureOr<Value> Lowering::mask(Value scores) {
       Sizes none(rank, b.getIndexAttr(0)), more(none);
       more[rank - 1] = b.maximum(b.sub(total, length), b.getIndexAttr(0));
       Type seam = getElementType(bias);
-      Value hidden = isa<FloatType>(seam) ? b.scalar(seam, -std::numeric_limits<double>::infinity())
-                                          : b.scalarInt(seam, 0);
+      Value hidden =
+          isa<FloatType>(seam) ? b.scalar(seam, -std::numeric_limits<double>::infinity()) : b.scalarInt(seam, 0);
       bias = b.pad(bias, none, more, hidden);
       b.checkEqual(b.dim(bias, rank - 1), total, "'attn_mask' has more keys than there are");
     }
@@ -324,15 +324,15 @@ Value Lowering::softmax(Value scores) {
                           Value shift = n.create<arith::SelectOp>(none, constantFloat(n, compute, 0), v[1]);
                           return n.create<math::ExpOp>(n.create<arith::SubFOp>(v[0], shift));
                         });
-  Value sum = reduceMany(b, e, full, {4}, b.scalar(compute, 0), [](ImplicitLocOpBuilder &n, ValueRange v) {
-    return addScalars(n, v[1], v[0]);
-  });
-  return mapElements(b, {e, sum}, {full, row}, scoreSizes, compute, [&](ImplicitLocOpBuilder &n, ValueRange v) -> Value {
-    Value zero = constantFloat(n, compute, 0);
-    Value none = n.create<arith::CmpFOp>(arith::CmpFPredicate::OEQ, v[1], zero);
-    Value divisor = n.create<arith::SelectOp>(none, constantFloat(n, compute, 1), v[1]);
-    return n.create<arith::DivFOp>(v[0], divisor);
-  });
+  Value sum = reduceMany(b, e, full, {4}, b.scalar(compute, 0),
+                         [](ImplicitLocOpBuilder &n, ValueRange v) { return addScalars(n, v[1], v[0]); });
+  return mapElements(b, {e, sum}, {full, row}, scoreSizes, compute,
+                     [&](ImplicitLocOpBuilder &n, ValueRange v) -> Value {
+                       Value zero = constantFloat(n, compute, 0);
+                       Value none = n.create<arith::CmpFOp>(arith::CmpFPredicate::OEQ, v[1], zero);
+                       Value divisor = n.create<arith::SelectOp>(none, constantFloat(n, compute, 1), v[1]);
+                       return n.create<arith::DivFOp>(v[0], divisor);
+                     });
 }
 
 // Probabilities * V as the result has it. Loops: batch, key head, group, query, element, key.
@@ -354,7 +354,8 @@ Value Lowering::times(Value probabilities, bool flat) {
 Value Lowering::asResult(Value scores, Type onnxElement) {
   Type seam = getSeamElementType(onnxElement);
   if (getElementType(scores) != seam)
-    scores = b.elementwise(scores, seam, [&](ImplicitLocOpBuilder &n, ValueRange v) { return convertFloat(n, v[0], seam); });
+    scores =
+        b.elementwise(scores, seam, [&](ImplicitLocOpBuilder &n, ValueRange v) { return convertFloat(n, v[0], seam); });
   return mergeDims(b, scores, 1);
 }
 
@@ -376,9 +377,8 @@ static FailureOr<SmallVector<Value>> lowerAttention(Operation *op, ValueRange op
     Value size = b.create<arith::SIToFPOp>(compute, b.create<arith::IndexCastOp>(b.getI64Type(), b.index(headSize)));
     scale = b.create<arith::DivFOp>(b.scalar(compute, 1), b.create<math::SqrtOp>(size));
   }
-  Value raw = b.elementwise(l.scores(), compute, [&](ImplicitLocOpBuilder &n, ValueRange v) {
-    return mulScalars(n, v[0], scale);
-  });
+  Value raw = b.elementwise(l.scores(), compute,
+                            [&](ImplicitLocOpBuilder &n, ValueRange v) { return mulScalars(n, v[0], scale); });
   double softcap = attention.getSoftcap().convertToFloat();
   Value capped = raw;
   if (softcap != 0)

@@ -82,8 +82,8 @@ static LogicalResult upgradeTraining(Operation *op, PatternRewriter &rewriter, A
   auto replace = [&](unsigned formal, Value by) {
     for (Value old : versioned.getOutputGroup(formal))
       rewriter.replaceAllUsesWith(
-          old, perElement ? unflatten(rewriter, op->getLoc(), by, op->getOperand(formal == 0 ? 0 : 3), old.getType())
-                          : by);
+          old,
+          perElement ? unflatten(rewriter, op->getLoc(), by, op->getOperand(formal == 0 ? 0 : 3), old.getType()) : by);
   };
   auto isUsed = [&](unsigned formal) {
     return llvm::any_of(versioned.getOutputGroup(formal), [](Value value) { return !value.use_empty(); });
@@ -113,7 +113,8 @@ static LogicalResult upgradePerElement(Operation *op, PatternRewriter &rewriter,
   Location loc = op->getLoc();
   Type flat = UnrankedTensorType::get(getElementType(op->getOperand(0)));
   Operation *created = createVersion(rewriter, loc, "BatchNormalization", 9, flatten(op, rewriter), attrs, flat);
-  rewriter.replaceOp(op, unflatten(rewriter, loc, created->getResult(0), op->getOperand(0), op->getResult(0).getType()));
+  rewriter.replaceOp(op,
+                     unflatten(rewriter, loc, created->getResult(0), op->getOperand(0), op->getResult(0).getType()));
   return success();
 }
 
@@ -169,8 +170,8 @@ static FailureOr<SmallVector<Value>> lowerBatchNormalization(Operation *op, Valu
     Value moved = n.create<arith::MulFOp>(extend(n, v[1], compute), v[2]);
     return n.create<arith::SubFOp>(extend(n, v[0], compute), moved);
   });
-  AffineMap channel = AffineMap::get(rank, 0, hasChannels ? b.getAffineDimExpr(1) : b.getAffineConstantExpr(0),
-                                     b.getContext());
+  AffineMap channel =
+      AffineMap::get(rank, 0, hasChannels ? b.getAffineDimExpr(1) : b.getAffineConstantExpr(0), b.getContext());
   Type seam = getElementType(x);
   results.push_back(mapElements(b, {x, factor, offset}, {b.getMultiDimIdentityMap(rank), channel, channel}, b.sizes(x),
                                 seam, [&](ImplicitLocOpBuilder &n, ValueRange v) {
@@ -201,12 +202,10 @@ static LogicalResult downgradeBatchNormalization(Operation *op, PatternRewriter 
     return refuseDowngrade(op) << "training has results there that it has not here";
   SmallVector<Value> inputs(op->getOperands());
   if (previous == 6)
-    return replaceByPrevious(op, rewriter, inputs, {},
-                                     rewriter.getNamedAttr("is_test", rewriter.getI64IntegerAttr(1)));
+    return replaceByPrevious(op, rewriter, inputs, {}, rewriter.getNamedAttr("is_test", rewriter.getI64IntegerAttr(1)));
   // The statistics are what is consumed.
-  return replaceByPrevious(
-      op, rewriter, inputs, {},
-      rewriter.getNamedAttr("consumed_inputs", rewriter.getDenseI64ArrayAttr({0, 0, 0, 1, 1})));
+  return replaceByPrevious(op, rewriter, inputs, {},
+                           rewriter.getNamedAttr("consumed_inputs", rewriter.getDenseI64ArrayAttr({0, 0, 0, 1, 1})));
 }
 
 STRATA_SLICE(BatchNormalization) {

@@ -36,8 +36,8 @@ static LogicalResult inferConv(ShapeContext &c) {
         result[2 + i] = windows->outSize((*x)[2 + i], i);
         if ((*x)[2 + i].isStatic() && result[2 + i].is(0) && !(*x)[2 + i].is(0))
           return c.emitError() << "the kernel covers " << windows->extent(i) << " positions of dimension " << 2 + i
-                               << ", which has only "
-                               << (*x)[2 + i].size + windows->low[i] + windows->high[i] << " with its padding";
+                               << ", which has only " << (*x)[2 + i].size + windows->low[i] + windows->high[i]
+                               << " with its padding";
       }
   }
   c.setShape(0, result);

@@ -157,6 +157,8 @@ static FailureOr<SmallVector<Value>> lowerConvTranspose(Operation *op, ValueRang
 
 STRATA_SLICE(ConvTranspose) {
   // The text of 1 splits odd paddings the other way round; all runtimes split them as 11 says, and so do we.
-  ops.add("ConvTranspose",
-          {.inferShapes = inferConvTranspose, .upgrade = keepAttributes, .downgrade = downgradePlainly, .lower = lowerConvTranspose});
+  ops.add("ConvTranspose", {.inferShapes = inferConvTranspose,
+                            .upgrade = keepAttributes,
+                            .downgrade = downgradePlainly,
+                            .lower = lowerConvTranspose});
 }

@@ -82,7 +82,8 @@ static LogicalResult upgradeDropout(Operation *op, PatternRewriter &rewriter) {
   auto ratio = op->getAttrOfType<FloatAttr>("ratio");
   Value ratioInput = makeScalar(rewriter, loc, rewriter.getF32Type(), ratio ? ratio.getValueAsDouble() : 0.5);
   Value mode = training ? makeScalar(rewriter, loc, isKept, 1) : Value();
-  replaceByMask(op, rewriter, 12, {op->getOperand(0), ratioInput, mode}, attributesWithout(op, {"is_test", "ratio"}), isKept);
+  replaceByMask(op, rewriter, 12, {op->getOperand(0), ratioInput, mode}, attributesWithout(op, {"is_test", "ratio"}),
+                isKept);
   return success();
 }
 
@@ -113,7 +114,8 @@ static LogicalResult downgradeToInference(Operation *op, PatternRewriter &rewrit
       Type sizes = RankedTensorType::get({type ? type.getRank() : ShapedType::kDynamic}, rewriter.getI64Type());
       Value shape = createVersion(rewriter, op->getLoc(), "Shape", 25, {data}, {}, sizes)->getResult(0);
       Value kept = makeScalar(rewriter, op->getLoc(), rewriter.getI1Type(), 1);
-      mask = createVersion(rewriter, op->getLoc(), "Expand", 13, {kept, shape}, {}, op->getResult(1).getType())->getResult(0);
+      mask = createVersion(rewriter, op->getLoc(), "Expand", 13, {kept, shape}, {}, op->getResult(1).getType())
+                 ->getResult(0);
     }
     rewriter.replaceAllUsesWith(op->getResult(1), mask);
   }
@@ -127,7 +129,8 @@ static LogicalResult downgradeDropout(Operation *op, PatternRewriter &rewriter) 
   case 10:
     return downgradeToInference(op, rewriter);
   case 7:
-    replaceByMask(op, rewriter, 7, op->getOperand(0), attributesWithout(op), getElementTypeOrSelf(op->getOperand(0).getType()));
+    replaceByMask(op, rewriter, 7, op->getOperand(0), attributesWithout(op),
+                  getElementTypeOrSelf(op->getOperand(0).getType()));
     return success();
   case 6:
     return replaceByPrevious(op, rewriter, op->getOperand(0), {},

@@ -37,26 +37,33 @@ static SmallVector<Value> poolAll(Operation *op, Value x, LinalgBuilder &b, Valu
 static FailureOr<SmallVector<Value>> lowerGlobalMaxPool(Operation *op, ValueRange operands, LinalgBuilder &b) {
   Type element = getElementType(op->getResult(0));
   Value lowest = b.create<arith::ConstantOp>(scalar::getLowest(element));
-  return poolAll(op, operands[0], b, lowest, [&](ImplicitLocOpBuilder &n, ValueRange v) -> Value {
-    return n.create<arith::MaximumFOp>(scalar::decode(n, v[0], element), v[1]);
-  }, [](ImplicitLocOpBuilder &, Value v) { return v; });
+  return poolAll(
+      op, operands[0], b, lowest,
+      [&](ImplicitLocOpBuilder &n, ValueRange v) -> Value {
+        return n.create<arith::MaximumFOp>(scalar::decode(n, v[0], element), v[1]);
+      },
+      [](ImplicitLocOpBuilder &, Value v) { return v; });
 }
 
 static FailureOr<SmallVector<Value>> lowerGlobalAveragePool(Operation *op, ValueRange operands, LinalgBuilder &b) {
   Type element = getElementType(op->getResult(0)), compute = scalar::getComputeType(element);
   Value x = operands[0];
   Value count = countAs(b, x, llvm::to_vector(llvm::seq<int64_t>(2, getRank(x))), compute);
-  return poolAll(op, x, b, b.scalar(compute, 0), [&](ImplicitLocOpBuilder &n, ValueRange v) {
-    return addScalars(n, v[1], scalar::decode(n, v[0], element));
-  }, [&](ImplicitLocOpBuilder &n, Value v) -> Value { return n.create<arith::DivFOp>(v, count); });
+  return poolAll(
+      op, x, b, b.scalar(compute, 0),
+      [&](ImplicitLocOpBuilder &n, ValueRange v) { return addScalars(n, v[1], scalar::decode(n, v[0], element)); },
+      [&](ImplicitLocOpBuilder &n, Value v) -> Value { return n.create<arith::DivFOp>(v, count); });
 }
 
 static FailureOr<SmallVector<Value>> lowerGlobalLpPool(Operation *op, ValueRange operands, LinalgBuilder &b) {
   Type element = getElementType(op->getResult(0)), compute = scalar::getComputeType(element);
   int64_t p = cast<GlobalLpPoolOp>(op).getP();
-  return poolAll(op, operands[0], b, b.scalar(compute, 0), [&](ImplicitLocOpBuilder &n, ValueRange v) {
-    return addScalars(n, v[1], powerOfAbs(n, scalar::decode(n, v[0], element), p));
-  }, [&](ImplicitLocOpBuilder &n, Value v) { return rootOf(n, v, p); });
+  return poolAll(
+      op, operands[0], b, b.scalar(compute, 0),
+      [&](ImplicitLocOpBuilder &n, ValueRange v) {
+        return addScalars(n, v[1], powerOfAbs(n, scalar::decode(n, v[0], element), p));
+      },
+      [&](ImplicitLocOpBuilder &n, Value v) { return rootOf(n, v, p); });
 }
 
 static LogicalResult downgradeGlobalLpPool(Operation *op, PatternRewriter &rewriter) {

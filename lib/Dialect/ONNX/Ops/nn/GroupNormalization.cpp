@@ -45,13 +45,15 @@ static LogicalResult upgradeGroupNormalization(Operation *op, PatternRewriter &r
     return op->emitOpError("cannot be upgraded: the number of channels is not known");
   int64_t groups = op->getAttrOfType<IntegerAttr>("num_groups").getInt();
   if (groups < 1 || type.getDimSize(1) % groups != 0)
-    return op->emitOpError("has ") << type.getDimSize(1) << " channels, which do not divide into " << groups << " groups";
+    return op->emitOpError("has ") << type.getDimSize(1) << " channels, which do not divide into " << groups
+                                   << " groups";
   Location loc = op->getLoc();
   SmallVector<Value> operands{op->getOperand(0)};
   for (Value parameter : op->getOperands().drop_front()) {
     Type unranked = UnrankedTensorType::get(type.getElementType());
     auto reshape = [&](Value value, ArrayRef<int64_t> shape) -> Value {
-      return rewriter.create<ReshapeOp>(loc, TypeRange{unranked}, ValueRange{value, makeIntegers(rewriter, loc, shape)});
+      return rewriter.create<ReshapeOp>(loc, TypeRange{unranked},
+                                        ValueRange{value, makeIntegers(rewriter, loc, shape)});
     };
     Value shape = makeIntegers(rewriter, loc, {1, type.getDimSize(1) / groups});
     Value repeated =
@@ -113,9 +115,9 @@ static FailureOr<SmallVector<Value>> lowerGroupNormalization(Operation *op, Valu
 }
 
 STRATA_SLICE(GroupNormalization) {
-  ops.add("GroupNormalization", {.inferShapes = inferGroupNormalization,
-                                 .upgrade = upgradeGroupNormalization,
-                                 .lower = lowerGroupNormalization});
+  ops.add(
+      "GroupNormalization",
+      {.inferShapes = inferGroupNormalization, .upgrade = upgradeGroupNormalization, .lower = lowerGroupNormalization});
   ops.add("InstanceNormalization", {.inferShapes = inferInstanceNormalization,
                                     .upgrade = dropConsumedInputs,
                                     .downgrade = downgradePlainly,

@@ -25,7 +25,8 @@ static LogicalResult inferNorm(ShapeContext &c, bool hasStatistics) {
   for (unsigned i = 1; i < 3; ++i)
     if (auto shape = c.shape(i)) {
       if (shape->size() > x->size())
-        return c.emitError() << "an operand of rank " << shape->size() << " does not broadcast to 'X' of rank " << x->size();
+        return c.emitError() << "an operand of rank " << shape->size() << " does not broadcast to 'X' of rank "
+                             << x->size();
       for (size_t d = 0, lead = x->size() - shape->size(); d < shape->size(); ++d) {
         const Dim &own = (*shape)[d], &target = (*x)[lead + d];
         if (own.isStatic() && target.isStatic() && own.size != 1 && own.size != target.size)
@@ -96,7 +97,8 @@ static FailureOr<SmallVector<Value>> lowerLayerNormalization(Operation *op, Valu
       return;
     Type type = getSeamElementType(getElementType(result));
     if (type != l.compute)
-      value = b.elementwise(value, type, [&](ImplicitLocOpBuilder &n, ValueRange v) { return convertFloat(n, v[0], type); });
+      value = b.elementwise(value, type,
+                            [&](ImplicitLocOpBuilder &n, ValueRange v) { return convertFloat(n, v[0], type); });
     results.push_back(b.unsqueeze(value, l.axes));
   };
   addStatistic(norm.getMean(), mean);

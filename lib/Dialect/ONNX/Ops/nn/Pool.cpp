@@ -143,7 +143,8 @@ static SmallVector<Value> maxPoolWithIndices(LinalgBuilder &b, const Pool &pool,
         Value inside, offset = n.create<arith::ConstantIndexOp>(0);
         SmallVector<Value> at;
         for (int64_t i = 0; i < pool.rank; ++i) {
-          Value start = n.create<arith::MulIOp>(position(2 + i), n.create<arith::ConstantIndexOp>(pool.windows.strides[i]));
+          Value start =
+              n.create<arith::MulIOp>(position(2 + i), n.create<arith::ConstantIndexOp>(pool.windows.strides[i]));
           Value step = n.create<arith::MulIOp>(position(2 + pool.rank + i),
                                                n.create<arith::ConstantIndexOp>(pool.windows.dilations[i]));
           at.push_back(n.create<arith::SubIOp>(n.create<arith::AddIOp>(start, step), before[i]));
@@ -174,7 +175,8 @@ static SmallVector<Value> maxPoolWithIndices(LinalgBuilder &b, const Pool &pool,
         }
         Value first = n.create<arith::CmpIOp>(arith::CmpIPredicate::eq, args[3], none);
         Value take = n.create<arith::AndIOp>(inside, n.create<arith::OrIOp>(first, greater));
-        Value newBest = n.create<arith::SelectOp>(take, v, best), newIndex = n.create<arith::SelectOp>(take, index, args[3]);
+        Value newBest = n.create<arith::SelectOp>(take, v, best),
+              newIndex = n.create<arith::SelectOp>(take, index, args[3]);
         n.create<linalg::YieldOp>(ValueRange{newBest, newIndex});
       });
   return {generic.getResult(0), generic.getResult(1)};
@@ -230,10 +232,10 @@ static Value countPositions(ImplicitLocOpBuilder &n, const Windows &w, int64_t i
   if (includePad)
     end = n.create<arith::AddIOp>(end, after);
   else
-    firstK = n.create<arith::CeilDivSIOp>(
-        n.create<arith::MaxSIOp>(n.create<arith::SubIOp>(before, start), number(0)), dilation);
-  Value endK = n.create<arith::MinSIOp>(
-      n.create<arith::CeilDivSIOp>(n.create<arith::SubIOp>(end, start), dilation), number(w.kernel[i]));
+    firstK = n.create<arith::CeilDivSIOp>(n.create<arith::MaxSIOp>(n.create<arith::SubIOp>(before, start), number(0)),
+                                          dilation);
+  Value endK = n.create<arith::MinSIOp>(n.create<arith::CeilDivSIOp>(n.create<arith::SubIOp>(end, start), dilation),
+                                        number(w.kernel[i]));
   return n.create<arith::MaxSIOp>(n.create<arith::SubIOp>(endK, firstK), number(1));
 }
 
@@ -270,7 +272,8 @@ static FailureOr<SmallVector<Value>> lowerAveragePool(Operation *op, ValueRange 
     OpFoldResult in = b.dim(pool->x, 2 + i), out = pool->sizes[2 + i], before = pool->low[2 + i];
     // What lies behind the declared padding (by ceil_mode) never counts.
     OpFoldResult after = w.isSame() ? pool->high[2 + i] : OpFoldResult(b.getIndexAttr(w.high[i]));
-    auto knownIn = getConstantIntValue(in), knownOut = getConstantIntValue(out), knownBefore = getConstantIntValue(before);
+    auto knownIn = getConstantIntValue(in), knownOut = getConstantIntValue(out),
+         knownBefore = getConstantIntValue(before);
     auto knownAfter = getConstantIntValue(after);
     Value counts;
     if (knownIn && knownOut && knownBefore && knownAfter) {
@@ -364,8 +367,13 @@ static LogicalResult downgradePool(Operation *op, PatternRewriter &rewriter) {
 }
 
 STRATA_SLICE(Pool) {
-  ops.add("AveragePool", {.inferShapes = inferPool, .upgrade = upgradePool, .downgrade = downgradePool, .lower = lowerAveragePool});
-  ops.add("LpPool",
-          {.verify = verifyNorm, .inferShapes = inferPool, .upgrade = upgradePool, .downgrade = downgradePool, .lower = lowerLpPool});
-  ops.add("MaxPool", {.inferShapes = inferPool, .upgrade = upgradePool, .downgrade = downgradePool, .lower = lowerMaxPool});
+  ops.add("AveragePool",
+          {.inferShapes = inferPool, .upgrade = upgradePool, .downgrade = downgradePool, .lower = lowerAveragePool});
+  ops.add("LpPool", {.verify = verifyNorm,
+                     .inferShapes = inferPool,
+                     .upgrade = upgradePool,
+                     .downgrade = downgradePool,
+                     .lower = lowerLpPool});
+  ops.add("MaxPool",
+          {.inferShapes = inferPool, .upgrade = upgradePool, .downgrade = downgradePool, .lower = lowerMaxPool});
 }

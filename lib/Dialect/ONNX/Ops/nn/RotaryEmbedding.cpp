@@ -86,8 +86,8 @@ static FailureOr<SmallVector<Value>> lowerRotaryEmbedding(Operation *op, ValueRa
   second[3] = interleaved ? one : half;
   Value x1 = b.slice(x, at, halfSizes, steps), x2 = b.slice(x, second, halfSizes, steps);
   AffineMap full = b.getMultiDimIdentityMap(4);
-  AffineMap angle = AffineMap::get(4, 0, {b.getAffineDimExpr(0), b.getAffineDimExpr(flat ? 1 : 2), b.getAffineDimExpr(3)},
-                                   b.getContext());
+  AffineMap angle = AffineMap::get(
+      4, 0, {b.getAffineDimExpr(0), b.getAffineDimExpr(flat ? 1 : 2), b.getAffineDimExpr(3)}, b.getContext());
   auto rotate = [&](Value first, Value other, bool subtract) {
     return mapElements(b, {first, other, cosines, sines}, {full, full, angle, angle}, halfSizes, seam,
                        [&](ImplicitLocOpBuilder &n, ValueRange v) {

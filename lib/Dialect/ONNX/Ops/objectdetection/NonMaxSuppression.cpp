@@ -107,10 +107,12 @@ static FailureOr<SmallVector<Value>> lowerSuppression(Operation *op, ValueRange 
         Value score = b.create<tensor::ExtractOp>(scores, ValueRange{at[0], at[1], i[0]});
         Value isCandidate = b.create<tensor::ExtractOp>(candidates, i[0]);
         Value isFirst = b.create<arith::XOrIOp>(so[2], b.scalarInt(i1, 1));
-        Value better = b.create<arith::OrIOp>(isFirst, b.create<arith::CmpFOp>(arith::CmpFPredicate::OGT, score, so[1]));
+        Value better =
+            b.create<arith::OrIOp>(isFirst, b.create<arith::CmpFOp>(arith::CmpFPredicate::OGT, score, so[1]));
         better = b.create<arith::AndIOp>(better, isCandidate);
         return SmallVector<Value>{b.create<arith::SelectOp>(better, i[0], so[0]),
-                                  b.create<arith::SelectOp>(better, score, so[1]), b.create<arith::OrIOp>(so[2], better)};
+                                  b.create<arith::SelectOp>(better, score, so[1]),
+                                  b.create<arith::OrIOp>(so[2], better)};
       });
       // Without a candidate the row is written where the next one goes.
       Value rows = state[0], indices[] = {at[0], at[1], best[0]};

@@ -17,7 +17,8 @@ static LogicalResult verifyRoiAlign(Operation *op) {
       mode && mode.getValue() != "half_pixel" && mode.getValue() != "output_half_pixel")
     return op->emitOpError("'coordinate_transformation_mode' is '")
            << mode.getValue() << "', not half_pixel or output_half_pixel";
-  for (auto [name, least] : {std::pair("output_height", 1), std::pair("output_width", 1), std::pair("sampling_ratio", 0)})
+  for (auto [name, least] :
+       {std::pair("output_height", 1), std::pair("output_width", 1), std::pair("sampling_ratio", 0)})
     if (auto attr = op->getAttrOfType<IntegerAttr>(name); attr && attr.getInt() < least)
       return op->emitOpError("'") << name << "' is " << attr.getInt() << ", less than " << least;
   return success();
@@ -221,15 +222,14 @@ static FailureOr<SmallVector<Value>> lowerMaxRoiPool(Operation *op, ValueRange o
   Value count = fromIndex(b, compute, b.index(b.dim(x, 0)));
   OpFoldResult zeroAttr = b.getIndexAttr(0);
   Value batches = b.squeeze(b.slice(rois, {zeroAttr, zeroAttr}, {b.dim(rois, 0), b.getIndexAttr(1)}), {1});
-  Value ok = b.reduce(batches, {0}, false, b.scalarInt(b.getI1Type(), 1),
-                      [&](ImplicitLocOpBuilder &n, ValueRange args) -> Value {
-                        using P = arith::CmpFPredicate;
-                        Value batch = scalar::decode(n, args[0], onnx);
-                        Value fits = n.create<arith::AndIOp>(
-                            n.create<arith::CmpFOp>(P::OGE, batch, constantFloat(n, compute, 0)),
-                            n.create<arith::CmpFOp>(P::OLT, batch, count));
-                        return n.create<arith::AndIOp>(args[1], fits);
-                      });
+  Value ok = b.reduce(
+      batches, {0}, false, b.scalarInt(b.getI1Type(), 1), [&](ImplicitLocOpBuilder &n, ValueRange args) -> Value {
+        using P = arith::CmpFPredicate;
+        Value batch = scalar::decode(n, args[0], onnx);
+        Value fits = n.create<arith::AndIOp>(n.create<arith::CmpFOp>(P::OGE, batch, constantFloat(n, compute, 0)),
+                                             n.create<arith::CmpFOp>(P::OLT, batch, count));
+        return n.create<arith::AndIOp>(args[1], fits);
+      });
   b.check(b.extractScalar(ok), "a batch index is out of range");
   Value rows = b.index(b.dim(x, 2)), columns = b.index(b.dim(x, 3));
 
@@ -263,12 +263,13 @@ static FailureOr<SmallVector<Value>> lowerMaxRoiPool(Operation *op, ValueRange o
     auto [top, bottom] = getRange(2, height, rows, at[2]);
     auto [left, right] = getRange(1, width, columns, at[3]);
     Value start = constantFloat(n, compute, -std::numeric_limits<double>::infinity());
-    Value best = accumulate(n, top, bottom, start, [&, left = left, right = right](ImplicitLocOpBuilder &m, Value row, Value outer) {
-      return accumulate(m, left, right, outer, [&](ImplicitLocOpBuilder &k, Value column, Value so) -> Value {
-        Value element = k.create<tensor::ExtractOp>(x, ValueRange{batch, at[1], row, column});
-        return k.create<arith::MaximumFOp>(so, scalar::decode(k, element, onnx));
-      });
-    });
+    Value best = accumulate(
+        n, top, bottom, start, [&, left = left, right = right](ImplicitLocOpBuilder &m, Value row, Value outer) {
+          return accumulate(m, left, right, outer, [&](ImplicitLocOpBuilder &k, Value column, Value so) -> Value {
+            Value element = k.create<tensor::ExtractOp>(x, ValueRange{batch, at[1], row, column});
+            return k.create<arith::MaximumFOp>(so, scalar::decode(k, element, onnx));
+          });
+        });
     Value empty = n.create<arith::OrIOp>(n.create<arith::CmpIOp>(arith::CmpIPredicate::sge, top, bottom),
                                          n.create<arith::CmpIOp>(arith::CmpIPredicate::sge, left, right));
     best = n.create<arith::SelectOp>(empty, constantFloat(n, compute, 0), best);

@@ -74,11 +74,10 @@ static FailureOr<SmallVector<Value>> lowerGet(Operation *op, ValueRange operands
 
 STRATA_SLICE(Optional) {
   ops.add("Optional", {.verify = verifyOptional, .inferShapes = inferOptional, .lower = lowerOptional});
-  ops.add("OptionalHasElement",
-          {.inferShapes = inferHas,
-           .inferValues = inferHasValue,
-           .upgrade = keepAttributes,
-           .downgrade = downgradePlainly,
-           .lower = lowerHas});
+  ops.add("OptionalHasElement", {.inferShapes = inferHas,
+                                 .inferValues = inferHasValue,
+                                 .upgrade = keepAttributes,
+                                 .downgrade = downgradePlainly,
+                                 .lower = lowerHas});
   ops.add("OptionalGetElement", {.inferShapes = inferGet, .downgrade = downgradePlainly, .lower = lowerGet});
 }

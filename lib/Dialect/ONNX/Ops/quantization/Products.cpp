@@ -8,8 +8,8 @@
 //===----------------------------------------------------------------------===//
 
 #include "../Elementwise.h"
-#include "llvm/ADT/ScopeExit.h"
 #include "Dialect/VersionSteps.h"
+#include "llvm/ADT/ScopeExit.h"
 
 namespace {
 /// Makes the operators that one is composed of, in a block beside it, and lowers that. After a failure every value is
@@ -21,12 +21,11 @@ public:
     at.setInsertionPointToStart(at.create<ModuleOp>(op->getLoc()).getBody());
   }
 
-  template <typename OpTy>
-  Value make(ArrayRef<Value> operands, Type element, ArrayRef<NamedAttribute> attrs = {}) {
+  template <typename OpTy> Value make(ArrayRef<Value> operands, Type element, ArrayRef<NamedAttribute> attrs = {}) {
     if (llvm::is_contained(operands, Value()))
       return {};
-    Operation *made = at.create(OperationState(op->getLoc(), OpTy::getOperationName(), operands,
-                                               UnrankedTensorType::get(element), attrs));
+    Operation *made = at.create(
+        OperationState(op->getLoc(), OpTy::getOperationName(), operands, UnrankedTensorType::get(element), attrs));
     ShapeContext context(made, b.getAnalysis());
     if (failed(inferResultTypes(context)))
       return {};
@@ -133,7 +132,8 @@ static Value multiply(Composer &k, Value a, Value zeroA, Value b, Value zeroB, T
 static FailureOr<SmallVector<Value>> lowerMatMulInteger(Operation *op, ValueRange, LinalgBuilder &b) {
   Composer k(op, b);
   Type i32 = IntegerType::get(op->getContext(), 32);
-  return k.lower(multiply(k, getFormalInput(op, 0), getFormalInput(op, 2), getFormalInput(op, 1), getFormalInput(op, 3), i32));
+  return k.lower(
+      multiply(k, getFormalInput(op, 0), getFormalInput(op, 2), getFormalInput(op, 1), getFormalInput(op, 3), i32));
 }
 
 static FailureOr<SmallVector<Value>> lowerQLinearMatMul(Operation *op, ValueRange, LinalgBuilder &b) {
@@ -146,7 +146,9 @@ static FailureOr<SmallVector<Value>> lowerQLinearMatMul(Operation *op, ValueRang
     accumulator = f32;
   Value product = multiply(k, x, getFormalInput(op, 2), y, getFormalInput(op, 5), accumulator);
   int64_t rank = getRank(op->getResult(0));
-  auto scale = [&](unsigned formal, int64_t axis) { return k.alongAxis(k.cast(getFormalInput(op, formal), f32), axis, rank); };
+  auto scale = [&](unsigned formal, int64_t axis) {
+    return k.alongAxis(k.cast(getFormalInput(op, formal), f32), axis, rank);
+  };
   return k.lower(
       requantize(k, op, product, scale(1, rank - 2), scale(4, rank - 1), scale(6, rank - 2), getFormalInput(op, 7)));
 }
@@ -161,7 +163,8 @@ static Value convolve(Composer &k, Operation *op, Value x, Value zeroX, Value w,
 
 static FailureOr<SmallVector<Value>> lowerConvInteger(Operation *op, ValueRange, LinalgBuilder &b) {
   Composer k(op, b);
-  Value sum = convolve(k, op, getFormalInput(op, 0), getFormalInput(op, 2), getFormalInput(op, 1), getFormalInput(op, 3), Value());
+  Value sum = convolve(k, op, getFormalInput(op, 0), getFormalInput(op, 2), getFormalInput(op, 1),
+                       getFormalInput(op, 3), Value());
   return k.lower(k.cast(sum, IntegerType::get(op->getContext(), 32)));
 }
 
@@ -169,15 +172,18 @@ static FailureOr<SmallVector<Value>> lowerQLinearConv(Operation *op, ValueRange,
   if (failed(refuseLists(op, 7, "y_zero_point")))
     return failure();
   Composer k(op, b);
-  Value sum = convolve(k, op, getFormalInput(op, 0), getFormalInput(op, 2), getFormalInput(op, 3), getFormalInput(op, 5), getFormalInput(op, 8));
+  Value sum = convolve(k, op, getFormalInput(op, 0), getFormalInput(op, 2), getFormalInput(op, 3),
+                       getFormalInput(op, 5), getFormalInput(op, 8));
   Value scaleW = k.alongAxis(getFormalInput(op, 4), 1, getRank(op->getResult(0)));
   return k.lower(requantize(k, op, sum, getFormalInput(op, 1), scaleW, getFormalInput(op, 6), getFormalInput(op, 7)));
 }
 
 STRATA_SLICE(Products) {
   ops.add("MatMulInteger", {.inferShapes = inferMatMulInteger, .lower = lowerMatMulInteger});
-  ops.add("QLinearMatMul", {.inferShapes = inferQLinearMatMul, .upgrade = keepAttributes,
-                        .downgrade = downgradePlainly, .lower = lowerQLinearMatMul});
+  ops.add("QLinearMatMul", {.inferShapes = inferQLinearMatMul,
+                            .upgrade = keepAttributes,
+                            .downgrade = downgradePlainly,
+                            .lower = lowerQLinearMatMul});
   ops.add("ConvInteger", {.inferShapes = inferConvInteger, .lower = lowerConvInteger});
   ops.add("QLinearConv", {.inferShapes = inferQLinearConv, .lower = lowerQLinearConv});
 }

@@ -169,7 +169,8 @@ static FailureOr<SmallVector<Value>> lowerQuantize(Operation *op, ValueRange ope
     quotient = scalar::decode(n, scalar::encode(n, quotient, precision), precision);
     if (!isInteger) {
       // The zero point of float8 is 0; it would only make -0 to 0.
-      if (x.size() > 2 && getSeamElementType(to).isInteger(8) && !isa<Float8E4M3FNType, Float8E4M3FNUZType, Float8E5M2Type, Float8E5M2FNUZType>(to))
+      if (x.size() > 2 && getSeamElementType(to).isInteger(8) &&
+          !isa<Float8E4M3FNType, Float8E4M3FNUZType, Float8E5M2Type, Float8E5M2FNUZType>(to))
         quotient = n.create<arith::AddFOp>(quotient, scalar::convert(n, x[2], to, compute));
       return scalar::convert(n, quotient, compute, to, saturate);
     }
@@ -233,7 +234,8 @@ static LogicalResult downgradeQuantization(Operation *op, PatternRewriter &rewri
   auto output = op->getAttrOfType<IntegerAttr>("output_dtype");
   int own = getDataType(*getElementKind(getElementTypeOrSelf(op->getOperand(1).getType())));
   bool isDequantize = cast<VersionedOpInterface>(op).getOperatorName() == "DequantizeLinear";
-  SmallVector<Neutral> neutral{{"block_size", 0}, {"output_dtype", 0}, {"precision", 0}, {"saturate", 1}, {"saturate", 0}};
+  SmallVector<Neutral> neutral{
+      {"block_size", 0}, {"output_dtype", 0}, {"precision", 0}, {"saturate", 1}, {"saturate", 0}};
   if (auto axis = op->getAttrOfType<IntegerAttr>("axis"); axis && previous == 10)
     neutral.push_back({"axis", static_cast<int>(axis.getInt())});
   if (output && isDequantize)
@@ -242,8 +244,13 @@ static LogicalResult downgradeQuantization(Operation *op, PatternRewriter &rewri
 }
 
 STRATA_SLICE(Quantize) {
-  ops.add("QuantizeLinear", {.inferShapes = inferQuantize, .upgrade = upgradeQuantize, .downgrade = downgradeQuantization, .lower = lowerQuantize});
-  ops.add("DequantizeLinear", {.inferShapes = inferDequantize, .upgrade = keepAttributes,
-                           .downgrade = downgradeQuantization, .lower = lowerDequantize});
+  ops.add("QuantizeLinear", {.inferShapes = inferQuantize,
+                             .upgrade = upgradeQuantize,
+                             .downgrade = downgradeQuantization,
+                             .lower = lowerQuantize});
+  ops.add("DequantizeLinear", {.inferShapes = inferDequantize,
+                               .upgrade = keepAttributes,
+                               .downgrade = downgradeQuantization,
+                               .lower = lowerDequantize});
   ops.add("DynamicQuantizeLinear", {.inferShapes = inferDynamicQuantize});
 }

@@ -66,8 +66,7 @@ static FailureOr<SmallVector<Value>> lowerArg(Operation *op, ValueRange operands
           better = body.create<arith::CmpFOp>(predicate, x, args[1]);
           Value isNumber = body.create<arith::CmpFOp>(arith::CmpFPredicate::ORD, args[1], args[1]);
           if (last)
-            isNumber = body.create<arith::OrIOp>(isNumber,
-                                                 body.create<arith::CmpFOp>(arith::CmpFPredicate::UNO, x, x));
+            isNumber = body.create<arith::OrIOp>(isNumber, body.create<arith::CmpFOp>(arith::CmpFPredicate::UNO, x, x));
           better = body.create<arith::AndIOp>(better, isNumber);
         } else {
           using P = arith::CmpIPredicate;
@@ -89,6 +88,8 @@ static LogicalResult downgradeArg(Operation *op, PatternRewriter &rewriter) {
 }
 
 STRATA_SLICE(ArgMax) {
-  ops.add("ArgMax", {.inferShapes = inferArg, .upgrade = keepAttributes, .downgrade = downgradeArg, .lower = lowerArg<true>});
-  ops.add("ArgMin", {.inferShapes = inferArg, .upgrade = keepAttributes, .downgrade = downgradeArg, .lower = lowerArg<false>});
+  ops.add("ArgMax",
+          {.inferShapes = inferArg, .upgrade = keepAttributes, .downgrade = downgradeArg, .lower = lowerArg<true>});
+  ops.add("ArgMin",
+          {.inferShapes = inferArg, .upgrade = keepAttributes, .downgrade = downgradeArg, .lower = lowerArg<false>});
 }

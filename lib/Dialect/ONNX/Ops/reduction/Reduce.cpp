@@ -32,8 +32,8 @@ static LogicalResult inferReduce(ShapeContext &c) {
     // Known is at most how many there are.
     if (keepDims) {
       c.setShape(0, Shape(rank));
-    } else if (auto list = c.shape(1); list && list->size() == 1 && (*list)[0].isStatic() && (*list)[0].size > 0 &&
-                                       (*list)[0].size <= rank) {
+    } else if (auto list = c.shape(1);
+               list && list->size() == 1 && (*list)[0].isStatic() && (*list)[0].size > 0 && (*list)[0].size <= rank) {
       c.setShape(0, Shape(rank - (*list)[0].size));
     }
     return success();
@@ -290,23 +290,24 @@ static FailureOr<SmallVector<Value>> lowerReduce(Operation *op, ValueRange opera
 // log(sum(exp(x - m))) + m with the maximum m, which is left out where it is infinite.
 static FailureOr<SmallVector<Value>> lowerLogSumExp(Operation *op, ValueRange operands, LinalgBuilder &b) {
   return lowerKind(op, operands, b, [&](Reducer &reducer, Type onnx, Type compute) -> Value {
-    Value highest = reducer.run(getInit(b, onnx, compute, Combine::maximum),
-                                [&](ImplicitLocOpBuilder &nested, ValueRange args) {
-                                  Value x = scalar::decode(nested, args[0], onnx);
-                                  return combineElements(nested, args[1], x, Combine::maximum, false);
-                                });
+    Value highest =
+        reducer.run(getInit(b, onnx, compute, Combine::maximum), [&](ImplicitLocOpBuilder &nested, ValueRange args) {
+          Value x = scalar::decode(nested, args[0], onnx);
+          return combineElements(nested, args[1], x, Combine::maximum, false);
+        });
     Value shift = b.elementwise(highest, compute, [&](ImplicitLocOpBuilder &nested, ValueRange args) -> Value {
       Value infinity = nested.create<arith::ConstantOp>(
           nested.getFloatAttr(compute, APFloat::getInf(cast<FloatType>(compute).getFloatSemantics())));
-      Value isFinite = nested.create<arith::CmpFOp>(arith::CmpFPredicate::ONE,
-                                                    nested.create<math::AbsFOp>(args[0]), infinity);
+      Value isFinite =
+          nested.create<arith::CmpFOp>(arith::CmpFPredicate::ONE, nested.create<math::AbsFOp>(args[0]), infinity);
       Value zero = nested.create<arith::ConstantOp>(nested.getFloatAttr(compute, 0.0));
       return nested.create<arith::SelectOp>(isFinite, args[0], zero);
     });
-    Value shifted = b.elementwise({reducer.data, shift}, compute, [&](ImplicitLocOpBuilder &nested, ValueRange args) -> Value {
-      Value x = scalar::decode(nested, args[0], onnx);
-      return nested.create<math::ExpOp>(nested.create<arith::SubFOp>(x, args[1]));
-    });
+    Value shifted =
+        b.elementwise({reducer.data, shift}, compute, [&](ImplicitLocOpBuilder &nested, ValueRange args) -> Value {
+          Value x = scalar::decode(nested, args[0], onnx);
+          return nested.create<math::ExpOp>(nested.create<arith::SubFOp>(x, args[1]));
+        });
     Reducer second{b, shifted, reducer.axes, reducer.mask};
     Value sum = second.run(b.scalar(compute, 0), [&](ImplicitLocOpBuilder &nested, ValueRange args) -> Value {
       return nested.create<arith::AddFOp>(args[1], args[0]);
@@ -364,15 +365,16 @@ static LogicalResult upgradeReduce(Operation *op, PatternRewriter &rewriter) {
     return success();
   }
   auto cast = [&](Value value, Type element) {
-    auto to = rewriter.getNamedAttr("to", rewriter.getI64IntegerAttr(onnx::getDataType(*onnx::getElementKind(element))));
+    auto to =
+        rewriter.getNamedAttr("to", rewriter.getI64IntegerAttr(onnx::getDataType(*onnx::getElementKind(element))));
     Type result = mlir::cast<TensorType>(value.getType()).clone(element);
     return createVersion(rewriter, op->getLoc(), "Cast", 13, value, to, result)->getResult(0);
   };
   Type f64 = rewriter.getF64Type();
   inputs[0] = cast(inputs[0], f64);
-  Operation *reduced = createVersion(rewriter, op->getLoc(), versioned.getOperatorName(), 28, inputs,
-                                       attributesWithout(op),
-                                       mlir::cast<TensorType>(op->getResult(0).getType()).clone(f64));
+  Operation *reduced =
+      createVersion(rewriter, op->getLoc(), versioned.getOperatorName(), 28, inputs, attributesWithout(op),
+                    mlir::cast<TensorType>(op->getResult(0).getType()).clone(f64));
   rewriter.replaceOp(op, cast(reduced->getResult(0), type.getElementType()));
   return success();
 }
@@ -395,9 +397,13 @@ static LogicalResult downgradeReduce(Operation *op, PatternRewriter &rewriter) {
 }
 
 STRATA_SLICE(Reduce) {
-  auto add = [&](StringRef name, decltype(OpBehavior::lower) lower, decltype(OpBehavior::inferValues) values = nullptr) {
-    ops.add(name, {.inferShapes = inferReduce, .inferValues = values, .upgrade = upgradeReduce,
-                   .downgrade = downgradeReduce, .lower = lower});
+  auto add = [&](StringRef name, decltype(OpBehavior::lower) lower,
+                 decltype(OpBehavior::inferValues) values = nullptr) {
+    ops.add(name, {.inferShapes = inferReduce,
+                   .inferValues = values,
+                   .upgrade = upgradeReduce,
+                   .downgrade = downgradeReduce,
+                   .lower = lower});
   };
   add("ReduceSum", lowerReduce<Map::none, Combine::sum, Finish::none>, reduceValues<Combine::sum>);
   add("ReduceProd", lowerReduce<Map::none, Combine::product, Finish::none>, reduceValues<Combine::product>);

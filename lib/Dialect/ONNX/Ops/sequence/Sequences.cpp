@@ -80,10 +80,10 @@ static FailureOr<SmallVector<Value>> lowerInsert(Operation *op, ValueRange opera
   if (failed(checkElement(op, op->getOperand(1).getType())))
     return failure();
   Value sequence = b.extractScalar(operands[0]);
-  Value position = operands.size() > 2
-                       ? getPosition(b, sequence, operands[2], getElementType(op->getOperand(2)), 1)
-                       : call(b, "strata_rt_seq_length", sequence);
-  return asResult(b, call(b, "strata_rt_seq_insert", {sequence, toObject(b, op->getOperand(1), operands[1]), position}));
+  Value position = operands.size() > 2 ? getPosition(b, sequence, operands[2], getElementType(op->getOperand(2)), 1)
+                                       : call(b, "strata_rt_seq_length", sequence);
+  return asResult(b,
+                  call(b, "strata_rt_seq_insert", {sequence, toObject(b, op->getOperand(1), operands[1]), position}));
 }
 
 static LogicalResult inferErase(ShapeContext &c) {
@@ -177,9 +177,8 @@ static FailureOr<SmallVector<Value>> lowerSplit(Operation *op, ValueRange operan
     keepDims = !attr || attr.getInt() != 0;
   } else {
     Type from = getElementType(op->getOperand(1));
-    Value split = b.elementwise(operands[1], i64, [&](ImplicitLocOpBuilder &n, ValueRange x) {
-      return scalar::convert(n, x[0], from, i64);
-    });
+    Value split = b.elementwise(
+        operands[1], i64, [&](ImplicitLocOpBuilder &n, ValueRange x) { return scalar::convert(n, x[0], from, i64); });
     if (getRank(split) == 0) {
       // Equal parts; the last one takes what is left.
       Value part = b.extractScalar(split);
@@ -196,22 +195,22 @@ static FailureOr<SmallVector<Value>> lowerSplit(Operation *op, ValueRange operan
     } else {
       parts = split;
       Value zero = b.scalarInt(i64, 0);
-      auto fold = [&](Value init, ScalarFn combine) { return b.extractScalar(b.reduce(parts, {0}, false, init, combine)); };
-      Value least = fold(zero, [](ImplicitLocOpBuilder &n, ValueRange x) -> Value {
-        return n.create<arith::MinSIOp>(x[0], x[1]);
-      });
+      auto fold = [&](Value init, ScalarFn combine) {
+        return b.extractScalar(b.reduce(parts, {0}, false, init, combine));
+      };
+      Value least = fold(
+          zero, [](ImplicitLocOpBuilder &n, ValueRange x) -> Value { return n.create<arith::MinSIOp>(x[0], x[1]); });
       b.check(b.create<arith::CmpIOp>(arith::CmpIPredicate::sge, least, zero), "the size of a part is negative");
-      Value sum = fold(zero, [](ImplicitLocOpBuilder &n, ValueRange x) -> Value {
-        return n.create<arith::AddIOp>(x[0], x[1]);
-      });
+      Value sum = fold(
+          zero, [](ImplicitLocOpBuilder &n, ValueRange x) -> Value { return n.create<arith::AddIOp>(x[0], x[1]); });
       b.checkEqual(b.create<arith::IndexCastOp>(b.getIndexType(), sum).getResult(), size,
                    "the sizes of the parts do not add up to the size of the axis");
     }
   }
   auto number = [&](int64_t value) { return b.scalarInt(i64, value); };
   return asResult(b, call(b, "strata_rt_seq_split",
-                          {operands[0], dtypeOf(b, getElementType(op->getOperand(0))), number(rank), number(axis), parts,
-                           number(keepDims)}));
+                          {operands[0], dtypeOf(b, getElementType(op->getOperand(0))), number(rank), number(axis),
+                           parts, number(keepDims)}));
 }
 
 //===----------------------------------------------------------------------===//

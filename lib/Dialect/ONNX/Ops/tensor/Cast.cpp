@@ -86,8 +86,8 @@ static LogicalResult upgradeCast(Operation *op, PatternRewriter &rewriter) {
 
 static LogicalResult downgradeCast(Operation *op, PatternRewriter &rewriter) {
   if (getPreviousVersion(op) == 1) {
-    static constexpr StringLiteral names[] = {"",      "FLOAT",   "UINT8",  "INT8",   "UINT16", "INT16", "INT32", "INT64",
-                                              "STRING", "BOOL",   "FLOAT16", "DOUBLE", "UINT32", "UINT64"};
+    static constexpr StringLiteral names[] = {"",      "FLOAT",  "UINT8", "INT8",    "UINT16", "INT16",  "INT32",
+                                              "INT64", "STRING", "BOOL",  "FLOAT16", "DOUBLE", "UINT32", "UINT64"};
     int64_t to = getDataType(*getElementKind(getElementTypeOrSelf(op->getResult(0).getType())));
     if (to >= static_cast<int64_t>(std::size(names)))
       return refuseDowngrade(op) << "it has no name for the type it makes";
@@ -95,8 +95,7 @@ static LogicalResult downgradeCast(Operation *op, PatternRewriter &rewriter) {
                              rewriter.getNamedAttr("to", rewriter.getStringAttr(names[to])));
   }
   // What they say matters to 8-bit floats only, which the versions without them do not have.
-  return downgradeStep(op, rewriter,
-                       {{"saturate", 1}, {"saturate", 0}, {"round_mode", "up"}});
+  return downgradeStep(op, rewriter, {{"saturate", 1}, {"saturate", 0}, {"round_mode", "up"}});
 }
 
 //===----------------------------------------------------------------------===//

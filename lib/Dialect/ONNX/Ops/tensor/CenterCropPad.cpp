@@ -73,8 +73,7 @@ static FailureOr<SmallVector<Value>> lowerCenterCropPad(Operation *op, ValueRang
       source[axis] = n.create<arith::MaxSIOp>(n.create<arith::MinSIOp>(position, last), none);
     }
     auto choose = n.create<scf::IfOp>(
-        isEmpty,
-        [&](OpBuilder &nested, Location loc) { nested.create<scf::YieldOp>(loc, zero); },
+        isEmpty, [&](OpBuilder &nested, Location loc) { nested.create<scf::YieldOp>(loc, zero); },
         [&](OpBuilder &nested, Location loc) {
           Value value = nested.create<tensor::ExtractOp>(loc, data, source);
           if (inside)

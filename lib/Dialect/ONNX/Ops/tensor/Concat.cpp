@@ -67,7 +67,8 @@ static FailureOr<SmallVector<Value>> lowerConcat(Operation *op, ValueRange opera
   int64_t axis = cast<ConcatOp>(op).getAxis();
   axis = axis < 0 ? axis + type.getRank() : axis;
   // The short lists of shape computations: their elements fold.
-  if (type.getRank() == 1 && type.hasStaticShape() && type.getNumElements() <= 16 && isa<IntegerType>(type.getElementType())) {
+  if (type.getRank() == 1 && type.hasStaticShape() && type.getNumElements() <= 16 &&
+      isa<IntegerType>(type.getElementType())) {
     SmallVector<Value> elements;
     for (Value operand : operands)
       for (int64_t i = 0, n = cast<RankedTensorType>(operand.getType()).getNumElements(); i < n; ++i)
@@ -90,6 +91,9 @@ static LogicalResult upgradeConcat(Operation *op, PatternRewriter &rewriter) {
 }
 
 STRATA_SLICE(Concat) {
-  ops.add("Concat", {.inferShapes = inferConcat, .inferValues = concatValues, .upgrade = upgradeConcat, .downgrade = downgradePlainly,
+  ops.add("Concat", {.inferShapes = inferConcat,
+                     .inferValues = concatValues,
+                     .upgrade = upgradeConcat,
+                     .downgrade = downgradePlainly,
                      .lower = lowerConcat});
 }

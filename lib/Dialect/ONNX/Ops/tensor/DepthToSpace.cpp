@@ -80,8 +80,14 @@ static LogicalResult downgradeBlock(Operation *op, PatternRewriter &rewriter) {
 }
 
 STRATA_SLICE(DepthToSpace) {
-  ops.add("DepthToSpace", {.verify = verifyBlock, .inferShapes = inferDepthToSpace, .upgrade = keepAttributes, .downgrade = downgradeBlock,
+  ops.add("DepthToSpace", {.verify = verifyBlock,
+                           .inferShapes = inferDepthToSpace,
+                           .upgrade = keepAttributes,
+                           .downgrade = downgradeBlock,
                            .lower = lowerDepthToSpace});
-  ops.add("SpaceToDepth", {.verify = verifyBlock, .inferShapes = inferSpaceToDepth, .upgrade = keepAttributes, .downgrade = downgradeBlock,
+  ops.add("SpaceToDepth", {.verify = verifyBlock,
+                           .inferShapes = inferSpaceToDepth,
+                           .upgrade = keepAttributes,
+                           .downgrade = downgradeBlock,
                            .lower = lowerSpaceToDepth});
 }

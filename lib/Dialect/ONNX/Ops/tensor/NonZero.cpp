@@ -102,20 +102,23 @@ static FailureOr<SmallVector<Value>> lowerCompress(Operation *op, ValueRange ope
           "the condition has more elements than the dimension");
   Value count = countNonZero(b, condition), one = b.index(int64_t(1));
   Value room = b.empty({b.add(count, one)}, b.getI64Type());
-  Value list = b.loopNest({length}, {room, b.index(int64_t(0))}, [&](ValueRange at, ValueRange carried) -> SmallVector<Value> {
-    Value position = b.create<arith::IndexCastOp>(b.getI64Type(), at[0]);
-    Value next = b.create<arith::AddIOp>(carried[1], one);
-    Value is = b.create<tensor::ExtractOp>(condition, at);
-    return {b.create<tensor::InsertOp>(position, carried[0], carried[1]),
-            b.create<arith::SelectOp>(is, next, carried[1])};
-  })[0];
+  Value list =
+      b.loopNest({length}, {room, b.index(int64_t(0))}, [&](ValueRange at, ValueRange carried) -> SmallVector<Value> {
+        Value position = b.create<arith::IndexCastOp>(b.getI64Type(), at[0]);
+        Value next = b.create<arith::AddIOp>(carried[1], one);
+        Value is = b.create<tensor::ExtractOp>(condition, at);
+        return {b.create<tensor::InsertOp>(position, carried[0], carried[1]),
+                b.create<arith::SelectOp>(is, next, carried[1])};
+      })[0];
   Sizes sizes = b.sizes(data);
   sizes[axis] = count;
-  return SmallVector<Value>{b.generate(sizes, type.getElementType(), [&](ImplicitLocOpBuilder &body, ValueRange at) -> Value {
-    SmallVector<Value> source(at);
-    source[axis] = body.create<arith::IndexCastOp>(body.getIndexType(), body.create<tensor::ExtractOp>(list, at[axis]));
-    return body.create<tensor::ExtractOp>(data, source);
-  })};
+  return SmallVector<Value>{
+      b.generate(sizes, type.getElementType(), [&](ImplicitLocOpBuilder &body, ValueRange at) -> Value {
+        SmallVector<Value> source(at);
+        source[axis] =
+            body.create<arith::IndexCastOp>(body.getIndexType(), body.create<tensor::ExtractOp>(list, at[axis]));
+        return body.create<tensor::ExtractOp>(data, source);
+      })};
 }
 
 STRATA_SLICE(NonZero) {

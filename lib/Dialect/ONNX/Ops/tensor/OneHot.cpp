@@ -37,14 +37,15 @@ static LogicalResult upgradeOneHot(Operation *op, PatternRewriter &rewriter) {
   auto known = getIntegers(getConstant(inputs[0]));
   bool negative = !known || llvm::any_of(*known, [](int64_t i) { return i < 0; });
   if (negative && !scalar::isUnsigned(element)) {
-    auto to = rewriter.getNamedAttr("to", rewriter.getI64IntegerAttr(onnx::getDataType(*onnx::getElementKind(element))));
+    auto to =
+        rewriter.getNamedAttr("to", rewriter.getI64IntegerAttr(onnx::getDataType(*onnx::getElementKind(element))));
     Value depth = createVersion(rewriter, loc, "Cast", 9, inputs[1], to, depthType.clone(element))->getResult(0);
     Value none = makeIntegers(rewriter, loc, {});
-    depth = createVersion(rewriter, loc, "Reshape", 5, {depth, none}, {}, RankedTensorType::get({}, element))
-                ->getResult(0);
+    depth =
+        createVersion(rewriter, loc, "Reshape", 5, {depth, none}, {}, RankedTensorType::get({}, element))->getResult(0);
     Value zero = makeScalar(rewriter, loc, element, 0);
-    Value below = createVersion(rewriter, loc, "Less", 9, {inputs[0], zero}, {}, type.clone(rewriter.getI1Type()))
-                      ->getResult(0);
+    Value below =
+        createVersion(rewriter, loc, "Less", 9, {inputs[0], zero}, {}, type.clone(rewriter.getI1Type()))->getResult(0);
     inputs[0] = createVersion(rewriter, loc, "Where", 9, {below, depth, inputs[0]}, {}, type)->getResult(0);
   }
   replaceByNext(op, rewriter, inputs);
@@ -103,5 +104,6 @@ static FailureOr<SmallVector<Value>> lowerOneHot(Operation *op, ValueRange opera
 }
 
 STRATA_SLICE(OneHot) {
-  ops.add("OneHot", {.inferShapes = inferOneHot, .upgrade = upgradeOneHot, .downgrade = downgradeOneHot, .lower = lowerOneHot});
+  ops.add("OneHot",
+          {.inferShapes = inferOneHot, .upgrade = upgradeOneHot, .downgrade = downgradeOneHot, .lower = lowerOneHot});
 }

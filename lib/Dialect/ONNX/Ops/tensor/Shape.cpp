@@ -63,7 +63,10 @@ static LogicalResult downgradeShape(Operation *op, PatternRewriter &rewriter) {
 }
 
 STRATA_SLICE(Shape) {
-  ops.add("Shape", {.inferShapes = inferShape, .inferValues = shapeValues, .upgrade = keepAttributes, .downgrade = downgradeShape,
+  ops.add("Shape", {.inferShapes = inferShape,
+                    .inferValues = shapeValues,
+                    .upgrade = keepAttributes,
+                    .downgrade = downgradeShape,
                     .lower = lowerShape});
   ops.add("Size", {.inferShapes = inferSize, .inferValues = sizeValues, .lower = lowerSize});
 }

@@ -95,11 +95,13 @@ static LogicalResult upgradeSplit(Operation *op, PatternRewriter &rewriter) {
   } else if (!sizes) {
     attrs.push_back(rewriter.getNamedAttr("num_outputs", rewriter.getI64IntegerAttr(op->getNumResults())));
   }
-  replaceByVersion(op, rewriter, getNextVersion(op), version == 1 ? ArrayRef<Value>{input} : ArrayRef<Value>{input, sizes}, attrs);
+  replaceByVersion(op, rewriter, getNextVersion(op),
+                   version == 1 ? ArrayRef<Value>{input} : ArrayRef<Value>{input, sizes}, attrs);
   return success();
 }
 
-// Before version 18 parts without sizes are of one size; before 13 sizes are an attribute; version 1 has no default axis.
+// Before version 18 parts without sizes are of one size; before 13 sizes are an attribute; version 1 has no default
+// axis.
 static LogicalResult downgradeSplit(Operation *op, PatternRewriter &rewriter) {
   int64_t previous = getPreviousVersion(op);
   Value input = op->getOperand(0), sizes = getFormalInput(op, 1);
@@ -165,6 +167,9 @@ static FailureOr<SmallVector<Value>> lowerSplit(Operation *op, ValueRange operan
 }
 
 STRATA_SLICE(Split) {
-  ops.add("Split", {.inferShapes = inferSplit, .inferValues = splitValues, .upgrade = upgradeSplit, .downgrade = downgradeSplit,
+  ops.add("Split", {.inferShapes = inferSplit,
+                    .inferValues = splitValues,
+                    .upgrade = upgradeSplit,
+                    .downgrade = downgradeSplit,
                     .lower = lowerSplit});
 }

@@ -38,8 +38,8 @@ static int64_t neededRank(Value value) {
   for (OpOperand &use : value.getUses()) {
     Operation *user = use.getOwner();
     if (!isa<VersionedOpInterface>(user) || use.getOperandNumber() != 0 ||
-        !llvm::is_contained({"ArgMax", "ArgMin", "Concat", "Gather", "GatherElements", "Hardmax", "LogSoftmax", "Softmax",
-                             "Split", "TopK"},
+        !llvm::is_contained({"ArgMax", "ArgMin", "Concat", "Gather", "GatherElements", "Hardmax", "LogSoftmax",
+                             "Softmax", "Split", "TopK"},
                             getUnversionedName(user)))
       continue;
     if (auto attr = user->getAttrOfType<IntegerAttr>("axis"))
@@ -58,7 +58,8 @@ static LogicalResult inferSqueeze(ShapeContext &c) {
     for (const Dim &dim : *shape)
       if (!dim.is(1))
         result.push_back(dim);
-    // What only the run tells may be 1, and the rank is open, unless an axis of what follows needs all of the dimensions.
+    // What only the run tells may be 1, and the rank is open, unless an axis of what follows needs all of the
+    // dimensions.
     if (llvm::all_of(result, [](const Dim &dim) { return dim.isStatic(); }) ||
         neededRank(c.getOperation()->getResult(0)) == static_cast<int64_t>(result.size()))
       c.setShape(0, result);
@@ -66,8 +67,8 @@ static LogicalResult inferSqueeze(ShapeContext &c) {
   }
   auto list = getAxes(c);
   if (!list) {
-    if (auto axes = c.shape(1); axes && axes->size() == 1 && (*axes)[0].isStatic() &&
-                                (*axes)[0].size <= static_cast<int64_t>(shape->size()))
+    if (auto axes = c.shape(1);
+        axes && axes->size() == 1 && (*axes)[0].isStatic() && (*axes)[0].size <= static_cast<int64_t>(shape->size()))
       c.setShape(0, Shape(shape->size() - (*axes)[0].size));
     return success();
   }
@@ -189,17 +190,21 @@ static FailureOr<SmallVector<Value>> lowerUnsqueeze(Operation *op, ValueRange op
   return SmallVector<Value>{b.reshape(data, sizes)};
 }
 
-static LogicalResult upgradeAxes(Operation *op, PatternRewriter &rewriter) {
-  return listToInput(op, rewriter, "axes");
-}
+static LogicalResult upgradeAxes(Operation *op, PatternRewriter &rewriter) { return listToInput(op, rewriter, "axes"); }
 
 static LogicalResult downgradeAxes(Operation *op, PatternRewriter &rewriter) {
   return getPreviousVersion(op) == 11 ? inputToList(op, rewriter, "axes") : downgradeStep(op, rewriter);
 }
 
 STRATA_SLICE(Squeeze) {
-  ops.add("Squeeze", {.inferShapes = inferSqueeze, .inferValues = sameValues, .upgrade = upgradeAxes, .downgrade = downgradeAxes,
+  ops.add("Squeeze", {.inferShapes = inferSqueeze,
+                      .inferValues = sameValues,
+                      .upgrade = upgradeAxes,
+                      .downgrade = downgradeAxes,
                       .lower = lowerSqueeze});
-  ops.add("Unsqueeze", {.inferShapes = inferUnsqueeze, .inferValues = sameValues, .upgrade = upgradeAxes, .downgrade = downgradeAxes,
+  ops.add("Unsqueeze", {.inferShapes = inferUnsqueeze,
+                        .inferValues = sameValues,
+                        .upgrade = upgradeAxes,
+                        .downgrade = downgradeAxes,
                         .lower = lowerUnsqueeze});
 }

@@ -109,8 +109,8 @@ static LogicalResult downgradeTile(Operation *op, PatternRewriter &rewriter) {
     return refuseDowngrade(op) << "its tiles and axis are of the input's type, a float";
   auto number = [&](int64_t value) {
     auto type = RankedTensorType::get({1}, element);
-    return rewriter.create<InitializerOp>(op->getLoc(),
-                                          DenseElementsAttr::get(type, rewriter.getFloatAttr(element, value).getValue()));
+    return rewriter.create<InitializerOp>(
+        op->getLoc(), DenseElementsAttr::get(type, rewriter.getFloatAttr(element, value).getValue()));
   };
   return replaceByPrevious(op, rewriter, {op->getOperand(0), number(tiles), number(axis)});
 }
@@ -129,7 +129,8 @@ static FailureOr<SmallVector<Value>> lowerTile(Operation *op, ValueRange operand
     auto size = known ? b.knownSize((*known)[i]) : std::nullopt;
     OpFoldResult repeat = size ? *size : b.element(operands[1], i);
     if (!getConstantIntValue(repeat))
-      b.check(b.compare(arith::CmpIPredicate::sge, repeat, b.getIndexAttr(0)), "a dimension is repeated less than 0 times");
+      b.check(b.compare(arith::CmpIPredicate::sge, repeat, b.getIndexAttr(0)),
+              "a dimension is repeated less than 0 times");
     if (!isConstantIntValue(repeat, 1))
       wide.push_back(repeat);
     exprs.push_back(b.getAffineDimExpr(wide.size()));
@@ -149,5 +150,9 @@ static FailureOr<SmallVector<Value>> lowerTile(Operation *op, ValueRange operand
 }
 
 STRATA_SLICE(Tile) {
-  ops.add("Tile", {.inferShapes = inferTile, .inferValues = tileValues, .upgrade = upgradeTile, .downgrade = downgradeTile, .lower = lowerTile});
+  ops.add("Tile", {.inferShapes = inferTile,
+                   .inferValues = tileValues,
+                   .upgrade = upgradeTile,
+                   .downgrade = downgradeTile,
+                   .lower = lowerTile});
 }

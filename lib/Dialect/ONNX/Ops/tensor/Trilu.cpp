@@ -26,7 +26,8 @@ static FailureOr<SmallVector<Value>> lowerTrilu(Operation *op, ValueRange operan
       b.elementwise(operands[0], element, [&](ImplicitLocOpBuilder &body, ValueRange args) -> Value {
         Value row = body.create<linalg::IndexOp>(rank - 2), column = body.create<linalg::IndexOp>(rank - 1);
         Value distance = body.create<arith::SubIOp>(column, row);
-        Value keep = body.create<arith::CmpIOp>(upper ? arith::CmpIPredicate::sge : arith::CmpIPredicate::sle, distance, k);
+        Value keep =
+            body.create<arith::CmpIOp>(upper ? arith::CmpIPredicate::sge : arith::CmpIPredicate::sle, distance, k);
         return body.create<arith::SelectOp>(keep, args[0], zero);
       })};
 }

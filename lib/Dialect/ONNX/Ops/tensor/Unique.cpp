@@ -41,7 +41,8 @@ static Value isBefore(ImplicitLocOpBuilder &b, Value x, Value y, Type onnx) {
   x = scalar::decode(b, x, onnx);
   y = scalar::decode(b, y, onnx);
   if (!isa<FloatType>(x.getType()))
-    return b.create<arith::CmpIOp>(scalar::isUnsigned(onnx) ? arith::CmpIPredicate::ult : arith::CmpIPredicate::slt, x, y);
+    return b.create<arith::CmpIOp>(scalar::isUnsigned(onnx) ? arith::CmpIPredicate::ult : arith::CmpIPredicate::slt, x,
+                                   y);
   // ULT holds for a NaN on either side: x must be a number.
   return b.create<arith::AndIOp>(b.create<arith::CmpFOp>(arith::CmpFPredicate::ULT, x, y),
                                  b.create<arith::CmpFOp>(arith::CmpFPredicate::ORD, x, x));
@@ -61,7 +62,8 @@ struct Sorter {
   Value isLess(Value x, Value y) {
     OpFoldResult length = b.dim(keys, 1);
     auto compare = [&](Value i) {
-      Value ex = b.create<tensor::ExtractOp>(keys, ValueRange{x, i}), ey = b.create<tensor::ExtractOp>(keys, ValueRange{y, i});
+      Value ex = b.create<tensor::ExtractOp>(keys, ValueRange{x, i}),
+            ey = b.create<tensor::ExtractOp>(keys, ValueRange{y, i});
       if (isa<StringType>(onnx)) {
         Value order = callRuntime(b, "strata_rt_string_compare", {ex, ey}, b.getI64Type());
         Value zero = b.scalarInt(b.getI64Type(), 0);
@@ -99,24 +101,27 @@ struct Sorter {
       Value two = b.create<arith::ShLIOp>(width, one), last = b.create<arith::SubIOp>(count, one);
       Value into = b.empty({OpFoldResult(count)}, i64);
       // `left` and `right` are the next positions of the two runs that are being merged.
-      return {b.loopNest({OpFoldResult(count)}, {into, zero, zero}, [&](ValueRange k, ValueRange state) -> SmallVector<Value> {
-        using P = arith::CmpIPredicate;
-        Value offset = b.create<arith::RemUIOp>(k[0], two), low = b.create<arith::SubIOp>(k[0], offset);
-        Value middle = b.create<arith::MinUIOp>(b.create<arith::AddIOp>(low, width), count);
-        Value high = b.create<arith::MinUIOp>(b.create<arith::AddIOp>(low, two), count);
-        Value isStart = b.create<arith::CmpIOp>(P::eq, offset, zero);
-        Value left = b.create<arith::SelectOp>(isStart, low, state[1]);
-        Value right = b.create<arith::SelectOp>(isStart, middle, state[2]);
-        Value x = at(positions, b.create<arith::MinUIOp>(left, last)), y = at(positions, b.create<arith::MinUIOp>(right, last));
-        Value hasLeft = b.create<arith::CmpIOp>(P::ult, left, middle), noRight = b.create<arith::CmpIOp>(P::uge, right, high);
-        Value rightFirst = isLess(y, x);
-        Value leftFirst = b.create<arith::XOrIOp>(rightFirst, b.scalarInt(b.getI1Type(), 1));
-        Value takesLeft = b.create<arith::AndIOp>(hasLeft, b.create<arith::OrIOp>(noRight, leftFirst));
-        Value taken = b.create<arith::IndexCastOp>(i64, b.create<arith::SelectOp>(takesLeft, x, y));
-        return {b.create<tensor::InsertOp>(taken, state[0], k[0]),
-                b.create<arith::SelectOp>(takesLeft, b.create<arith::AddIOp>(left, one), left),
-                b.create<arith::SelectOp>(takesLeft, right, b.create<arith::AddIOp>(right, one))};
-      })[0]};
+      return {b.loopNest(
+          {OpFoldResult(count)}, {into, zero, zero}, [&](ValueRange k, ValueRange state) -> SmallVector<Value> {
+            using P = arith::CmpIPredicate;
+            Value offset = b.create<arith::RemUIOp>(k[0], two), low = b.create<arith::SubIOp>(k[0], offset);
+            Value middle = b.create<arith::MinUIOp>(b.create<arith::AddIOp>(low, width), count);
+            Value high = b.create<arith::MinUIOp>(b.create<arith::AddIOp>(low, two), count);
+            Value isStart = b.create<arith::CmpIOp>(P::eq, offset, zero);
+            Value left = b.create<arith::SelectOp>(isStart, low, state[1]);
+            Value right = b.create<arith::SelectOp>(isStart, middle, state[2]);
+            Value x = at(positions, b.create<arith::MinUIOp>(left, last)),
+                  y = at(positions, b.create<arith::MinUIOp>(right, last));
+            Value hasLeft = b.create<arith::CmpIOp>(P::ult, left, middle),
+                  noRight = b.create<arith::CmpIOp>(P::uge, right, high);
+            Value rightFirst = isLess(y, x);
+            Value leftFirst = b.create<arith::XOrIOp>(rightFirst, b.scalarInt(b.getI1Type(), 1));
+            Value takesLeft = b.create<arith::AndIOp>(hasLeft, b.create<arith::OrIOp>(noRight, leftFirst));
+            Value taken = b.create<arith::IndexCastOp>(i64, b.create<arith::SelectOp>(takesLeft, x, y));
+            return {b.create<tensor::InsertOp>(taken, state[0], k[0]),
+                    b.create<arith::SelectOp>(takesLeft, b.create<arith::AddIOp>(left, one), left),
+                    b.create<arith::SelectOp>(takesLeft, right, b.create<arith::AddIOp>(right, one))};
+          })[0]};
     })[0];
   }
 };
@@ -157,24 +162,27 @@ static FailureOr<SmallVector<Value>> lowerUnique(Operation *op, ValueRange opera
   bool sorted = unique.getSorted() != 0;
   Value room = b.fill({b.add(sizes[axis], b.getIndexAttr(1))}, b.scalarInt(i64, 0));
   SmallVector<Value> start{room, room, unset, zero};
-  SmallVector<Value> found = b.loopNest({sizes[axis]}, start, [&](ValueRange k, ValueRange state) -> SmallVector<Value> {
-    Value candidate = sorted ? sorter.at(order, k[0]) : k[0], first = sorter.at(firsts, candidate);
-    Value isNew = b.create<arith::CmpIOp>(arith::CmpIPredicate::eq, candidate, first);
-    Value number = b.create<arith::SelectOp>(isNew, state[3], sorter.at(state[2], first));
-    Value numbers = b.create<tensor::InsertOp>(b.create<arith::IndexCastOp>(i64, number), state[2], candidate);
-    Value indices = b.create<tensor::InsertOp>(b.create<arith::IndexCastOp>(i64, first), state[0], number);
-    Value more = b.create<arith::AddIOp>(b.create<tensor::ExtractOp>(state[1], number), b.scalarInt(i64, 1));
-    Value counts = b.create<tensor::InsertOp>(more, state[1], number);
-    return {indices, counts, numbers, b.create<arith::SelectOp>(isNew, b.create<arith::AddIOp>(state[3], one), state[3])};
-  });
+  SmallVector<Value> found =
+      b.loopNest({sizes[axis]}, start, [&](ValueRange k, ValueRange state) -> SmallVector<Value> {
+        Value candidate = sorted ? sorter.at(order, k[0]) : k[0], first = sorter.at(firsts, candidate);
+        Value isNew = b.create<arith::CmpIOp>(arith::CmpIPredicate::eq, candidate, first);
+        Value number = b.create<arith::SelectOp>(isNew, state[3], sorter.at(state[2], first));
+        Value numbers = b.create<tensor::InsertOp>(b.create<arith::IndexCastOp>(i64, number), state[2], candidate);
+        Value indices = b.create<tensor::InsertOp>(b.create<arith::IndexCastOp>(i64, first), state[0], number);
+        Value more = b.create<arith::AddIOp>(b.create<tensor::ExtractOp>(state[1], number), b.scalarInt(i64, 1));
+        Value counts = b.create<tensor::InsertOp>(more, state[1], number);
+        return {indices, counts, numbers,
+                b.create<arith::SelectOp>(isNew, b.create<arith::AddIOp>(state[3], one), state[3])};
+      });
   OpFoldResult number = found[3], none = b.getIndexAttr(0);
   Value indices = b.slice(found[0], none, number);
   sizes[axis] = number;
-  SmallVector<Value> results{b.generate(sizes, getElementType(data), [&](ImplicitLocOpBuilder &n, ValueRange i) -> Value {
-    SmallVector<Value> source(i);
-    source[axis] = n.create<arith::IndexCastOp>(n.getIndexType(), n.create<tensor::ExtractOp>(indices, i[axis]));
-    return n.create<tensor::ExtractOp>(data, source);
-  })};
+  SmallVector<Value> results{
+      b.generate(sizes, getElementType(data), [&](ImplicitLocOpBuilder &n, ValueRange i) -> Value {
+        SmallVector<Value> source(i);
+        source[axis] = n.create<arith::IndexCastOp>(n.getIndexType(), n.create<tensor::ExtractOp>(indices, i[axis]));
+        return n.create<tensor::ExtractOp>(data, source);
+      })};
   if (unique.getIndices())
     results.push_back(indices);
   if (unique.getInverseIndices())

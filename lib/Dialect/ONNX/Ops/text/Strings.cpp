@@ -95,11 +95,12 @@ static FailureOr<SmallVector<Value>> lowerNormalizer(Operation *op, ValueRange o
         Value next = b.create<arith::AddIOp>(carried[1], one);
         if (stops) {
           Value compared = changeCase(string, fold);
-          Value stopped = b.loopNest({b.getIndexAttr(words.size())}, no, [&](ValueRange i, ValueRange found) -> SmallVector<Value> {
-            Value stop = b.create<tensor::ExtractOp>(stops, i);
-            Value equal = isNonZero(b, callRuntime(b, "strata_rt_string_equal", {compared, stop}, i64));
-            return {b.create<arith::OrIOp>(found[0], equal)};
-          })[0];
+          Value stopped =
+              b.loopNest({b.getIndexAttr(words.size())}, no, [&](ValueRange i, ValueRange found) -> SmallVector<Value> {
+                Value stop = b.create<tensor::ExtractOp>(stops, i);
+                Value equal = isNonZero(b, callRuntime(b, "strata_rt_string_equal", {compared, stop}, i64));
+                return {b.create<arith::OrIOp>(found[0], equal)};
+              })[0];
           next = b.create<arith::SelectOp>(stopped, carried[1], next);
         }
         return {b.create<tensor::InsertOp>(changeCase(string, action), carried[0], carried[1]), next};
@@ -142,10 +143,9 @@ static FailureOr<SmallVector<Value>> lowerSplit(Operation *op, ValueRange operan
     return callRuntime(b, "strata_rt_string_split_count", {x[0], delimiter, limit}, i64);
   });
   Sizes sizes = b.sizes(operands[0]);
-  Value most = b.reduce(counts, llvm::to_vector(llvm::seq<int64_t>(0, sizes.size())), false, b.scalarInt(i64, 0),
-                        [](ImplicitLocOpBuilder &n, ValueRange x) -> Value {
-                          return n.create<arith::MaxSIOp>(x[0], x[1]);
-                        });
+  Value most =
+      b.reduce(counts, llvm::to_vector(llvm::seq<int64_t>(0, sizes.size())), false, b.scalarInt(i64, 0),
+               [](ImplicitLocOpBuilder &n, ValueRange x) -> Value { return n.create<arith::MaxSIOp>(x[0], x[1]); });
   sizes.push_back(b.createOrFold<arith::IndexCastOp>(b.getIndexType(), b.extractScalar(most)));
   Value parts = tabulate(b, sizes, i64, [&](ValueRange at) {
     Value string = b.create<tensor::ExtractOp>(operands[0], at.drop_back());

@@ -53,8 +53,8 @@ struct Rule {
 };
 } // namespace
 
-// `prepare` makes scalars of the learning rate (f64) and the number of the step (i64); `update` makes the new tensor and
-// the new states of the elements of one tensor, its gradient and its states.
+// `prepare` makes scalars of the learning rate (f64) and the number of the step (i64); `update` makes the new tensor
+// and the new states of the elements of one tensor, its gradient and its states.
 template <int64_t groups, typename Prepare, typename Update>
 static SmallVector<Value> lowerOptimizer(Operation *op, LinalgBuilder &b, Prepare prepare, Update update) {
   Rule atDouble{b, b.getF64Type()};
@@ -76,7 +76,8 @@ static SmallVector<Value> lowerOptimizer(Operation *op, LinalgBuilder &b, Prepar
     SmallVector<Value> converted = llvm::map_to_vector(scalars, [&](Value v) { return here.convert(v); });
     for (unsigned result = 0; result + 1 < groups; ++result)
       results[result * count + i] = b.elementwise(
-          tensors, type, [&](ImplicitLocOpBuilder &n, ValueRange v) -> Value { return update(Rule{n, type}, v, converted)[result]; },
+          tensors, type,
+          [&](ImplicitLocOpBuilder &n, ValueRange v) -> Value { return update(Rule{n, type}, v, converted)[result]; },
           onnx);
   }
   return results;
