@@ -26,7 +26,7 @@ A case runs twice: `static` (shapes known, `constants` are initializers) and `dy
 `constants` are run-time inputs, of known shape for their sizes may tell the ranks of others). `fixed` inputs are
 initializers in both. Where an operator cannot have a dynamic form, say `dynamic="why not"`. An absent optional input
 is None. `outputs` is their number, or flags for which optional outputs are asked. Subgraph attributes are
-onnx.GraphProto; what they read of their surroundings are `captured` (value, type) pairs, named captured0, captured1, ...
+onnx.GraphProto; what they read of their surroundings are `captured` (value, type) pairs, named captured0, captured1.
 An attribute that names values is a function of the list of the inputs' names. Arguments of a heterogeneous parameter
 tell their types themselves, or are `homogeneous`: of the assigned type.
 
@@ -123,6 +123,9 @@ def enumerate_cases(key):
     if not function:
         return [], missing
     found, tried = [], {}
+    schema = schemas.live()[key]
+    used = {parameter.type_str for parameter in [*schema.inputs, *schema.outputs]}
+    unused = {(v, t): "impossible: no input or output is of it" for v, t in missing if v not in used}
 
     def attempt(types):
         identity = tuple(types.values())
@@ -142,7 +145,7 @@ def enumerate_cases(key):
     if pairs or not variables:
         for combination in itertools.product(*variables.values()):
             attempt(dict(zip(variables, combination)))
-        return found, missing
+        return found, missing | unused
     for count in range(max(map(len, variables.values()))):
         attempt({v: types[count % len(types)] for v, types in variables.items()})
     # What the diagonal did not reach: with every combination of the other variables' types, the missing ones first.
@@ -156,7 +159,7 @@ def enumerate_cases(key):
             result = attempt({v: chosen[v] for v in variables})
             if isinstance(result, list) and (variable, wanted) in missing:
                 missing[variable, wanted] = f"impossible: {result[0]}"
-    return found, missing
+    return found, missing | unused
 
 
 WORDS = ["", "a", "Ab", "strata", "naïve", "\N{SNOWMAN}", "two words", "0", "-1.5", "zz"]

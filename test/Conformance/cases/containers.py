@@ -1,7 +1,6 @@
 """Sequences and optionals."""
 
 import numpy as np
-
 from Conformance import schemas
 from Conformance.table import Case, array, cases
 
@@ -41,6 +40,7 @@ def sequence_insert(op, version, types, draw):
     sequence, tensor = draw((2, 3), types["S"]), draw((2, 3), types["T"])
     places = (None, 0, -1, 2) if types["T"] in ("float", "string") else (1,)
     for place in places:
+
         def expected(s, t, p=None):
             s, at = list(s), len(s) if p is None else int(p)
             s.insert(at, t)
@@ -57,10 +57,13 @@ def sequence_erase(op, version, types, draw):
     sequence = [draw((n, 2), element_of(types["S"])) for n in (1, 3, 2)]
     places = (None, 0, -3, 2) if types["S"] in ("seq(float)", "seq(string)") else (1,)
     for place in places:
+
         def expected(s, p=-1):
             return [x for i, x in enumerate(s) if i != int(p) % len(s)]
 
-        yield Case(f"at{place}", [sequence] + ([] if place is None else [position(place, types)]), expected=expected, **DATA)
+        yield Case(
+            f"at{place}", [sequence] + ([] if place is None else [position(place, types)]), expected=expected, **DATA
+        )
 
 
 @cases("SequenceAt")
@@ -92,14 +95,18 @@ def split_to_sequence(op, version, types, draw):
     if element in ("float", "string"):
         forms += [("size", (2, 5), 1, 2), ("negative", (2, 4), -1, 3), ("even", (6,), 0, 3)]
     for name, dims, axis, split in forms:
+
         def expected(x, split, axis=axis):
             n = x.shape[axis]
             lengths = [min(int(split), n - at) for at in range(0, n, int(split))] if np.ndim(split) == 0 else split
             return pieces(x, axis, lengths)
 
         attributes = {"axis": axis} | ({"keepdims": 0} if name == "size" else {})  # ignored with a split
-        yield Case(name, [draw(dims, element), array(split, index)], attributes, constants=[1], expected=expected, **DATA)
+        yield Case(
+            name, [draw(dims, element), array(split, index)], attributes, constants=[1], expected=expected, **DATA
+        )
     for keep in (1, 0) if element in ("float", "string") else ():
+
         def apart(x, keep=keep):
             return [part if keep else part.reshape(2) for part in pieces(x, 1, [1] * 3)]
 

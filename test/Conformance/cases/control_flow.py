@@ -1,10 +1,9 @@
 """If, Loop, Scan and SequenceMap. Their bodies swap and delay values, which every type can be; some also compute."""
 
 import numpy as np
-from onnx import TensorProto, helper, numpy_helper
-
 from Conformance import schemas
-from Conformance.table import Case, array, cases
+from Conformance.table import Case, cases
+from onnx import helper, numpy_helper
 
 UNTOLD = "without an iteration nothing tells the sizes of what is stacked"
 DATA = {"wide": False, "homogeneous": True}
@@ -42,7 +41,15 @@ def conditional(op, version, types, draw):
     for name, condition in (("true", True), ("false", False)):
         if name == "true" or text in SIMPLE:
             result = (a, b) if condition else (b, a)
-            yield Case(name, [np.array(condition)], branches, 2, captured=[(a, text), (b, text)], expected=lambda _, r=result: r, **DATA)
+            yield Case(
+                name,
+                [np.array(condition)],
+                branches,
+                2,
+                captured=[(a, text), (b, text)],
+                expected=lambda _, r=result: r,
+                **DATA,
+            )
     if text == "float":
         nodes = {"then_branch": "Exp", "else_branch": "Tanh"}
         computing = {
@@ -57,7 +64,14 @@ def conditional(op, version, types, draw):
             "else_branch": graph([helper.make_node("Abs", ["captured0"], ["r"])], [], [("r", text)]),
         }
         for condition, result in ((True, x.T), (False, np.abs(x))):
-            yield Case(f"shapes_{condition}", [np.array(condition)], apart, captured=[(x, text)], expected=lambda _, r=result: r, **DATA)
+            yield Case(
+                f"shapes_{condition}",
+                [np.array(condition)],
+                apart,
+                captured=[(x, text)],
+                expected=lambda _, r=result: r,
+                **DATA,
+            )
 
 
 def count(value):
@@ -104,8 +118,11 @@ def computing_loops(draw):
         operands = [None if trips is None else count(trips), np.array(True), x]
         yield Case(name, operands, {"body": body}, 2, expected=lambda *_, r=result: r, **DATA)
     # A value that grows.
-    body = graph([helper.make_node("Concat", ["x", "captured0"], ["longer"], axis=0)],
-                 [("i", "int64"), ("on", "bool"), ("x", "float", [None])], [("on", "bool"), ("longer", "float", [None])])  # fmt: skip
+    body = graph(
+        [helper.make_node("Concat", ["x", "captured0"], ["longer"], axis=0)],
+        [("i", "int64"), ("on", "bool"), ("x", "float", [None])],
+        [("on", "bool"), ("longer", "float", [None])],
+    )
     yield Case("grows", [count(3), None, x], {"body": body}, captured=[(x[:2], "float")],
                expected=lambda *_: np.concatenate([x, *[x[:2]] * 3]), **DATA)  # fmt: skip
     yield Case("captures", [count(4), np.array(True), x], {"body": graph(
@@ -141,7 +158,11 @@ def scan(op, version, types, draw):
                    expected=lambda *_, r=(final, result): r, dynamic=True if rows else UNTOLD, **DATA)  # fmt: skip
     if text in ("float", "double"):
         nodes = [helper.make_node("Add", ["sum", "x"], ["both"]), helper.make_node("Mul", ["x", "z"], ["product"])]
-        body = graph(nodes, [("sum", text, [2]), ("x", text, [2]), ("z", text, [2])], [("both", text, [2]), ("product", text, [2])])
+        body = graph(
+            nodes,
+            [("sum", text, [2]), ("x", text, [2]), ("z", text, [2])],
+            [("both", text, [2]), ("product", text, [2])],
+        )
         other = draw((4, 2), text)
         yield Case("computes", [state, data, other], {"num_scan_inputs": 2, "body": body}, 2, homogeneous=True,
                    expected=lambda s, x, z: (s + x.sum(0), x * z))  # fmt: skip
@@ -186,9 +207,15 @@ def sequence_map(op, version, types, draw):
     body = graph([helper.make_node("Identity", ["x"], ["y"])], [("x", element)], [("y", element)])
     if text == "seq(float)":
         yield Case("alone", [own], {"body": body}, expected=lambda x: x, **DATA)
-        body = graph([helper.make_node("Transpose", ["x"], ["y"])], [("x", element, [None, None])], [("y", element, [None, None])])
+        body = graph(
+            [helper.make_node("Transpose", ["x"], ["y"])],
+            [("x", element, [None, None])],
+            [("y", element, [None, None])],
+        )
         yield Case("transposed", [own], {"body": body}, expected=lambda x: [v.T for v in x], **DATA)
-        yield Case("empty", [[]], {"body": body}, expected=lambda x: x, dynamic="its elements' rank is not known", **DATA)
+        yield Case(
+            "empty", [[]], {"body": body}, expected=lambda x: x, dynamic="its elements' rank is not known", **DATA
+        )
     if other not in (text, element):
         return
     # A sequence gives an element to each, a tensor is given as it is.

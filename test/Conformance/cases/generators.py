@@ -3,10 +3,9 @@
 import math
 
 import numpy as np
-from onnx import helper, numpy_helper
-
 from Conformance import schemas
 from Conformance.table import Case, array, cases, is_float, is_integer, limits
+from onnx import helper, numpy_helper
 
 DATA = {"wide": False}
 
@@ -31,9 +30,15 @@ def constant(op, version, types, draw):
         yield Case("one_attribute", [], {attribute: given[1]}, expected=lambda: array(given[1], element), **DATA)
         yield Case("list_attribute", [], {f"{attribute}s": given}, expected=lambda: array(given, element), **DATA)
     if version in (11, 13, 25) and element in ("float", "int64"):
-        for name, dims, places in (("flat", (3, 4), [1, 5, 11]), ("pairs", (3, 4), [[0, 1], [1, 1], [2, 3]]), ("no_values", (2, 2), [])):
+        for name, dims, places in (
+            ("flat", (3, 4), [1, 5, 11]),
+            ("pairs", (3, 4), [[0, 1], [1, 1], [2, 3]]),
+            ("no_values", (2, 2), []),
+        ):
             stored = draw((len(places),), element, 1, 4)
-            sparse = helper.make_sparse_tensor(numpy_helper.from_array(stored), numpy_helper.from_array(values(places)), list(dims))
+            sparse = helper.make_sparse_tensor(
+                numpy_helper.from_array(stored), numpy_helper.from_array(values(places)), list(dims)
+            )
 
             def expected(dims=dims, places=places, stored=stored):
                 result = np.zeros(dims, stored.dtype)
@@ -62,11 +67,25 @@ def constant_of_shape(op, version, types, draw):
         yield Case("default", [values([3])], constants=[0], expected=filled(np.zeros(1, np.float32)), **DATA)
         for number, extreme in enumerate(draw.special("float") if version >= 25 else ()):
             attributes = {"value": numpy_helper.from_array(np.array([extreme]))}
-            yield Case(f"extreme{number}", [values([2])], attributes, constants=[0], expected=filled(np.array([extreme])), **DATA)
+            yield Case(
+                f"extreme{number}",
+                [values([2])],
+                attributes,
+                constants=[0],
+                expected=filled(np.array([extreme])),
+                **DATA,
+            )
     if is_integer(element) and version in (9, 25):
         for extreme in limits(element):
             held = array([extreme], element)
-            yield Case(f"is{extreme}", [values([2])], {"value": numpy_helper.from_array(held)}, constants=[0], expected=filled(held), **DATA)
+            yield Case(
+                f"is{extreme}",
+                [values([2])],
+                {"value": numpy_helper.from_array(held)},
+                constants=[0],
+                expected=filled(held),
+                **DATA,
+            )
 
 
 @cases("Range")
@@ -77,16 +96,23 @@ def ranges(op, version, types, draw):
         forms += [("fractions", 0.5, 3, 0.25), ("inexact", 0, 1, 0.125), ("uneven", -1, 2.25, 0.5)]
     else:
         least, most = limits(element)
-        forms += [("top", most - 5, most, 2), ("bottom", least + 5, least, -2), ("far", least // 2, most // 2, most // 4)]
+        forms += [
+            ("top", most - 5, most, 2),
+            ("bottom", least + 5, least, -2),
+            ("far", least // 2, most // 2, most // 4),
+        ]
     if element in ("float16", "bfloat16"):
         forms.append(("long", 0, 64, 0.25))
     for name, start, limit, delta in forms:
+
         def expected(*_, start=start, limit=limit, delta=delta):
             if is_float(element):
                 return start + np.arange(max(math.ceil((limit - start) / delta), 0), dtype=np.float64) * delta
             return np.array(range(start, limit, delta), object).astype(schemas.dtype(element))
 
-        yield Case(name, [array(v, element) for v in (start, limit, delta)], constants=[0, 1, 2], expected=expected, **DATA)
+        yield Case(
+            name, [array(v, element) for v in (start, limit, delta)], constants=[0, 1, 2], expected=expected, **DATA
+        )
     if version >= 27 and element in ("float16", "bfloat16"):
         # 257 has no bfloat16: summed in that type, 256 would stay where it is.
         def wanted(*_):
@@ -117,7 +143,14 @@ def windows(op, version, types, draw):
 
         attributes = {"output_datatype": schemas.code(element), "periodic": periodic}
         # The function's body computes in float.
-        yield Case(f"{size}_periodic{periodic}", [values(size, types["T1"])], attributes, constants=[0], expected=expected, atol=2**-7 if element == "bfloat16" else 1e-3 if element == "float16" else 1e-6)  # fmt: skip
+        yield Case(
+            f"{size}_periodic{periodic}",
+            [values(size, types["T1"])],
+            attributes,
+            constants=[0],
+            expected=expected,
+            atol=2**-7 if element == "bfloat16" else 1e-3 if element == "float16" else 1e-6,
+        )
 
 
 @cases("MelWeightMatrix")

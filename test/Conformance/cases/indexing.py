@@ -1,7 +1,6 @@
 """Operators that read and write elements at places that are data."""
 
 import numpy as np
-
 from Conformance.table import Case, array, cases, is_complex, is_float
 
 DATA = {"wide": False}
@@ -17,8 +16,13 @@ def gather(op, version, types, draw):
     element, index = types["T"], types["Tind"]
     forms = [("axis1", (2, 4), [[0, 3], [2, 2]], 1)]
     if element in THOROUGH:
-        forms += [("axis0", (4, 2), [3, 0, 3], 0), ("scalar", (3, 2), 2, 0), ("vector", (3,), 1, 0), ("none", (3, 2), np.zeros((0,)), 0),
-                  ("last", (2, 1, 3), [1], -1)]  # fmt: skip
+        forms += [
+            ("axis0", (4, 2), [3, 0, 3], 0),
+            ("scalar", (3, 2), 2, 0),
+            ("vector", (3,), 1, 0),
+            ("none", (3, 2), np.zeros((0,)), 0),
+            ("last", (2, 1, 3), [1], -1),
+        ]
         if version >= 11:
             forms += [("negative", (4, 2), [-1, -4, 0], 0)]
     for name, dims, indices, axis in forms:
@@ -38,6 +42,7 @@ def gather_elements(op, version, types, draw):
         forms += [("axis0", (3, 2), [[2, -3], [0, 1]], 0), ("negative_axis", (2, 2, 2), [[[1, 0]], [[0, 1]]], -2),
                   ("none", (3, 2), np.zeros((0, 2)), 0)]  # fmt: skip
     for name, dims, indices, axis in forms:
+
         def expected(x, i, axis=axis):
             i = i.astype(np.int64)
             places = list(np.indices(i.shape))
@@ -58,6 +63,7 @@ def gather_nd(op, version, types, draw):
         if version >= 12:
             forms += [("batch", (2, 3, 2), [[1], [2]], 1), ("batches", (2, 2, 3), [[[0], [2]], [[1], [-1]]], 2)]
     for name, dims, indices, batch in forms:
+
         def expected(x, i, batch=batch):
             result = [np.asarray(x[at][tuple(np.moveaxis(i[at], -1, 0))]) for at in np.ndindex(x.shape[:batch])]
             return np.stack(result).reshape((*x.shape[:batch], *result[0].shape))
@@ -92,6 +98,7 @@ def scatter_elements(op, version, types, draw):
     for reduction, function in reductions(op, version, element, (16, 18)):
         chosen = [*forms, ("duplicates", (2, 3), [[1, 1, 1], [0, 2, 0]], 1)] if function else forms
         for name, dims, indices, axis in chosen:
+
             def expected(x, i, updates, axis=axis, function=function):
                 i = i.astype(np.int64)
                 places = list(np.indices(i.shape))
@@ -114,9 +121,14 @@ def scatter_nd(op, version, types, draw):
     element = types["T"]
     forms = [("slices", (3, 2, 2), [[0, 1], [-1, 0]])]
     if element in THOROUGH:
-        forms += [("elements", (2, 3), [[[0, 0]], [[1, 2]]]), ("rows", (3, 2), [[2], [0]]), ("none", (2, 3), np.zeros((0, 2)))]
+        forms += [
+            ("elements", (2, 3), [[[0, 0]], [[1, 2]]]),
+            ("rows", (3, 2), [[2], [0]]),
+            ("none", (2, 3), np.zeros((0, 2))),
+        ]
     for reduction, function in reductions(op, version, element, (16, 18)):
         for name, dims, indices in [*forms, ("duplicates", (3, 2), [[1], [1], [0]])] if function else forms:
+
             def expected(x, i, updates, function=function):
                 places, x = tuple(np.moveaxis(i, -1, 0)), x.copy()
                 if function is None:
@@ -129,7 +141,13 @@ def scatter_nd(op, version, types, draw):
             data = draw(dims, element)
             updates = draw(indices.shape[:-1] + data.shape[indices.shape[-1] :], element)
             attributes = {"reduction": reduction} if function else {}
-            yield Case(f"{name}_{reduction}", [data, indices, updates], attributes, expected=expected, wide=function is not None)
+            yield Case(
+                f"{name}_{reduction}",
+                [data, indices, updates],
+                attributes,
+                expected=expected,
+                wide=function is not None,
+            )
 
 
 @cases("OneHot")
@@ -146,6 +164,7 @@ def one_hot(op, version, types, draw):
     if is_float(indices):
         forms.append(("fractions", [0.5, 1.75, 2.0], None))
     for name, given, axis in forms:
+
         def expected(i, depth, pair, axis=axis):
             n = int(np.asarray(depth).reshape(()))
             i = i.astype(np.int64)
@@ -179,7 +198,9 @@ def unique(x, axis, ordered):
     """Values, first places, places of each element among the values, counts."""
     flat = x.reshape(-1) if axis is None else np.moveaxis(x, axis, 0)
     keys = [tuple(row.reshape(-1).tolist()) if axis is not None else (row,) for row in flat]
-    numbers = [tuple((v.real, v.imag) if isinstance(v, (complex, np.complexfloating)) else v for v in key) for key in keys]
+    numbers = [
+        tuple((v.real, v.imag) if isinstance(v, (complex, np.complexfloating)) else v for v in key) for key in keys
+    ]
     first = {}
     for place, key in enumerate(numbers):
         first.setdefault(key, place)
@@ -196,8 +217,14 @@ def uniques(op, version, types, draw):
     element = types["T"]
     forms = [("flat", (3, 4), None, 1, 4), ("axis", (4, 2), 0, 1, 4), ("unsorted", (9,), None, 0, 4)]
     if element in THOROUGH:
-        forms += [("axis_unsorted", (2, 6), 1, 0, 4), ("negative_axis", (2, 6, 1), -2, 1, 4), ("values", (2, 5), None, 1, 1),
-                  ("counts", (8,), None, 1, [True, False, False, True]), ("one", (1,), None, 1, 4), ("empty", (0,), None, 1, 4)]  # fmt: skip
+        forms += [
+            ("axis_unsorted", (2, 6), 1, 0, 4),
+            ("negative_axis", (2, 6, 1), -2, 1, 4),
+            ("values", (2, 5), None, 1, 1),
+            ("counts", (8,), None, 1, [True, False, False, True]),
+            ("one", (1,), None, 1, 4),
+            ("empty", (0,), None, 1, 4),
+        ]
     for name, dims, axis, ordered, outputs in forms:
         if is_complex(element):
             x = array(draw(dims, "int8", -1, 2) + 1j * draw(dims, "int8", 0, 2), element)
@@ -219,10 +246,15 @@ def tensor_scatter(op, version, types, draw):
     element = types["T"]
     forms = [("circular", (2, 2, 4, 3), (2, 2, 2, 3), [3, 1], "circular", None)]
     if element in THOROUGH:
-        forms += [("linear", (2, 4, 3), (2, 2, 3), [2, 0], "linear", None), ("no_indices", (2, 4, 3), (2, 3, 3), None, "linear", None),
-                  ("axis", (2, 4, 1, 3), (2, 1, 1, 3), [3, 0], None, 1), ("last", (1, 2, 5), (1, 2, 3), [9], "circular", -1),
-                  ("nothing", (2, 4, 3), (2, 0, 3), [2, 0], "linear", None)]  # fmt: skip
+        forms += [
+            ("linear", (2, 4, 3), (2, 2, 3), [2, 0], "linear", None),
+            ("no_indices", (2, 4, 3), (2, 3, 3), None, "linear", None),
+            ("axis", (2, 4, 1, 3), (2, 1, 1, 3), [3, 0], None, 1),
+            ("last", (1, 2, 5), (1, 2, 3), [9], "circular", -1),
+            ("nothing", (2, 4, 3), (2, 0, 3), [2, 0], "linear", None),
+        ]
     for name, cache, update, indices, mode, axis in forms:
+
         def expected(past, update, indices=None, mode=mode, axis=-2 if axis is None else axis):
             present = past.copy()
             rows, new = np.moveaxis(present, axis, 1), np.moveaxis(update, axis, 1)

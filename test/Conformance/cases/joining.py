@@ -1,7 +1,6 @@
 """Operators that put tensors together, take them apart, cut, pad and rearrange them."""
 
 import numpy as np
-
 from Conformance import schemas
 from Conformance.table import Case, array, cases
 
@@ -19,8 +18,14 @@ def concat(op, version, types, draw):
     element = types["T"]
     forms = [("axis1", [(2, 3), (2, 1), (2, 2)], 1)]
     if element in THOROUGH:
-        forms += [("axis0", [(2, 3), (1, 3)], 0), ("one", [(2, 3)], 1), ("empty", [(2, 0), (2, 3), (2, 0)], 1),
-                  ("vectors", [(3,), (1,)], 0), ("twelve", [(1, 2)] * 12, 0), ("all_empty", [(0, 2), (0, 2)], 0)]  # fmt: skip
+        forms += [
+            ("axis0", [(2, 3), (1, 3)], 0),
+            ("one", [(2, 3)], 1),
+            ("empty", [(2, 0), (2, 3), (2, 0)], 1),
+            ("vectors", [(3,), (1,)], 0),
+            ("twelve", [(1, 2)] * 12, 0),
+            ("all_empty", [(0, 2), (0, 2)], 0),
+        ]
         if version >= 11:
             forms += [("negative", [(2, 3, 1), (2, 1, 1)], -2)]
     for name, shapes, axis in forms:
@@ -65,7 +70,9 @@ def split(op, version, types, draw):
             given.append(values(lengths))
         elif version >= 18:
             attributes["num_outputs"] = lengths
-        yield Case(name, given, attributes, len(parts), constants=[1] if len(given) > 1 else [], expected=expected, **DATA)
+        yield Case(
+            name, given, attributes, len(parts), constants=[1] if len(given) > 1 else [], expected=expected, **DATA
+        )
     if version == 1:
         yield Case("input", [draw((5, 2), element), array([2, 3], element)], {"axis": 0}, 2, fixed=[1],
                    expected=lambda x, _: (x[:2], x[2:]), **DATA)  # fmt: skip
@@ -174,6 +181,7 @@ def pad(op, version, types, draw):
         attributes = {} if mode == "constant" else {"mode": mode}
         if version < 11:
             for value in (0.0, 1.5) if mode == "constant" else (0.0,):
+
                 def expected(x, pads=pads, mode=mode, value=value):
                     return padded(x, pads, mode, value)
 
@@ -181,12 +189,15 @@ def pad(op, version, types, draw):
                 yield Case(f"{name}{value or ''}", [x], own, expected=expected, **DATA)
             continue
         for fill in (None, filler) if mode == "constant" and element in THOROUGH else (filler,):
+
             def expected(x, *_, pads=pads, mode=mode, fill=zero if fill is None else fill):
                 return padded(x, pads, mode, fill)
 
             operands = [x, values(order)] + ([] if fill is None else [fill])
             label = name if fill is not None else f"{name}_default"
-            yield Case(label, operands, attributes, constants=[1, 2] if fill is not None else [1], expected=expected, **DATA)
+            yield Case(
+                label, operands, attributes, constants=[1, 2] if fill is not None else [1], expected=expected, **DATA
+            )
     if version >= 18:
         index = types["Tind"]
 
@@ -208,6 +219,7 @@ def center_crop_pad(op, version, types, draw):
         forms += [("odd", (7, 3), [4, 8], None), ("axes", (5, 3, 4), [2, 6], [0, -1]), ("empty", (0, 3), [2, 1], None),
                   ("to_empty", (3, 2), [0, 2], None)]  # fmt: skip
     for name, dims, target, axes in forms:
+
         def expected(x, _, target=target, axes=axes):
             pads = [(0, 0)] * x.ndim
             for axis, size in zip(range(x.ndim) if axes is None else axes, target):
@@ -244,10 +256,13 @@ def regroup(op, version, types, draw):
                   ("empty", (0, 4, 2, 2), 2)]  # fmt: skip
     for name, dims, size in forms:
         for mode in modes:
+
             def expected(x, size=size, mode=mode):
                 return regrouped(x, size, mode, to_space)
 
-            attributes = {"blocksize": size} | ({"mode": mode} if len(modes) > 1 and (mode != "DCR" or name == "three") else {})
+            attributes = {"blocksize": size} | (
+                {"mode": mode} if len(modes) > 1 and (mode != "DCR" or name == "three") else {}
+            )
             yield Case(f"{name}_{mode}", [draw(dims, element)], attributes, expected=expected, **DATA)
 
 
@@ -258,6 +273,7 @@ def reverse_sequence(op, version, types, draw):
     if element in THOROUGH:
         forms += [("none", (0, 3), [0, 0, 0], 0, 1), ("zero", (3, 2), [0, 2], 0, 1)]
     for name, dims, lengths, time, batch in forms:
+
         def expected(x, lengths, time=time, batch=batch):
             y = np.moveaxis(x, (time, batch), (0, 1)).copy()
             for i, n in enumerate(lengths):
@@ -273,11 +289,18 @@ def compress(op, version, types, draw):
     element = types["T"]
     forms = [("axis1", (3, 4), [1, 0, 0, 1], 1)]
     if element in THOROUGH:
-        forms += [("flat", (2, 3), [0, 1, 1, 0, 0, 1], None), ("short", (3, 4), [0, 1], 0), ("flat_short", (2, 3), [1], None),
-                  ("nothing", (3, 2), [0, 0, 0], 0), ("empty", (0, 2), [], 0), ("all", (2, 2), [1, 1], 0)]  # fmt: skip
+        forms += [
+            ("flat", (2, 3), [0, 1, 1, 0, 0, 1], None),
+            ("short", (3, 4), [0, 1], 0),
+            ("flat_short", (2, 3), [1], None),
+            ("nothing", (3, 2), [0, 0, 0], 0),
+            ("empty", (0, 2), [], 0),
+            ("all", (2, 2), [1, 1], 0),
+        ]
         if version >= 11:
             forms += [("negative", (2, 3, 2), [1, 0, 1], -2)]
     for name, dims, condition, axis in forms:
+
         def expected(x, condition, axis=axis):
             return np.compress(condition, x, axis)
 

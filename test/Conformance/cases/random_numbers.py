@@ -4,7 +4,6 @@ Every bound below is beyond five standard deviations of what it bounds: by chanc
 """
 
 import numpy as np
-
 from Conformance import schemas
 from Conformance.table import Case, array, cases
 
@@ -81,7 +80,13 @@ def random(op, version, types, draw):
 def random_like(op, version, types, draw):
     check, names, default, other = DISTRIBUTIONS[op.removeprefix("Random").removesuffix("Like")]
     x = draw((100, 200), types["T1"])
-    yield Case("other", [x], dict(zip(names, other)) | {"dtype": schemas.code(types["T2"])}, check=check(*other, x.shape), runs=2)
+    yield Case(
+        "other",
+        [x],
+        dict(zip(names, other)) | {"dtype": schemas.code(types["T2"])},
+        check=check(*other, x.shape),
+        runs=2,
+    )
     if types["T1"] == types["T2"]:
         yield Case("default", [x], check=check(*default, x.shape), runs=2)
     if types["T1"] == "float":
@@ -129,7 +134,10 @@ def multinomial(op, version, types, draw):
     attributes = {"sample_size": 30000, "dtype": schemas.code(types["T2"])}
     yield Case("rows", [array(logits, types["T1"])], attributes, check=check, runs=2)
     if types["T2"] == "int32":
+
         def single(inputs, runs):
-            return None if runs[0][0].shape == (3, 1) and runs[0][0].dtype == np.int32 else "is not int32 of shape (3, 1)"
+            return (
+                None if runs[0][0].shape == (3, 1) and runs[0][0].dtype == np.int32 else "is not int32 of shape (3, 1)"
+            )
 
         yield Case("default", [array(logits, types["T1"])], check=single)

@@ -3,7 +3,6 @@
 import itertools
 
 import numpy as np
-
 from Conformance.table import Case, array, cases, is_complex, is_float
 
 DATA = {"wide": False}
@@ -63,6 +62,11 @@ def cubic(x, scales, sizes, coordinates, a=-0.75):
     return x
 
 
+def rounded(scales):
+    """As the operand holds them."""
+    return np.float32(scales).astype(np.float64)
+
+
 def scaled(shape, scales):
     return [int(np.floor(n * np.float32(s))) for n, s in zip(shape, scales)]
 
@@ -74,10 +78,14 @@ def upsample(op, version, types, draw):
     if element in REALS:
         forms += [("linear", (1, 2, 2, 3), [1, 1, 2, 3], "linear")]
     if element in ("float", "string"):
-        forms += [("same", (1, 1, 2, 2), [1, 1, 1, 1], "nearest"), ("fraction", (1, 1, 4, 4), [1, 1, 1.5, 1.25], "nearest")]
+        forms += [
+            ("same", (1, 1, 2, 2), [1, 1, 1, 1], "nearest"),
+            ("fraction", (1, 1, 4, 4), [1, 1, 1.5, 1.25], "nearest"),
+        ]
         if version > 1:
             forms += [("three", (2, 2, 3), [2, 1, 2], "nearest"), ("vector", (4,), [2.5], "nearest")]
     for name, dims, scales, mode in forms:
+
         def expected(x, *_, scales=scales, mode=mode):
             sizes = scaled(x.shape, scales)
             if mode == "nearest":
@@ -100,19 +108,31 @@ def upsample(op, version, types, draw):
 def resize_10(op, version, types, draw):
     """Its coordinates are o / scale; the nearest element is the one below to enlarge, and the one above to shrink."""
     element = types["T"]
-    forms = [("enlarge", (1, 1, 2, 3), [1, 1, 2, 1.5], "nearest", "floor"), ("shrink", (1, 1, 4, 6), [1, 1, 0.5, 0.6], "nearest", "ceil")]
+    forms = [
+        ("enlarge", (1, 1, 2, 3), [1, 1, 2, 1.5], "nearest", "floor"),
+        ("shrink", (1, 1, 4, 6), [1, 1, 0.5, 0.6], "nearest", "ceil"),
+    ]
     if element in REALS:
         forms += [("linear", (1, 1, 3, 4), [1, 1, 1.7, 0.6], "linear", None)]
     for name, dims, scales, mode, rounding in forms:
-        def expected(x, _, scales=np.float32(scales).astype(np.float64), mode=mode, rounding=rounding):
+
+        def expected(x, scales, mode=mode, rounding=rounding):
+            scales = scales.astype(np.float64)
             sizes = scaled(x.shape, scales)
             if mode == "nearest":
                 return nearest(x, scales, sizes, "asymmetric", rounding)
             return linear(x, scales, sizes, "asymmetric")
 
         operands = [draw(dims, element), values(scales, "float")]
-        yield Case(name, operands, {"mode": mode}, constants=[1] if name != "shrink" else [], fixed=[1] if name == "shrink" else [],
-                   expected=expected, wide=mode == "linear")  # fmt: skip
+        yield Case(
+            name,
+            operands,
+            {"mode": mode},
+            constants=[1] if name != "shrink" else [],
+            fixed=[1] if name == "shrink" else [],
+            expected=expected,
+            wide=mode == "linear",
+        )
 
 
 @cases("Resize")
@@ -142,7 +162,9 @@ def resize(op, version, types, draw):
         moves = [(c, r, s) for c, r in itertools.product(coordinates, ROUNDING) for s in ([1, 2, 1.7], [1, 0.7, 0.6])]
         moves = [m for i, m in enumerate(moves) if i % 11 == 0 or element == "float"]
     for number, (mode, rounding, scales) in enumerate(moves):
-        def expected(x, *_, mode=mode, rounding=rounding, scales=np.float32(scales).astype(np.float64)):
+        exact = rounded(scales)
+
+        def expected(x, *_, mode=mode, rounding=rounding, scales=exact):
             sizes = scaled(x.shape, scales)
             if mode == "align_corners":  # the exact, not the rounded length, decides
                 for axis, (scale, size) in enumerate(zip(scales, sizes)):
@@ -180,8 +202,15 @@ def resize(op, version, types, draw):
             attributes = {"mode": mode, "coordinate_transformation_mode": coordinates}
             yield case(f"{mode}_{coordinates}", (1, 1, 4, 5), attributes, [1, 1, 2, 0.6], atol=1e-5)
             yield case(f"{mode}_{coordinates}_sizes", (1, 1, 4, 5), attributes, sizes=[1, 1, 7, 3], atol=1e-5)
-    yield case("cubic_exclude", (1, 1, 4, 4), {"mode": "cubic", "exclude_outside": 1, "cubic_coeff_a": -0.5}, [1, 1, 2, 0.75])
-    yield case("linear_to_one", (1, 1, 4, 4), {"mode": "linear", "coordinate_transformation_mode": "pytorch_half_pixel"}, sizes=[1, 1, 1, 1])
+    yield case(
+        "cubic_exclude", (1, 1, 4, 4), {"mode": "cubic", "exclude_outside": 1, "cubic_coeff_a": -0.5}, [1, 1, 2, 0.75]
+    )
+    yield case(
+        "linear_to_one",
+        (1, 1, 4, 4),
+        {"mode": "linear", "coordinate_transformation_mode": "pytorch_half_pixel"},
+        sizes=[1, 1, 1, 1],
+    )
     if version < 18:
         return
     for mode in ("linear", "cubic"):
@@ -199,14 +228,21 @@ def col2im(op, version, types, draw):
     # Strings are added by concatenation; here no two share a place, and each place has one.
     forms = [("plain", (5, 5), (2, 3), {})] if element != "string" else [("apart", (4, 6), (2, 3), {"strides": [2, 3]})]
     if element in ("float", "bool"):
-        forms += [("strides", (5, 5), (2, 2), {"strides": [2, 3]}), ("pads", (4, 5), (2, 3), {"pads": [1, 0, 0, 2]}),
-                  ("dilations", (6, 6), (2, 2), {"dilations": [2, 3]}), ("cube", (3, 4, 3), (1, 2, 2), {"strides": [1, 2, 1]}),
-                  ("all", (7, 6), (2, 3), {"strides": [2, 1], "pads": [1, 1, 2, 0], "dilations": [2, 1]})]  # fmt: skip
+        forms += [
+            ("strides", (5, 5), (2, 2), {"strides": [2, 3]}),
+            ("pads", (4, 5), (2, 3), {"pads": [1, 0, 0, 2]}),
+            ("dilations", (6, 6), (2, 2), {"dilations": [2, 3]}),
+            ("cube", (3, 4, 3), (1, 2, 2), {"strides": [1, 2, 1]}),
+            ("all", (7, 6), (2, 3), {"strides": [2, 1], "pads": [1, 1, 2, 0], "dilations": [2, 1]}),
+        ]
     for name, image, block, attributes in forms:
         rank = len(image)
         strides, dilations = attributes.get("strides", [1] * rank), attributes.get("dilations", [1] * rank)
         pads = attributes.get("pads", [0] * 2 * rank)
-        counts = [(image[i] + pads[i] + pads[rank + i] - dilations[i] * (block[i] - 1) - 1) // strides[i] + 1 for i in range(rank)]
+        counts = [
+            (image[i] + pads[i] + pads[rank + i] - dilations[i] * (block[i] - 1) - 1) // strides[i] + 1
+            for i in range(rank)
+        ]
 
         def expected(x, *_, given=(rank, image, block, strides, dilations, pads, counts)):
             rank, image, block, strides, dilations, pads, counts = given
@@ -226,8 +262,13 @@ def col2im(op, version, types, draw):
 
 @cases("AffineGrid")
 def affine_grid(op, version, types, draw):
-    for name, theta, size in (("plane", (2, 2, 3), [2, 3, 4, 5]), ("space", (1, 3, 4), [1, 2, 2, 3, 4]), ("one", (1, 2, 3), [1, 1, 1, 1])):
+    for name, theta, size in (
+        ("plane", (2, 2, 3), [2, 3, 4, 5]),
+        ("space", (1, 3, 4), [1, 2, 2, 3, 4]),
+        ("one", (1, 2, 3), [1, 1, 1, 1]),
+    ):
         for corners in (0, 1) if name != "one" else (0,):
+
             def expected(theta, size, corners=corners):
                 axes = []
                 for n in size[2:]:
@@ -237,8 +278,15 @@ def affine_grid(op, version, types, draw):
                 return np.einsum("...k,njk->n...j", points, theta)
 
             operands = [draw(theta, types["T1"], -1, 1), values(size)]
-            yield Case(f"{name}_corners{corners}", operands, {"align_corners": corners}, constants=[1], expected=expected,
-                       rtol=2**-6 if types["T1"] == "bfloat16" else None, atol=2**-7 if types["T1"] == "bfloat16" else 1e-3 if types["T1"] == "float16" else None)  # fmt: skip
+            yield Case(
+                f"{name}_corners{corners}",
+                operands,
+                {"align_corners": corners},
+                constants=[1],
+                expected=expected,
+                rtol=2**-6 if types["T1"] == "bfloat16" else None,
+                atol=2**-7 if types["T1"] == "bfloat16" else 1e-3 if types["T1"] == "float16" else None,
+            )
 
 
 def sampled_nearest(x, grid, corners, padding):
@@ -265,7 +313,9 @@ def sampled_linear(x, grid):
     data, result = x.astype(np.float64), np.zeros(x.shape[:2] + grid.shape[1:-1], np.float64)
     for at in np.ndindex(grid.shape[:-1]):
         column, row = (((c + 1) * n - 1) / 2 for c, n in zip(np.float64(grid[at]), x.shape[:1:-1]))
-        for i, j in itertools.product((int(np.floor(row)), int(np.floor(row)) + 1), (int(np.floor(column)), int(np.floor(column)) + 1)):
+        for i, j in itertools.product(
+            (int(np.floor(row)), int(np.floor(row)) + 1), (int(np.floor(column)), int(np.floor(column)) + 1)
+        ):
             if 0 <= i < x.shape[2] and 0 <= j < x.shape[3]:
                 weight = (1 - abs(row - i)) * (1 - abs(column - j))
                 result[(at[0], slice(None), *at[1:])] += weight * data[at[0], :, i, j]
@@ -278,19 +328,34 @@ def grid_sample(op, version, types, draw):
     names = {"linear": "bilinear", "cubic": "bicubic"} if version == 16 else {}
     grid = draw((1, 3, 4, 2), coordinates, -1.3, 1.3)
 
-    for corners, padding in itertools.product((0, 1), ("zeros", "border")) if element in ("float", "string") else ((1, "zeros"),):
+    for corners, padding in (
+        itertools.product((0, 1), ("zeros", "border")) if element in ("float", "string") else ((1, "zeros"),)
+    ):
+
         def expected(x, grid, corners=corners, padding=padding):
             return sampled_nearest(x, grid, corners, padding)
 
         attributes = {"mode": "nearest", "align_corners": corners, "padding_mode": padding}
-        yield Case(f"nearest_{padding}_corners{corners}", [draw((1, 2, 4, 5), element), grid], attributes, expected=expected, **DATA)
+        yield Case(
+            f"nearest_{padding}_corners{corners}",
+            [draw((1, 2, 4, 5), element), grid],
+            attributes,
+            expected=expected,
+            **DATA,
+        )
     if element in ("string", "bool") or is_complex(element):
         return
 
     def case(name, mode, x, grid, **attributes):
         own = attributes | {"mode": names.get(mode, mode)}
-        return Case(name, [x, grid], own, like=([x, grid], attributes | {"mode": mode}), rtol=1e-4 if element == "float" else None,
-                    atol={"bfloat16": 0.1, "float16": 0.02}.get(element, 1e-5))  # fmt: skip
+        return Case(
+            name,
+            [x, grid],
+            own,
+            like=([x, grid], attributes | {"mode": mode}),
+            rtol=1e-4 if element == "float" else None,
+            atol={"bfloat16": 0.1, "float16": 0.02}.get(element, 1e-5),
+        )
 
     x = draw((1, 2, 4, 5), element)
     if not is_float(element):  # computed in floating point, and rounded towards zero
@@ -301,7 +366,9 @@ def grid_sample(op, version, types, draw):
     yield case("cubic", "cubic", x, grid, align_corners=1)
     if element != "float":
         return
-    for mode, padding, corners in itertools.product(("linear", "cubic", "nearest"), ("zeros", "border", "reflection"), (0, 1)):
+    for mode, padding, corners in itertools.product(
+        ("linear", "cubic", "nearest"), ("zeros", "border", "reflection"), (0, 1)
+    ):
         far = draw((1, 3, 2, 2), coordinates, -3, 3)
         yield case(f"{mode}_{padding}{corners}", mode, x, far, padding_mode=padding, align_corners=corners)
     if version >= 20:

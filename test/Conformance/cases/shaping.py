@@ -1,7 +1,6 @@
 """Operators that give a tensor another shape, or tell its shape, and leave its elements as they are."""
 
 import numpy as np
-
 from Conformance.table import Case, array, cases
 
 DATA = {"wide": False}
@@ -81,6 +80,7 @@ def reshape(op, version, types, draw):
             yield Case(f"{name}_run_time", [x, values(target)], constants=[1], expected=expected, **DATA)
     if version >= 14 and element in ("float", "int8"):
         for name, dims, target in (("zero", (0, 3), (3, 0)), ("zero_first", (2, 0), (0, 7, 1))):
+
             def expected(x, _, target=target):
                 return x.reshape(target)
 
@@ -95,6 +95,7 @@ def flatten(op, version, types, draw):
     if version >= 11 and element == "float":
         axes += [-3, -2, -1]
     for axis in axes:
+
         def expected(x, axis=1 if axis is None else axis):
             return x.reshape(int(np.prod(x.shape[:axis])), -1)
 
@@ -110,8 +111,13 @@ def squeeze(op, version, types, draw):
     element = types["T"]
     forms = [("some", (1, 3, 1, 2), (0, 2))]
     if element in ("float", "string"):
-        forms += [("all", (1, 3, 1), None), ("empty", (0, 1), (1,)), ("to_scalar", (1, 1), (0, 1)), ("unsorted", (1, 2, 1), (2, 0)),
-                  ("none", (2, 3), None)]  # fmt: skip
+        forms += [
+            ("all", (1, 3, 1), None),
+            ("empty", (0, 1), (1,)),
+            ("to_scalar", (1, 1), (0, 1)),
+            ("unsorted", (1, 2, 1), (2, 0)),
+            ("none", (2, 3), None),
+        ]
         if version >= 11:
             forms.append(("negative", (1, 3, 1, 2), (-2,)))
     for name, dims, axes in forms:
@@ -121,7 +127,9 @@ def squeeze(op, version, types, draw):
             return np.squeeze(x, axes)
 
         if version < 13:
-            yield Case(name, [x], {} if axes is None else {"axes": list(axes)}, expected=expected, dynamic=dynamic, **DATA)
+            yield Case(
+                name, [x], {} if axes is None else {"axes": list(axes)}, expected=expected, dynamic=dynamic, **DATA
+            )
         elif axes is None:
             yield Case(name, [x], expected=expected, dynamic=dynamic, **DATA)
         else:
@@ -154,9 +162,16 @@ def transpose(op, version, types, draw):
     element = types["T"]
     forms = [("rotated", (2, 3, 5), (2, 0, 1))]
     if element in ("float", "string", "int4"):
-        forms += [("reversed", (2, 3, 5), None), ("matrix", (7, 3), (1, 0)), ("empty", (0, 3), (1, 0)), ("same", (2, 3), (0, 1)),
-                  ("scalar", (), None), ("four", (2, 3, 1, 5), (0, 2, 3, 1))]  # fmt: skip
+        forms += [
+            ("reversed", (2, 3, 5), None),
+            ("matrix", (7, 3), (1, 0)),
+            ("empty", (0, 3), (1, 0)),
+            ("same", (2, 3), (0, 1)),
+            ("scalar", (), None),
+            ("four", (2, 3, 1, 5), (0, 2, 3, 1)),
+        ]
     for name, dims, perm in forms:
+
         def expected(x, perm=perm):
             return np.transpose(x, perm)
 
@@ -169,6 +184,7 @@ def tile(op, version, types, draw):
     element = types["T"]
     if version < 6:  # one axis, given as tensors of the data's type
         for axis, count in ((0, 2), (1, 3), (1, 0)):
+
             def expected(x, count_, axis_, axis=axis, count=count):
                 return np.concatenate([x] * count, axis) if count else x[:, :0]
 
@@ -189,12 +205,20 @@ def expand(op, version, types, draw):
     element = types["T"]
     forms = [("both", (3, 1), (2, 1, 4))]
     if element in ("float", "string"):
-        forms += [("narrower", (3, 4), (4,)), ("ones", (3, 4), (1, 1)), ("scalar", (), (2, 2)), ("to_empty", (1, 3), (0, 3)),
-                  ("empty", (0, 1), (1, 2)), ("nothing", (2,), ())]  # fmt: skip
+        forms += [
+            ("narrower", (3, 4), (4,)),
+            ("ones", (3, 4), (1, 1)),
+            ("scalar", (), (2, 2)),
+            ("to_empty", (1, 3), (0, 3)),
+            ("empty", (0, 1), (1, 2)),
+            ("nothing", (2,), ()),
+        ]
     for name, dims, target in forms:
         operands = [draw(dims, element), values(target)]
 
-        def expected(x, _, result=np.broadcast_shapes(dims, target)):
+        joint = np.broadcast_shapes(dims, target)
+
+        def expected(x, _, result=joint):
             return np.broadcast_to(x, result)
 
         yield Case(name, operands, constants=[1], expected=expected, **DATA)
@@ -228,7 +252,10 @@ def trilu(op, version, types, draw):
 def eye_like(op, version, types, draw):
     from Conformance import schemas
 
-    for name, dims, k in (("tall", (5, 3), -2), ("wide", (3, 5), 1), ("square", (3, 3), 0))[: 3 if types["T2"] == "float" else 1]:
+    for name, dims, k in (("tall", (5, 3), -2), ("wide", (3, 5), 1), ("square", (3, 3), 0))[
+        : 3 if types["T2"] == "float" else 1
+    ]:
+
         def expected(x, k=k):
             return array(np.eye(*x.shape, k=k), types["T2"])
 
@@ -238,7 +265,10 @@ def eye_like(op, version, types, draw):
         yield Case("like", [draw((2, 3), types["T1"])], expected=lambda x: array(np.eye(2, 3), types["T2"]), **DATA)
     if types["T1"] == "float":
         for name, dims, k in (("outside", (2, 2), 5), ("below", (2, 2), -5), ("empty", (0, 3), 0)):
+
             def expected(x, k=k):
                 return array(np.eye(*x.shape, k=k), types["T2"])
 
-            yield Case(name, [draw(dims, "float")], {"dtype": schemas.code(types["T2"]), "k": k}, expected=expected, **DATA)
+            yield Case(
+                name, [draw(dims, "float")], {"dtype": schemas.code(types["T2"]), "k": k}, expected=expected, **DATA
+            )

@@ -3,7 +3,6 @@
 import re
 
 import numpy as np
-
 from Conformance.table import Case, array, cases
 
 DATA = {"wide": False}
@@ -26,6 +25,7 @@ def string_normalizer(op, version, types, draw):
     ]  # fmt: skip
     for name, attributes in forms:
         for rank in (1, 2) if name in ("stop", "none_left") else (1,):
+
             def expected(x, attributes=attributes, rank=rank):
                 stops, exact = attributes.get("stopwords", []), attributes.get("is_case_sensitive", 0)
                 dropped = set(stops if exact else [s.lower() for s in stops])
@@ -41,8 +41,12 @@ def string_normalizer(op, version, types, draw):
 @cases("StringConcat")
 def string_concat(op, version, types, draw):
     for name, left, right in (
-        ("same", (2, 3), (2, 3)), ("broadcast", (2, 1, 3), (4, 1)), ("scalars", (), ()), ("scalar", (3,), ()), ("empty", (0, 2), (1, 2)),
-    ):  # fmt: skip
+        ("same", (2, 3), (2, 3)),
+        ("broadcast", (2, 1, 3), (4, 1)),
+        ("scalars", (), ()),
+        ("scalar", (3,), ()),
+        ("empty", (0, 2), (1, 2)),
+    ):
         operands = [draw(left, "string"), draw(right, "string")]
         yield Case(name, operands, expected=lambda x, y: np.asarray(x + y, object), **DATA)
 
@@ -52,12 +56,17 @@ def string_split(op, version, types, draw):
     words = ["a.b..c", "", "one", ".", "snow\N{SNOWMAN}.x"]
     spaces = ["  two words ", "", " \t", "a\nb c", "one"]
     forms = [
-        ("delimiter", words, {"delimiter": "."}), ("limit", words, {"delimiter": ".", "maxsplit": 1}),
-        ("zero", words, {"delimiter": ".", "maxsplit": 0}), ("long", ["a->b->", "->", "a-b"], {"delimiter": "->"}),
-        ("spaces", spaces, {}), ("empty_delimiter", spaces, {"delimiter": ""}), ("spaces_limit", ["  two words", "a\nb  c", ""], {"maxsplit": 1}),
+        ("delimiter", words, {"delimiter": "."}),
+        ("limit", words, {"delimiter": ".", "maxsplit": 1}),
+        ("zero", words, {"delimiter": ".", "maxsplit": 0}),
+        ("long", ["a->b->", "->", "a-b"], {"delimiter": "->"}),
+        ("spaces", spaces, {}),
+        ("empty_delimiter", spaces, {"delimiter": ""}),
+        ("spaces_limit", ["  two words", "a\nb  c", ""], {"maxsplit": 1}),
         ("overlapping", ["aaaa", "aaa"], {"delimiter": "aa"}),
-    ]  # fmt: skip
+    ]
     for name, given, attributes in forms:
+
         def expected(x, attributes=attributes):
             delimiter, limit = attributes.get("delimiter") or None, attributes.get("maxsplit", -1)
             parts = [s.split(delimiter, limit) for s in x.reshape(-1)]
@@ -73,21 +82,41 @@ def string_split(op, version, types, draw):
                 np.array([[2, 1], [0, 3]], np.int64))  # fmt: skip
 
     yield Case("matrix", [matrix], {}, 2, expected=by_space, **DATA)
-    yield Case("nothing", [strings([])], {}, 2, expected=lambda x: (np.zeros((0, 0), object), np.zeros(0, np.int64)), **DATA)
+    yield Case(
+        "nothing", [strings([])], {}, 2, expected=lambda x: (np.zeros((0, 0), object), np.zeros(0, np.int64)), **DATA
+    )
 
 
 @cases("RegexFullMatch")
 def regex_full_match(op, version, types, draw):
     texts = ["www.google.com", "account@mail.net", "", "a", "AB12", "two words", "naïve", "aaa\nb"]
     for number, pattern in enumerate(
-        [r"www\.[\w.-]+\.\bcom\b", r"(\W|^)[\w.\-]{0,25}@(mail|net)\.net(\W|$)", "", "a*", "[A-Z]+[0-9]{2}", r"\w+ \w+", "na.ve", "a+.b", "(?i)ab12", "(?s)a+.b"]
-    ):  # fmt: skip
+        [
+            r"www\.[\w.-]+\.\bcom\b",
+            r"(\W|^)[\w.\-]{0,25}@(mail|net)\.net(\W|$)",
+            "",
+            "a*",
+            "[A-Z]+[0-9]{2}",
+            r"\w+ \w+",
+            "na.ve",
+            "a+.b",
+            "(?i)ab12",
+            "(?s)a+.b",
+        ]
+    ):
+
         def expected(x, pattern=pattern):
             return np.array([re.fullmatch(pattern, s, re.ASCII) is not None for s in x.reshape(-1)]).reshape(x.shape)
 
         yield Case(f"pattern{number}", [strings(texts)], {"pattern": pattern}, expected=expected, **DATA)
     yield Case("scalar", [array("abc", "string")], {"pattern": "a.c"}, expected=lambda x: np.array(True), **DATA)
-    yield Case("empty", [array(np.zeros((0, 2)), "string")], {"pattern": "a"}, expected=lambda x: np.zeros((0, 2), bool), **DATA)
+    yield Case(
+        "empty",
+        [array(np.zeros((0, 2)), "string")],
+        {"pattern": "a"},
+        expected=lambda x: np.zeros((0, 2), bool),
+        **DATA,
+    )
 
 
 @cases("TfIdfVectorizer")
@@ -99,7 +128,11 @@ def tf_idf(op, version, types, draw):
     counts = {"min_gram_length": 2, "max_gram_length": 2, "max_skip_count": 0}
 
     def given(ints):
-        return array(np.vectorize("w{}".format, otypes=[object])(np.array(ints)), "string") if element == "string" else array(ints, element)
+        return (
+            array(np.vectorize("w{}".format, otypes=[object])(np.array(ints)), "string")
+            if element == "string"
+            else array(ints, element)
+        )
 
     flat, rows = given([1, 1, 3, 3, 3, 7, 8, 6, 7, 5]), given([[1, 1, 3, 3, 3, 7], [8, 6, 7, 5, 6, 8]])
     weights = {"weights": [0.5, 1, 2, 3, 4, 5, 6.5]}
@@ -107,6 +140,11 @@ def tf_idf(op, version, types, draw):
         extra = {} if mode == "TF" else weights
         yield Case(f"{mode}_pairs", [flat], {"mode": mode} | base | counts | extra, **DATA)
         yield Case(f"{mode}_rows", [rows], {"mode": mode} | base | counts | extra | {"max_skip_count": 2}, **DATA)
-        yield Case(f"{mode}_both", [flat], {"mode": mode} | base | counts | extra | {"min_gram_length": 1, "max_skip_count": 5}, **DATA)
+        yield Case(
+            f"{mode}_both",
+            [flat],
+            {"mode": mode} | base | counts | extra | {"min_gram_length": 1, "max_skip_count": 5},
+            **DATA,
+        )
     singles = counts | {"min_gram_length": 1, "max_gram_length": 1, "max_skip_count": 3}
     yield Case("singles", [rows], {"mode": "TF"} | base | singles, **DATA)
