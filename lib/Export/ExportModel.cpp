@@ -309,6 +309,24 @@ LogicalResult ModelExporter::exportValueInfo(Value value, StringRef name, proto:
   });
 }
 
+/// No version of Identity takes sequences and optionals of the element types that came with version 13 and later.
+static bool hasIdentity(Type type) {
+  if (isa<TensorType>(type))
+    return true;
+  while (!isa<TensorType>(type)) {
+    if (auto seq = dyn_cast<onnx::SeqType>(type))
+      type = seq.getElement();
+    else if (auto optional = dyn_cast<onnx::OptionalType>(type))
+      type = optional.getElement();
+    else
+      return false;
+  }
+  Type element = cast<TensorType>(type).getElementType();
+  if (auto integer = dyn_cast<IntegerType>(element))
+    return integer.getWidth() == 1 || integer.getWidth() >= 8;
+  return isa<Float16Type, Float32Type, Float64Type, ComplexType, onnx::StringType>(element);
+}
+
 /// Adds a graph output of the wished name; an Identity where the value has another one.
 LogicalResult ModelExporter::addOutput(Value value, StringRef name, proto::GraphProto &graph) {
   StringRef own = nameOf(value);
@@ -320,7 +338,9 @@ LogicalResult ModelExporter::addOutput(Value value, StringRef name, proto::Graph
                  llvm::any_of(graph.node(), [&](const auto &node) { return llvm::is_contained(node.output(), own.str()); }) ||
                  llvm::any_of(graph.input(), [&](const auto &input) { return input.name() == own.str(); }) ||
                  llvm::any_of(graph.initializer(), [&](const auto &tensor) { return tensor.name() == own.str(); });
-  if (written != own || taken(written) || !isLocal) {
+  // A value from outside of a body is named as it is if there is no other way.
+  bool isNamedAsItIs = !isLocal && written == own && !taken(written) && !hasIdentity(value.getType());
+  if (!isNamedAsItIs && (written != own || taken(written) || !isLocal)) {
     if (name.empty() || taken(written))
       written = unique(own);
     auto &node = *graph.add_node();

@@ -4,6 +4,8 @@ import re
 from collections import Counter
 from pathlib import Path
 
+from onnx import defs
+
 PAGE = Path(__file__).parents[2] / "docs" / "version-steps.md"
 HEADER = """\
 # Version steps
@@ -17,6 +19,14 @@ the older version. *proven*: all cases; *partly*: some are refused, for the reas
 *open*: no case yet. Operators behind the arrow take the place of the node, or stand around it.
 
 """
+
+
+def every_step():
+    """[(domain, operator, from, to)] of all schemas, those of deprecated versions too."""
+    history = {}
+    for schema in defs.get_all_schemas_with_history():
+        history.setdefault((schema.domain or "ai.onnx", schema.name), []).append(schema.since_version)
+    return [(*op, a, b) for op, found in sorted(history.items()) for v in [sorted(found)] for a, b in zip(v, v[1:])]
 
 
 def label(step):
@@ -49,15 +59,21 @@ def status(step, direction, results):
 
 
 def page(steps, results):
-    rows = ["| step | up | down |", "|---|---|---|"]
+    """The page with the rows of these steps; what it says of others stays."""
+    rows = {}
+    for line in PAGE.read_text().splitlines() if PAGE.exists() else []:
+        if line.startswith("| ") and not line.startswith("| step "):
+            rows[line.split(" | ")[0].removeprefix("| ")] = line
     for step in steps:
         cells = []
         for direction in ("up", "down"):
             word, others, reasons, _ = status(step, direction, results)
             text = word + (f" → {', '.join(others[:8])}" if others else "")
             cells.append(text + (": " + "; ".join(r.replace("|", "\\|") for r in reasons[:3]) if reasons else ""))
-        rows.append(f"| {label(step)} | {cells[0]} | {cells[1]} |")
-    return HEADER + "\n".join(rows) + "\n"
+        rows[label(step)] = f"| {label(step)} | {cells[0]} | {cells[1]} |"
+    order = {label(step): i for i, step in enumerate(every_step())}
+    lines = [line for name, line in sorted(rows.items(), key=lambda row: order.get(row[0], -1)) if name in order]
+    return HEADER + "\n".join(["| step | up | down |", "|---|---|---|", *lines]) + "\n"
 
 
 def summary(steps, results, verbose, update):

@@ -3,7 +3,7 @@
 import numpy as np
 import onnx
 import pytest
-from Conformance import casting, compare, models, oracles, report, run, schemas, steps, table
+from Conformance import casting, compare, models, oracles, report, run, schemas, steps, steps_report, table
 from Conformance.table import Case
 
 run.load_tables()
@@ -116,7 +116,7 @@ def test_open_cells_are_kept_in_order(tmp_path, monkeypatch):
 
 
 def test_steps_are_all_there():
-    assert len(steps.all_steps()) == 432
+    assert len(steps_report.every_step()) == 432
 
 
 def test_a_step_that_changes_the_meaning_is_a_failure(monkeypatch):
@@ -134,6 +134,6 @@ def test_a_step_that_changes_the_meaning_is_a_failure(monkeypatch):
 
 
 def test_a_step_may_be_refused_by_name_alone():
-    case = made("GatherElements", 13, FLOAT | {"Tind": "int64"}, [X, np.array([[0], [1]])], {"axis": 1})
+    case = made("Atanh", 22, FLOAT, [np.array([0.5], np.float32)])
     outcome, why, _ = steps.prove([(case, oracles.expected_outputs(case)[0])], 6)[0]
     assert outcome == "refused" and "'onnx." in why
