@@ -180,11 +180,19 @@ LogicalResult computeWider(Operation *op, int64_t opset, llvm::function_ref<Logi
   StringRef name = getUnversionedName(op);
   if (op->getNumRegions() || op->getNumResults() == 0 || isAboutTypes(name))
     return failure();
+  if (op->getNumOperands() == 0)
+    return failure();
   llvm::SmallSetVector<Type, 4> elements;
   for (Value value : op->getOperands())
     if (Type element = Widening::elementOf(value))
       elements.insert(element);
+  // The extreme of no integer at all is the type's own.
+  auto reduced = dyn_cast<RankedTensorType>(op->getOperand(0).getType());
+  bool mayBeEmpty = (name == "ReduceMax" || name == "ReduceMin") &&
+                    (!reduced || !reduced.hasStaticShape() || reduced.getNumElements() == 0);
   for (Type narrow : elements) {
+    if (mayBeEmpty && isa<IntegerType>(narrow))
+      continue;
     // Casts of bfloat16 came with opset 13.
     if (narrow.isBF16() && opset < 13)
       continue;

@@ -61,3 +61,12 @@ func.func @gather(%x: tensor<*xf32>, %i: tensor<3xi64>) -> (tensor<*xf32>) {
   %0 = onnx.Gather_13(%x, %i) : (tensor<*xf32>, tensor<3xi64>) -> tensor<*xf32>
   return %0 : tensor<*xf32>
 }
+
+// -----
+
+// The maximum of no integer is another one in a larger type.
+func.func @empty(%x: tensor<0x4xi1>) -> tensor<1x1xi1> {
+  // expected-error @+1 {{cannot be downgraded to version 18: operand #0 'data' must be}}
+  %0 = onnx.ReduceMax_20(%x) : (tensor<0x4xi1>) -> tensor<1x1xi1>
+  return %0 : tensor<1x1xi1>
+}
