@@ -3,7 +3,7 @@
 // RUN: strata-run %s --input=x=range --input=z=2x3xf32=ones --random-dims=batch=2 | FileCheck %s
 // RUN: strata-run %s --input=range --input=ones --random-dims=batch=2 --threads=1 -O0 | FileCheck %s
 // CHECK: output 'y': float[2, 3] [2, 4, 6, 5, 7, 9] checksum [[SUM:[0-9a-f]+]]
-// CHECK: first run: {{[0-9.]+}} us
+// CHECK: first run: {{[0-9.]+}} {{us|ms|s}}
 
 // RUN: strata-run %s --quiet --benchmark=7 --threads=2 | FileCheck %s --check-prefix=BENCH
 // BENCH: latency: median {{[0-9.]+}} us, min {{[0-9.]+}} us (7 runs, 2 threads)
