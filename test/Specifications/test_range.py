@@ -276,6 +276,14 @@ def test_every_type(output, record_property, tmp_path):
     prove("static")
 
 
+def test_a_result_without_a_declaration():
+    case = ("i32", "i32", "i32"), (0, 3, 1), "i32"
+    proto = build([case])
+    proto.graph.node.append(helper.make_node("Neg", ["y0"], ["negative"]))
+    proto.graph.output[0].name = "negative"
+    assert strata.compile(proto).run(feeds([case]))[0].tolist() == [0, -1, -2]
+
+
 def test_a_declared_size_is_checked():
     case = ("i32", "i32", "i32"), (0, 3, 1), "i32"
     model = strata.compile(build([case], shapes=[[3]]))

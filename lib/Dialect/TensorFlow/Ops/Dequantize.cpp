@@ -39,9 +39,10 @@ static LogicalResult verifyDequantize(Operation *operation) {
     return op.emitOpError("with dtype bfloat16 the mode must be MIN_COMBINED, not ") << mode;
   if (narrowRange != 0 && narrowRange != 1)
     return op.emitOpError("attribute 'narrow_range' is ") << narrowRange << "; allowed are 0 and 1";
-  Type element = getElementType(op.getOutput());
-  if (element.isBF16() != (dtype == bfloat16))
-    return op.emitOpError("dtype is ") << dtype << ", but the result holds " << element;
+  // The importer asks before the result has a type.
+  if (auto output = dyn_cast<TensorType>(op.getOutput().getType());
+      output && output.getElementType().isBF16() != (dtype == bfloat16))
+    return op.emitOpError("dtype is ") << dtype << ", but the result holds " << output.getElementType();
   std::optional<Shape> input = getShape(op.getInput().getType());
   if (input && axis >= static_cast<int64_t>(input->size()))
     return op.emitOpError("axis ") << axis << " is out of range for rank " << input->size();
