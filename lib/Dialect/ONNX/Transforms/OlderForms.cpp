@@ -156,7 +156,11 @@ private:
     auto given = op->getAttrOfType<ElementsAttr>("value");
     Type element = cast<TensorType>(op->getResult(0).getType()).getElementType();
     std::optional<int64_t> rank = knownCount(op->getOperand(0));
-    if (!rank || (given && !given.isSplat()))
+    // Types without an attribute of their elements are no older than the operator's versions that have them.
+    if (!rank || (given && (!isa<DenseElementsAttr>(given) || !given.isSplat())) || !element.isIntOrFloat())
+      return {};
+    // Where the operator exists, Tile has one type more.
+    if (opset >= 9 && !(element.isBF16() && opset >= 13))
       return {};
     Attribute value = given ? given.getSplatValue<Attribute>() : b.getZeroAttr(element);
     return repeat(value, element, *rank, op->getOperand(0));
