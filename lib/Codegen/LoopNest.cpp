@@ -2,6 +2,7 @@
 #include "LoopNest.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Linalg/Transforms/Transforms.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 
 using namespace mlir;
@@ -185,16 +186,20 @@ static FailureOr<Stage> buildStage(ExtentMath &math, linalg::GenericOp op, Small
   return stage;
 }
 
-Operation *strata::getCombiner(linalg::GenericOp op) {
+std::optional<Combiner> strata::matchCombiner(linalg::GenericOp op) {
   if (op.getNumDpsInits() != 1)
-    return nullptr;
+    return std::nullopt;
   Block *body = op.getBody();
   Value accumulator = body->getArguments().back();
   Operation *combiner = body->getTerminator()->getOperand(0).getDefiningOp();
   if (!combiner || combiner->getNumOperands() != 2 || combiner->getNumRegions() || !accumulator.hasOneUse() ||
       *accumulator.user_begin() != combiner || combiner->getOperand(0) == combiner->getOperand(1))
-    return nullptr;
-  return combiner;
+    return std::nullopt;
+  std::optional<vector::CombiningKind> kind = linalg::getCombinerOpKind(combiner);
+  std::optional<TypedAttr> neutral = arith::getNeutralElement(combiner);
+  if (!kind || !neutral)
+    return std::nullopt;
+  return Combiner{combiner, *kind, *neutral};
 }
 
 FailureOr<LoopNest> strata::buildLoopNest(OpBuilder &b, ArrayRef<linalg::GenericOp> ops) {

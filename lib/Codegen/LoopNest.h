@@ -11,6 +11,7 @@
 #define STRATA_CODEGEN_LOOPNEST_H
 
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
+#include "mlir/Dialect/Vector/IR/VectorOps.h"
 
 namespace strata {
 
@@ -68,9 +69,15 @@ struct LoopNest {
   }
 };
 
-/// The operation of two operands that joins the one accumulator of a reduction with the next value; null if the body is
-/// of another form.
-mlir::Operation *getCombiner(mlir::linalg::GenericOp op);
+/// What joins the accumulator of a reduction with the next value, in parts that may be combined in any order.
+struct Combiner {
+  mlir::Operation *op = nullptr; ///< in the body: its operands are the accumulator and the value
+  mlir::vector::CombiningKind kind;
+  mlir::TypedAttr neutral; ///< the value that changes nothing
+};
+
+/// Nothing if the body is of another form, or a vector has no reduction of its kind.
+std::optional<Combiner> matchCombiner(mlir::linalg::GenericOp op);
 
 /// Builds the nest of `ops` (in program order: initialisation, reduction,
 /// consumer); fails on accesses

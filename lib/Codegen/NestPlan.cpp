@@ -23,45 +23,6 @@ static bool isVectorizable(std::optional<Stage> &stage) {
   return !stage || llvm::all_of(*stage->op.getBody(), [](Operation &op) { return isVectorizable(op); });
 }
 
-static std::optional<Combiner> matchCombiner(linalg::GenericOp op) {
-  Operation *combiner = getCombiner(op);
-  if (!combiner)
-    return std::nullopt;
-  Type type = combiner->getResult(0).getType();
-  Builder b(op.getContext());
-  auto make = [&](vector::CombiningKind kind, arith::AtomicRMWKind rmw) -> std::optional<Combiner> {
-    OpBuilder builder(op.getContext());
-    return Combiner{combiner, kind, arith::getIdentityValueAttr(rmw, type, builder, op.getLoc())};
-  };
-  using K = vector::CombiningKind;
-  using A = arith::AtomicRMWKind;
-  if (isa<arith::AddFOp>(combiner))
-    return Combiner{combiner, K::ADD, b.getFloatAttr(type, -0.0)};
-  if (isa<arith::MulFOp>(combiner))
-    return make(K::MUL, A::mulf);
-  if (isa<arith::MaximumFOp>(combiner))
-    return make(K::MAXIMUMF, A::maximumf);
-  if (isa<arith::MinimumFOp>(combiner))
-    return make(K::MINIMUMF, A::minimumf);
-  if (isa<arith::AddIOp>(combiner))
-    return make(K::ADD, A::addi);
-  if (isa<arith::MulIOp>(combiner))
-    return make(K::MUL, A::muli);
-  if (isa<arith::MaxSIOp>(combiner))
-    return make(K::MAXSI, A::maxs);
-  if (isa<arith::MinSIOp>(combiner))
-    return make(K::MINSI, A::mins);
-  if (isa<arith::MaxUIOp>(combiner))
-    return make(K::MAXUI, A::maxu);
-  if (isa<arith::MinUIOp>(combiner))
-    return make(K::MINUI, A::minu);
-  if (isa<arith::OrIOp>(combiner))
-    return make(K::OR, A::ori);
-  if (isa<arith::AndIOp>(combiner))
-    return make(K::AND, A::andi);
-  return std::nullopt;
-}
-
 Extent strata::stride(const Access &access, int loop) {
   if (loop < 0)
     return {};

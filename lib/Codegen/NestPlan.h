@@ -12,7 +12,6 @@
 #define STRATA_CODEGEN_NESTPLAN_H
 
 #include "LoopNest.h"
-#include "mlir/Dialect/Vector/IR/VectorOps.h"
 
 namespace strata {
 
@@ -21,13 +20,6 @@ struct NestOptions {
   unsigned registers = 16;
   bool fma = true;
   bool threads = true;
-};
-
-/// What reduces a vector to a scalar, and the value that changes nothing.
-struct Combiner {
-  mlir::Operation *op = nullptr;
-  mlir::vector::CombiningKind kind;
-  mlir::TypedAttr neutral;
 };
 
 struct NestPlan {

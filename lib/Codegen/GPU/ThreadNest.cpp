@@ -15,16 +15,6 @@
 using namespace mlir;
 using namespace strata;
 
-std::optional<DeviceCombiner> strata::matchDeviceCombiner(linalg::GenericOp op) {
-  Operation *combiner = getCombiner(op);
-  if (!combiner)
-    return std::nullopt;
-  std::optional<TypedAttr> neutral = arith::getNeutralElement(combiner);
-  if (!neutral)
-    return std::nullopt;
-  return DeviceCombiner{combiner, *neutral};
-}
-
 LoopNest strata::buildDeviceNest(OpBuilder &b, ArrayRef<linalg::GenericOp> ops) {
   Location loc = linalg::GenericOp(ops.front()).getLoc();
   if (FailureOr<LoopNest> nest = buildLoopNest(b, ops); succeeded(nest)) {
@@ -122,7 +112,7 @@ ThreadMapping strata::chooseMapping(const LoopNest &nest) {
   ThreadMapping mapping;
   mapping.together = pointsTogether(nest);
   mapping.points *= mapping.together;
-  if (!nest.reduce || !matchDeviceCombiner(nest.reduce->op))
+  if (!nest.reduce || !matchCombiner(nest.reduce->op))
     return mapping;
   constexpr int64_t threads = 256, enoughPoints = 1 << 17;
   int64_t points = knownProduct(nest, false, 4096), steps = knownProduct(nest, true, 1024);
@@ -227,7 +217,7 @@ private:
     return loop.getResult(0);
   }
 
-  Value combine(const DeviceCombiner &combiner, Value x, Value y) {
+  Value combine(const Combiner &combiner, Value x, Value y) {
     IRMapping operands;
     operands.map(combiner.op->getOperand(0), x);
     operands.map(combiner.op->getOperand(1), y);
@@ -301,7 +291,7 @@ void ThreadEmitter::emit() {
     return;
   }
 
-  DeviceCombiner combiner = *matchDeviceCombiner(nest.reduce->op);
+  Combiner combiner = *matchCombiner(nest.reduce->op);
   Type type = combiner.neutral.getType();
   Value neutral = b.create<arith::ConstantOp>(loc, combiner.neutral);
   auto part = b.create<scf::IfOp>(loc, TypeRange(type), inside, /*withElse=*/true);

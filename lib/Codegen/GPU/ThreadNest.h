@@ -8,13 +8,6 @@
 
 namespace strata {
 
-/// A reduction whose parts may be combined in any order.
-struct DeviceCombiner {
-  mlir::Operation *op = nullptr; ///< in the body: (accumulator, element) -> accumulator
-  mlir::TypedAttr neutral;
-};
-std::optional<DeviceCombiner> matchDeviceCombiner(mlir::linalg::GenericOp op);
-
 /// Threads of a block: `points` of the parallel loops, and for each of them
 /// `slices` that share its reduction. Both are powers of two.
 struct ThreadMapping {

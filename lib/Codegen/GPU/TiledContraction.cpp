@@ -44,7 +44,7 @@ std::optional<ContractionTile> strata::chooseTile(LoopNest &nest) {
   if (!nest.reduce || nest.reduce->inputs.size() != 2)
     return std::nullopt;
   linalg::GenericOp op = nest.reduce->op;
-  std::optional<DeviceCombiner> combiner = matchDeviceCombiner(op);
+  std::optional<Combiner> combiner = matchCombiner(op);
   if (!combiner || !isa<arith::AddFOp, arith::AddIOp>(combiner->op) || op.hasIndexSemantics())
     return std::nullopt;
   for (Access &access : nest.reduce->inputs)
@@ -70,7 +70,7 @@ class ContractionEmitter {
 public:
   ContractionEmitter(OpBuilder &b, gpu::GPUFuncOp function, LoopNest &nest, const ContractionTile &tile)
       : b(b), loc(function.getLoc()), function(function), nest(nest), tile(tile), stages{b, loc, nest},
-        loops(loopsOf(nest)), combiner(*matchDeviceCombiner(nest.reduce->op)) {}
+        loops(loopsOf(nest)), combiner(*matchCombiner(nest.reduce->op)) {}
 
   void emit();
 
@@ -82,7 +82,7 @@ private:
   const ContractionTile &tile;
   StageEmitter stages;
   ContractionLoops loops;
-  DeviceCombiner combiner;
+  Combiner combiner;
   Value thread, rows, columns, depth;
   SmallVector<Value> batchAt;
 
