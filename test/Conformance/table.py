@@ -165,7 +165,7 @@ def enumerate_cases(key):
 WORDS = ["", "a", "Ab", "strata", "naïve", "\N{SNOWMAN}", "two words", "0", "-1.5", "zz"]
 
 
-def array(values, element):
+def array(values, element="int64"):
     """The values as an array of an element type."""
     if element == "string":
         values = np.asarray(values)

@@ -10,10 +10,6 @@ from onnx import helper, numpy_helper
 DATA = {"wide": False}
 
 
-def values(ints, element="int64"):
-    return array(np.array(ints), element)
-
-
 @cases("Constant")
 def constant(op, version, types, draw):
     element = types["T"]
@@ -37,7 +33,7 @@ def constant(op, version, types, draw):
         ):
             stored = draw((len(places),), element, 1, 4)
             sparse = helper.make_sparse_tensor(
-                numpy_helper.from_array(stored), numpy_helper.from_array(values(places)), list(dims)
+                numpy_helper.from_array(stored), numpy_helper.from_array(array(places)), list(dims)
             )
 
             def expected(dims=dims, places=places, stored=stored):
@@ -62,14 +58,14 @@ def constant_of_shape(op, version, types, draw):
         forms += [("scalar", []), ("empty", [2, 0, 3]), ("vector", [5])]
     for name, shape in forms:
         attributes = {"value": numpy_helper.from_array(value)}
-        yield Case(name, [values(shape)], attributes, constants=[0], expected=filled(value), **DATA)
+        yield Case(name, [array(shape)], attributes, constants=[0], expected=filled(value), **DATA)
     if element == "float":
-        yield Case("default", [values([3])], constants=[0], expected=filled(np.zeros(1, np.float32)), **DATA)
+        yield Case("default", [array([3])], constants=[0], expected=filled(np.zeros(1, np.float32)), **DATA)
         for number, extreme in enumerate(draw.special("float") if version >= 25 else ()):
             attributes = {"value": numpy_helper.from_array(np.array([extreme]))}
             yield Case(
                 f"extreme{number}",
-                [values([2])],
+                [array([2])],
                 attributes,
                 constants=[0],
                 expected=filled(np.array([extreme])),
@@ -80,7 +76,7 @@ def constant_of_shape(op, version, types, draw):
             held = array([extreme], element)
             yield Case(
                 f"is{extreme}",
-                [values([2])],
+                [array([2])],
                 {"value": numpy_helper.from_array(held)},
                 constants=[0],
                 expected=filled(held),
@@ -145,7 +141,7 @@ def windows(op, version, types, draw):
         # The function's body computes in float.
         yield Case(
             f"{size}_periodic{periodic}",
-            [values(size, types["T1"])],
+            [array(size, types["T1"])],
             attributes,
             constants=[0],
             expected=expected,
@@ -158,7 +154,7 @@ def mel_weights(op, version, types, draw):
     ints, reals, element = types["T1"], types["T2"], types["T3"]
 
     def case(name, bands, length, rate, low, high):
-        operands = [values(v, ints) for v in (bands, length, rate)] + [array(v, reals) for v in (low, high)]
+        operands = [array(v, ints) for v in (bands, length, rate)] + [array(v, reals) for v in (low, high)]
         return Case(name, operands, {"output_datatype": schemas.code(element)}, constants=[0, 1, 2], atol=1e-6)
 
     yield case("small", 8, 16, 8192, 0, 4096)

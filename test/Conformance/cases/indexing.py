@@ -7,10 +7,6 @@ DATA = {"wide": False}
 THOROUGH = ("float", "string")
 
 
-def values(ints, element="int64"):
-    return array(np.array(ints), element)
-
-
 @cases("Gather")
 def gather(op, version, types, draw):
     element, index = types["T"], types["Tind"]
@@ -26,7 +22,7 @@ def gather(op, version, types, draw):
         if version >= 11:
             forms += [("negative", (4, 2), [-1, -4, 0], 0)]
     for name, dims, indices, axis in forms:
-        operands = [draw(dims, element), values(indices, index)]
+        operands = [draw(dims, element), array(indices, index)]
 
         def expected(x, i, axis=axis):
             return np.take(x, i.astype(np.int64), axis)
@@ -49,7 +45,7 @@ def gather_elements(op, version, types, draw):
             places[axis] = i
             return x[tuple(places)]
 
-        operands = [draw(dims, element), values(indices, index)]
+        operands = [draw(dims, element), array(indices, index)]
         yield Case(name, operands, {"axis": axis} if axis else {}, expected=expected, **DATA)
 
 
@@ -68,7 +64,7 @@ def gather_nd(op, version, types, draw):
             result = [np.asarray(x[at][tuple(np.moveaxis(i[at], -1, 0))]) for at in np.ndindex(x.shape[:batch])]
             return np.stack(result).reshape((*x.shape[:batch], *result[0].shape))
 
-        operands = [draw(dims, element), values(indices)]
+        operands = [draw(dims, element), array(indices)]
         yield Case(name, operands, {"batch_dims": batch} if batch else {}, constants=[1], expected=expected, **DATA)
 
 
@@ -110,7 +106,7 @@ def scatter_elements(op, version, types, draw):
                     function.at(x, tuple(places), updates)
                 return x
 
-            indices = values(indices, index)
+            indices = array(indices, index)
             operands = [draw(dims, element), indices, draw(indices.shape, element)]
             attributes = ({"axis": axis} if axis else {}) | ({"reduction": reduction} if function else {})
             yield Case(f"{name}_{reduction}", operands, attributes, expected=expected, wide=function is not None)
@@ -137,7 +133,7 @@ def scatter_nd(op, version, types, draw):
                     function.at(x, places, updates)
                 return x
 
-            indices = values(indices)
+            indices = array(indices)
             data = draw(dims, element)
             updates = draw(indices.shape[:-1] + data.shape[indices.shape[-1] :], element)
             attributes = {"reduction": reduction} if function else {}
@@ -175,8 +171,8 @@ def one_hot(op, version, types, draw):
             shape[at] = n
             return np.where(hot == np.arange(n).reshape(shape), pair[1], pair[0])
 
-        amount = values(4 if name != "first" else [4], depth)
-        operands = [values(given, indices), amount, draw((2,), element)]
+        amount = array(4 if name != "first" else [4], depth)
+        operands = [array(given, indices), amount, draw((2,), element)]
         yield Case(name, operands, {} if axis is None else {"axis": axis}, constants=[1], expected=expected, **DATA)
 
 
@@ -263,6 +259,6 @@ def tensor_scatter(op, version, types, draw):
                 rows[i, at % rows.shape[1] if mode == "circular" else at] = new[i]
             return present
 
-        operands = [draw(cache, element), draw(update, element)] + ([] if indices is None else [values(indices)])
+        operands = [draw(cache, element), draw(update, element)] + ([] if indices is None else [array(indices)])
         attributes = ({} if mode is None else {"mode": mode}) | ({} if axis is None else {"axis": axis})
         yield Case(name, operands, attributes, expected=expected, **DATA)

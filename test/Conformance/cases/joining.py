@@ -9,10 +9,6 @@ DATA = {"wide": False}
 THOROUGH = ("float", "string")
 
 
-def values(ints, element="int64"):
-    return array(np.array(ints), element)
-
-
 @cases("Concat")
 def concat(op, version, types, draw):
     element = types["T"]
@@ -67,7 +63,7 @@ def split(op, version, types, draw):
         if isinstance(lengths, list) and version < 13:
             attributes["split"] = lengths
         elif isinstance(lengths, list):
-            given.append(values(lengths))
+            given.append(array(lengths))
         elif version >= 18:
             attributes["num_outputs"] = lengths
         yield Case(
@@ -121,7 +117,7 @@ def slices(op, version, types, draw):
             attributes = {"starts": starts, "ends": ends} | ({} if axes is None else {"axes": axes})
             yield Case(name, [x], attributes, expected=expected, **DATA)
             continue
-        operands = [None if given is None else values(given, index) for given in (starts, ends, axes, steps)]
+        operands = [None if given is None else array(given, index) for given in (starts, ends, axes, steps)]
         while operands[-1] is None:
             operands.pop()
         fixed = [3] if len(operands) > 2 and operands[2] is not None else []
@@ -193,7 +189,7 @@ def pad(op, version, types, draw):
             def expected(x, *_, pads=pads, mode=mode, fill=zero if fill is None else fill):
                 return padded(x, pads, mode, fill)
 
-            operands = [x, values(order)] + ([] if fill is None else [fill])
+            operands = [x, array(order)] + ([] if fill is None else [fill])
             label = name if fill is not None else f"{name}_default"
             yield Case(
                 label, operands, attributes, constants=[1, 2] if fill is not None else [1], expected=expected, **DATA
@@ -206,7 +202,7 @@ def pad(op, version, types, draw):
 
         for name, axes, order in (("axes", [0, 2], [1, 3, 2, 0]), ("negative_axes", [-1, -3], [3, 1, 0, 2])):
             if name == "axes" or element in THOROUGH:
-                operands = [draw((2, 3, 1), element), values(order), filler, values(axes, index)]
+                operands = [draw((2, 3, 1), element), array(order), filler, array(axes, index)]
                 yield Case(name, operands, constants=[1, 2], fixed=[3], expected=expected, **DATA)
 
 
@@ -229,7 +225,7 @@ def center_crop_pad(op, version, types, draw):
             return padded(x, pads, "constant", zero)
 
         attributes = {} if axes is None else {"axes": axes}
-        operands = [draw(dims, element), values(target, types["Tind"])]
+        operands = [draw(dims, element), array(target, types["Tind"])]
         yield Case(name, operands, attributes, constants=[1], expected=expected, **DATA)
 
 
@@ -281,7 +277,7 @@ def reverse_sequence(op, version, types, draw):
             return np.moveaxis(y, (0, 1), (time, batch))
 
         attributes = {} if name == "zero" else {"time_axis": time, "batch_axis": batch}
-        yield Case(name, [draw(dims, element), values(lengths)], attributes, expected=expected, **DATA)
+        yield Case(name, [draw(dims, element), array(lengths)], attributes, expected=expected, **DATA)
 
 
 @cases("Compress")

@@ -11,10 +11,6 @@ LOOSE = {"double": 1e-12, "float": 1e-5, "float16": 1e-2, "bfloat16": 0.1}
 REALS = ("float", "double", "float16", "bfloat16")
 
 
-def values(ints, element="int64"):
-    return array(np.array(ints), element)
-
-
 # Positions in the input of the elements of the result, by coordinate_transformation_mode.
 POSITIONS = {
     "asymmetric": lambda i, scale, old, new: i / scale,
@@ -102,7 +98,7 @@ def upsample(op, version, types, draw):
         if version == 7:
             yield Case(name, [x], attributes | {"scales": [float(s) for s in scales]}, expected=expected, wide=wide)
         else:
-            yield Case(name, [x, values(scales, "float")], attributes, constants=[1], expected=expected, wide=wide)
+            yield Case(name, [x, array(scales, "float")], attributes, constants=[1], expected=expected, wide=wide)
 
 
 def resize_10(op, version, types, draw):
@@ -123,7 +119,7 @@ def resize_10(op, version, types, draw):
                 return nearest(x, scales, sizes, "asymmetric", rounding)
             return linear(x, scales, sizes, "asymmetric")
 
-        operands = [draw(dims, element), values(scales, "float")]
+        operands = [draw(dims, element), array(scales, "float")]
         yield Case(
             name,
             operands,
@@ -141,13 +137,13 @@ def resize(op, version, types, draw):
         yield from resize_10(op, version, types, draw)
         return
     element, region = types["T1"], types["T2"]
-    none = values([], region) if version == 11 else None
-    absent = values([], "float") if version == 11 else None
+    none = array([], region) if version == 11 else None
+    absent = array([], "float") if version == 11 else None
 
     def case(name, dims, attributes, scales=None, sizes=None, roi=None, **more):
-        given = none if roi is None else values(roi, region)
-        operands = [draw(dims, element), given, absent if scales is None else values(scales, "float")]
-        operands += [] if sizes is None else [values(sizes)]
+        given = none if roi is None else array(roi, region)
+        operands = [draw(dims, element), given, absent if scales is None else array(scales, "float")]
+        operands += [] if sizes is None else [array(sizes)]
         like = [operands[0], None if roi is None else given, None if scales is None else operands[2], *operands[3:]]
         fixed = [1] if roi is None and none is not None else []
         fixed += [2] if scales is None and absent is not None else []
@@ -257,7 +253,7 @@ def col2im(op, version, types, draw):
             return result
 
         x = draw((2, 2 * int(np.prod(block)), int(np.prod(counts))), element)
-        yield Case(name, [x, values(image), values(block)], attributes, constants=[1, 2], expected=expected)
+        yield Case(name, [x, array(image), array(block)], attributes, constants=[1, 2], expected=expected)
 
 
 @cases("AffineGrid")
@@ -277,7 +273,7 @@ def affine_grid(op, version, types, draw):
                 points = np.stack([*np.meshgrid(*axes, indexing="ij")[::-1], np.ones(size[2:])], -1)
                 return np.einsum("...k,njk->n...j", points, theta)
 
-            operands = [draw(theta, types["T1"], -1, 1), values(size)]
+            operands = [draw(theta, types["T1"], -1, 1), array(size)]
             yield Case(
                 f"{name}_corners{corners}",
                 operands,

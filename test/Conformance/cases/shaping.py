@@ -6,10 +6,6 @@ from Conformance.table import Case, array, cases
 DATA = {"wide": False}
 
 
-def values(ints):
-    return np.array(ints, np.int64)
-
-
 @cases("Identity")
 def identity(op, version, types, draw):
     element = types.get("T") or types["V"]
@@ -31,16 +27,16 @@ def identity(op, version, types, draw):
 def shape(op, version, types, draw):
     x = draw((2, 0, 4, 3), types["T"])
     if version < 15 or types["T"] in ("float", "string"):
-        yield Case("all", [x], expected=lambda x: values(x.shape), **DATA)
+        yield Case("all", [x], expected=lambda x: array(x.shape), **DATA)
     if types["T"] in ("float", "string"):
-        yield Case("scalar", [draw((), types["T"])], expected=lambda x: values([]), **DATA)
+        yield Case("scalar", [draw((), types["T"])], expected=lambda x: array([]), **DATA)
     if version >= 15:
         ranges = [(1, None), (-3, -1), (0, 9), (-9, 2), (3, 1), (2, 2)] if types["T"] == "float" else [(-3, -1)]
         for start, end in ranges:
             attributes = {"start": start} | ({} if end is None else {"end": end})
 
             def expected(x, start=start, end=end):
-                return values(x.shape[start:end])
+                return array(x.shape[start:end])
 
             yield Case(f"from{start}_to{end}", [x], attributes, expected=expected, **DATA)
 
@@ -49,7 +45,7 @@ def shape(op, version, types, draw):
 def size(op, version, types, draw):
     for name, dims in (("matrix", (2, 3)), ("scalar", ()), ("empty", (3, 0))):
         if name == "matrix" or types["T"] in ("float", "string", "int2"):
-            yield Case(name, [draw(dims, types["T"])], expected=lambda x: values(x.size), **DATA)
+            yield Case(name, [draw(dims, types["T"])], expected=lambda x: array(x.size), **DATA)
 
 
 @cases("Reshape")
@@ -75,16 +71,16 @@ def reshape(op, version, types, draw):
         if version < 5:
             yield Case(name, [x], {"shape": list(target), "consumed_inputs": [0]}, expected=expected, **DATA)
             continue
-        yield Case(name, [x, values(target)], fixed=[1], expected=expected, **DATA)
+        yield Case(name, [x, array(target)], fixed=[1], expected=expected, **DATA)
         if element in ("float", "string"):
-            yield Case(f"{name}_run_time", [x, values(target)], constants=[1], expected=expected, **DATA)
+            yield Case(f"{name}_run_time", [x, array(target)], constants=[1], expected=expected, **DATA)
     if version >= 14 and element in ("float", "int8"):
         for name, dims, target in (("zero", (0, 3), (3, 0)), ("zero_first", (2, 0), (0, 7, 1))):
 
             def expected(x, _, target=target):
                 return x.reshape(target)
 
-            yield Case(f"allow_{name}", [draw(dims, element), values(target)], {"allowzero": 1}, fixed=[1],
+            yield Case(f"allow_{name}", [draw(dims, element), array(target)], {"allowzero": 1}, fixed=[1],
                        expected=expected, **DATA)  # fmt: skip
 
 
@@ -133,7 +129,7 @@ def squeeze(op, version, types, draw):
         elif axes is None:
             yield Case(name, [x], expected=expected, dynamic=dynamic, **DATA)
         else:
-            yield Case(name, [x, values(axes)], fixed=[1], expected=expected, dynamic=dynamic, **DATA)
+            yield Case(name, [x, array(axes)], fixed=[1], expected=expected, dynamic=dynamic, **DATA)
 
 
 @cases("Unsqueeze")
@@ -154,7 +150,7 @@ def unsqueeze(op, version, types, draw):
         if version < 13:
             yield Case(name, [x], {"axes": list(axes)}, expected=expected, **DATA)
         else:
-            yield Case(name, [x, values(axes)], fixed=[1], expected=expected, **DATA)
+            yield Case(name, [x, array(axes)], fixed=[1], expected=expected, **DATA)
 
 
 @cases("Transpose")
@@ -196,7 +192,7 @@ def tile(op, version, types, draw):
         forms += [("once", (2, 3), (1, 1)), ("none", (2, 3), (0, 2)), ("empty", (0, 3), (2, 2)), ("scalar", (), ()),
                   ("vector", (3,), (4,))]  # fmt: skip
     for name, dims, repeats in forms:
-        operands = [draw(dims, element), values(repeats)]
+        operands = [draw(dims, element), array(repeats)]
         yield Case(name, operands, constants=[1], expected=lambda x, r: np.tile(x, r), **DATA)
 
 
@@ -214,7 +210,7 @@ def expand(op, version, types, draw):
             ("nothing", (2,), ()),
         ]
     for name, dims, target in forms:
-        operands = [draw(dims, element), values(target)]
+        operands = [draw(dims, element), array(target)]
 
         joint = np.broadcast_shapes(dims, target)
 
@@ -239,7 +235,7 @@ def trilu(op, version, types, draw):
         forms += [("k", (4, 5), k, upper) for k in (-9, -2, -1, 2, 9) for upper in (0, 1)]
         forms += [("empty", (0, 3), None, 1), ("batch", (0, 2, 2), -1, 0)]
     for name, dims, k, upper in forms:
-        operands = [draw(dims, element)] + ([] if k is None else [values(k)])
+        operands = [draw(dims, element)] + ([] if k is None else [array(k)])
 
         def wanted(x, k=0, upper=upper):
             return expected(x, k, upper)

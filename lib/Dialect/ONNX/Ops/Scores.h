@@ -228,6 +228,16 @@ struct Labels {
   }
 };
 
+/// The results of a classifier of `rows`: a label and `width` scores for each.
+inline LogicalResult inferClasses(ShapeContext &c, FailureOr<Dim> rows, const Labels &labels, int64_t width) {
+  if (failed(rows))
+    return failure();
+  c.setElementType(0, labels.getType(c.getContext()));
+  c.setShape(0, {*rows});
+  c.setShape(1, {*rows, Dim(width)});
+  return success();
+}
+
 } // namespace strata::scores
 
 #endif // STRATA_LIB_DIALECT_ONNX_OPS_SCORES_H

@@ -33,6 +33,13 @@ private:
   LogicalResult differentiate(Operation *op);
   LogicalResult product(Operation *op);
   LogicalResult gemm(Operation *op);
+  /// What a reduction takes together: the axes, none standing for all of them, and whether the result lacks them.
+  struct Reduced {
+    SmallVector<int64_t> axes;
+    bool dropped = false;
+    bool nothing = false; ///< noop_with_empty_axes
+  };
+  FailureOr<Reduced> reduced(Operation *op);
   LogicalResult reduction(Operation *op);
   LogicalResult softmax(Operation *op);
   // GradientRules.cpp

@@ -76,26 +76,32 @@ LogicalResult Differentiator::gemm(Operation *op) {
   return accumulateBroadcast(op, op->getOperand(2), mul(g, number(g, factor("beta"))));
 }
 
+FailureOr<Differentiator::Reduced> Differentiator::reduced(Operation *op) {
+  std::optional<SmallVector<int64_t>> axes = SmallVector<int64_t>();
+  if (auto attr = op->getAttrOfType<DenseI64ArrayAttr>("axes"))
+    axes->append(attr.asArrayRef().begin(), attr.asArrayRef().end());
+  else if (op->getNumOperands() > 1)
+    axes = getIntegers(getConstant(op->getOperand(1)));
+  if (!axes)
+    return refuse(op) << "its axes are not known";
+  auto keep = op->getAttrOfType<IntegerAttr>("keepdims");
+  auto noop = op->getAttrOfType<IntegerAttr>("noop_with_empty_axes");
+  return Reduced{*axes, keep && keep.getInt() == 0, axes->empty() && noop && noop.getInt() != 0};
+}
+
 // ReduceSum and ReduceMean.
 LogicalResult Differentiator::reduction(Operation *op) {
   Value x = op->getOperand(0), y = op->getResult(0), g = gradients.lookup(y);
-  auto keep = op->getAttrOfType<IntegerAttr>("keepdims");
-  std::optional<SmallVector<int64_t>> axes;
-  if (auto attr = op->getAttrOfType<DenseI64ArrayAttr>("axes"))
-    axes = SmallVector<int64_t>(attr.asArrayRef());
-  else if (op->getNumOperands() > 1)
-    axes = getIntegers(getConstant(op->getOperand(1)));
-  if (op->getNumOperands() > 1 && !axes)
-    return refuse(op) << "its axes are not known";
-  bool none = axes && axes->empty();
-  if (auto noop = op->getAttrOfType<IntegerAttr>("noop_with_empty_axes");
-      noop && noop.getInt() != 0 && (none || !axes)) {
+  FailureOr<Reduced> by = reduced(op);
+  if (failed(by))
+    return failure();
+  if (by->nothing) {
     accumulate(x, g);
     return success();
   }
   // Without the axes, the one element broadcasts.
-  if (keep && keep.getInt() == 0 && axes && !none)
-    g = create("Unsqueeze", {g, list(*axes)});
+  if (by->dropped && !by->axes.empty())
+    g = create("Unsqueeze", {g, list(by->axes)});
   if (getUnversionedName(op) == "ReduceMean") {
     Type i64 = builder.getI64Type();
     Value count = create("Div", {create("Size", x, {}, i64), create("Size", y, {}, i64)});

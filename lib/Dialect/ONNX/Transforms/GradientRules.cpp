@@ -134,34 +134,26 @@ LogicalResult Differentiator::extreme(Operation *op) {
 // ReduceMax, ReduceMin and GlobalMaxPool.
 LogicalResult Differentiator::reducedExtreme(Operation *op) {
   Value x = op->getOperand(0), y = op->getResult(0), g = gradients.lookup(y);
-  std::optional<SmallVector<int64_t>> axes;
-  bool dropped = false;
+  FailureOr<Reduced> by = reduced(op);
+  if (failed(by))
+    return failure();
   if (getUnversionedName(op) == "GlobalMaxPool") {
     std::optional<Shape> shape = getShape(x.getType());
     if (!shape)
       return refuse(op) << "the rank of its input is not known";
-    axes = llvm::to_vector(llvm::seq<int64_t>(2, shape->size()));
-  } else {
-    auto keep = op->getAttrOfType<IntegerAttr>("keepdims");
-    dropped = keep && keep.getInt() == 0;
-    if (auto attr = op->getAttrOfType<DenseI64ArrayAttr>("axes"))
-      axes = SmallVector<int64_t>(attr.asArrayRef());
-    else if (op->getNumOperands() > 1)
-      axes = getIntegers(getConstant(op->getOperand(1)));
-    if (op->getNumOperands() > 1 && !axes)
-      return refuse(op) << "its axes are not known";
+    by->axes = llvm::to_vector(llvm::seq<int64_t>(2, shape->size()));
   }
-  bool all = !axes || axes->empty();
-  if (auto noop = op->getAttrOfType<IntegerAttr>("noop_with_empty_axes"); all && noop && noop.getInt() != 0) {
+  if (by->nothing) {
     accumulate(x, g);
     return success();
   }
-  if (dropped && !all) {
-    y = create("Unsqueeze", {y, list(*axes)});
-    g = create("Unsqueeze", {g, list(*axes)});
+  bool all = by->axes.empty();
+  if (by->dropped && !all) {
+    y = create("Unsqueeze", {y, list(by->axes)});
+    g = create("Unsqueeze", {g, list(by->axes)});
   }
   Value is = where(create("Equal", {x, y}, {}, builder.getI1Type()), number(g, 1), number(g, 0));
-  Value count = all ? create("ReduceSum", is, integer("keepdims", 0)) : create("ReduceSum", {is, list(*axes)});
+  Value count = all ? create("ReduceSum", is, integer("keepdims", 0)) : create("ReduceSum", {is, list(by->axes)});
   accumulate(x, mul(is, div(g, count)));
   return success();
 }

@@ -83,12 +83,7 @@ static LogicalResult inferClassifier(ShapeContext &c) {
   if (failed(count) || failed(getIntercepts(op, op.getIntercepts(), *count)) || failed(scores::checkTransform(op)))
     return failure();
   FailureOr<Dim> rows = scores::checkRows(c, op.getCoefficients().size() / *count);
-  if (failed(rows))
-    return failure();
-  c.setElementType(0, labels->getType(c.getContext()));
-  c.setShape(0, {*rows});
-  c.setShape(1, {*rows, Dim(labels->size())});
-  return success();
+  return scores::inferClasses(c, rows, *labels, labels->size());
 }
 
 static FailureOr<SmallVector<Value>> lowerClassifier(Operation *op, ValueRange operands, LinalgBuilder &b) {

@@ -190,13 +190,7 @@ static LogicalResult inferClassifier(ShapeContext &c) {
   auto classifier = Classifier::get(cast<SVMClassifierOp>(c.getOperation()));
   if (failed(classifier))
     return failure();
-  FailureOr<Dim> rows = scores::checkRows(c, classifier->features);
-  if (failed(rows))
-    return failure();
-  c.setElementType(0, classifier->labels.getType(c.getContext()));
-  c.setShape(0, {*rows});
-  c.setShape(1, {*rows, Dim(classifier->width())});
-  return success();
+  return scores::inferClasses(c, scores::checkRows(c, classifier->features), classifier->labels, classifier->width());
 }
 
 // For each class how many decisions between two were for it.

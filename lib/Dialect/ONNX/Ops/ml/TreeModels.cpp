@@ -230,13 +230,7 @@ static LogicalResult inferClassifier(ShapeContext &c) {
   FailureOr<Model> model = getClassifier(op, *labels);
   if (failed(model) || failed(scores::checkTransform(op)))
     return failure();
-  FailureOr<Dim> rows = model->trees.checkInput(c);
-  if (failed(rows))
-    return failure();
-  c.setElementType(0, labels->getType(c.getContext()));
-  c.setShape(0, {*rows});
-  c.setShape(1, {*rows, Dim(labels->size())});
-  return success();
+  return scores::inferClasses(c, model->trees.checkInput(c), *labels, labels->size());
 }
 
 static FailureOr<SmallVector<Value>> lowerClassifier(Operation *op, ValueRange operands, LinalgBuilder &b) {
