@@ -31,3 +31,14 @@ def test_bounds_and_values():
                  y = Slice (x, b, e, a, b)"""
     np.testing.assert_array_equal(compile(bounds, "float[a, b]").run([x])[0], x[:, ::-1])
     np.testing.assert_array_equal(compile("n = Neg (s) y = Sub (n, s)", "int64[a]").run([x])[0], [0, -6])
+
+
+def test_axis_of_tile_1():
+    model = onnx.parser.parse_model(
+        '<ir_version: 7, opset_import: ["" : 5]> g (float[2, 3] x, float[1] tiles, float[1] axis) => (float[N, M] y)'
+        "{ y = Tile (x, tiles, axis) }")
+    compiled = strata.compile(model, threads=1)
+    x, tiles = np.ones((2, 3), np.float32), np.float32([2])
+    assert compiled.run([x, tiles, np.float32([1])])[0].shape == (2, 6)
+    with pytest.raises(strata.RunError, match="out of range"):
+        compiled.run([x, tiles, np.float32([2])])

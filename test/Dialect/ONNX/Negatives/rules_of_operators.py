@@ -42,6 +42,14 @@ def normalizations(rule, ml):
     rule("Attention", ["2x2x3x4", "2x2x5x4", "2x2x5x4", None, "2x2x1x4"], ["past_key", "past_value"], outputs=3)
     rule("Attention", ["2x2x3x4", "2x2x5x4", "2x2x5x4"], ["is_causal"], is_causal=2)
     rule("Attention", ["2x2x3x4", "2x2x5x4", "2x2x5x4"], ["qk_matmul_output_mode"], qk_matmul_output_mode=4)
+    masked = ["2x2x3x4", "2x2x5x4", "2x2x5x4"]
+    rule("Attention", [*masked, "4x5"], ["attn_mask", "4", "3"])
+    rule("Attention", [*masked, "3x2x3x5"], ["attn_mask", "3", "2"])
+    rule("Attention", [*masked, "3x6"], ["attn_mask", "6", "5"])
+    rule("Attention", [*masked, "1x1x1x3x5"], ["attn_mask", "rank 5"])
+    rule("RotaryEmbedding", ["2x2x3x4", "10x3", "10x3", "2x3:int64"], ["3 columns", "4"])
+    rule("RotaryEmbedding", ["2x3x8", "10x4", "10x4", "2x3:int64"], ["4 columns", "4"], num_heads=2)
+    rule("RotaryEmbedding", ["2x2x3x4", "10x3", "10x3", "2x3:int64"], ["6", "4 of a head"], rotary_embedding_dim=6)
     rule("RotaryEmbedding", ["2x3x8", "10x2", "10x2", "2x3:int64"], ["num_heads"])
     rule("RotaryEmbedding", ["2x2x3x4", "10x2", "10x2"], ["cache", "position_ids"])
     rule("RotaryEmbedding", ["3x4", "10x2", "10x2"], ["rank"])
@@ -132,6 +140,7 @@ def others(rule, ml):
     rule("QuantizeLinear", ["2x3", "3", "3:uint8"], ["output_dtype"], axis=1, output_dtype=TensorProto.INT8)
     rule("ImageDecoder", ["2x2:uint8"], ["rank 1"])
     rule("ImageDecoder", ["9:uint8"], ["pixel_format", "RGB", "BGR", "Grayscale"], pixel_format="CMYK")
+    rule("RegexFullMatch", ["3:string"], ["pattern", "(a", "missing )"], pattern="(a")
     rule("StringNormalizer", ["3:string"], ["case_change_action", "LOWER", "UPPER", "NONE"], case_change_action="TITLE")
     rule("StringNormalizer", ["2x3:string"], ["one row", "2"])
     rule("TfIdfVectorizer", ["5:int32"], ["mode", "TF", "IDF", "TFIDF"], mode="FT", min_gram_length=1, max_gram_length=1,
@@ -170,6 +179,7 @@ def traditional(rule, ml):
     ml("Scaler", ["1x3"], ["scale"], offset=[1.0], scale=[1.0, 2.0])
     ml("Imputer", ["1x3"], ["imputed_value_floats"], imputed_value_floats=[1.0, 2.0])
     ml("Binarizer", ["1x3:string"], ["X", "float"])
+    ml("ZipMap", ["2x3"], ["2 labels", "3 values"], classlabels_int64s=[4, 5])
     ml("LabelEncoder", ["2:string"], ["2 keys", "1 values"], keys_strings=["a", "b"], values_int64s=[1])
     ml("LabelEncoder", ["2:string"], ["keys_*", "2"], keys_strings=["a"], keys_int64s=[1],
        values_int64s=[1])  # fmt: skip

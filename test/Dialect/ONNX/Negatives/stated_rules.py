@@ -104,6 +104,8 @@ def windows_and_convolutions(rule, ml):
     rule("ConvInteger", ["1x4x8x8", "4x4x3x3"], ["auto_pad"], auto_pad="SAME")
     quantized = ["1x4x8x8", "", "", "4x4x3x3", "", "", "", ""]
     rule("QLinearConv", [*quantized[:1], "2", *quantized[2:]], ["x_scale"])
+    rule("QLinearConv", [*quantized[:4], "3", *quantized[5:]], ["w_scale", "3 elements", "4 filters"])
+    rule("QLinearConv", [*quantized[:5], "2", *quantized[6:]], ["w_zero_point", "2 elements", "4 filters"])
     rule("QLinearConv", [*quantized[:3], "4x3x3x3", *quantized[4:]], ["4 channels"])
     rule("DeformConv", ["1x4x8x8", "4x4x3x3", "1x17x6x6"], ["offset"])
     rule("DeformConv", ["1x4x8x8", "4x4x3x3", "1x18x6x6"], ["offset_group"], offset_group=3)

@@ -43,6 +43,9 @@ static LogicalResult inferZipMap(ShapeContext &c) {
   Operation *op = c.getOperation();
   if (!op->hasAttr("classlabels_strings") && !op->hasAttr("classlabels_int64s"))
     return success();
+  int64_t labels = countLabels(op, "classlabels_strings", "classlabels_int64s");
+  if (auto shape = c.shape(0); shape && shape->back().isStatic() && shape->back().size != labels)
+    return c.emitError() << "has " << labels << " labels for rows of " << shape->back().size << " values";
   Type key = labelType(op, "classlabels_strings");
   // Whether the model calls the values numbers or tensors of one does not matter.
   if (auto declared = dyn_cast<SeqType>(op->getResult(0).getType()))

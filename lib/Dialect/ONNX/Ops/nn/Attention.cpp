@@ -40,6 +40,23 @@ static LogicalResult verifyAttention(Operation *op) {
 
 static Dim divide(const Dim &dim, int64_t by) { return by > 0 && dim.isStatic() ? floorDiv(dim, Dim(by)) : Dim(); }
 
+// The mask broadcasts to [batch, heads of Q, queries, keys]. From version 24 on it may lack keys, which it hides.
+static LogicalResult checkMask(ShapeContext &c, ArrayRef<Dim> scores) {
+  std::optional<Shape> mask = c.shape(kMask);
+  if (!mask)
+    return success();
+  if (mask->empty() || mask->size() > scores.size())
+    return c.emitError() << "'attn_mask' has rank " << mask->size() << ", not 1 to 4";
+  for (auto [own, wanted] : llvm::zip(llvm::reverse(*mask), llvm::reverse(scores))) {
+    if (!own.isStatic() || !wanted.isStatic() || own.size == 1)
+      continue;
+    bool mayLack = &wanted == &scores.back() && c.version() >= 24;
+    if (mayLack ? own.size > wanted.size : own.size != wanted.size)
+      return c.emitError() << "'attn_mask' has size " << own.size << " where the scores have " << wanted.size;
+  }
+  return success();
+}
+
 static LogicalResult inferAttention(ShapeContext &c) {
   std::optional<Shape> q = c.shape(kQ), k = c.shape(kK), v = c.shape(kV);
   static constexpr StringLiteral names[] = {"Q", "K", "V"};
@@ -80,6 +97,8 @@ static LogicalResult inferAttention(ShapeContext &c) {
   } else if (c.hasInput(kPastKey)) {
     total = Dim();
   }
+  if (failed(checkMask(c, {batch, numQ, queries, total})))
+    return failure();
   if (flat)
     c.setShape(0, {batch, queries, numQ * valueSize});
   else

@@ -12,7 +12,8 @@ static LogicalResult inferRotaryEmbedding(ShapeContext &c) {
   int64_t heads = c.integer("num_heads", 0);
   if (*rank == 3 && heads < 1)
     return c.emitError() << "'X' has rank 3, which needs 'num_heads'";
-  if (int64_t part = c.integer("rotary_embedding_dim", 0); part < 0 || part % 2 != 0)
+  int64_t part = c.integer("rotary_embedding_dim", 0);
+  if (part < 0 || part % 2 != 0)
     return c.emitError() << "'rotary_embedding_dim' is " << part << ", not an even size";
   Dim hidden = c.shape(0)->back();
   if (*rank == 3 && hidden.isStatic() && hidden.size % heads != 0)
@@ -22,6 +23,14 @@ static LogicalResult inferRotaryEmbedding(ShapeContext &c) {
     if (auto cache = c.rank(i); cache && *cache != cacheRank)
       return c.emitError() << "a cache has rank " << *cache << ", not " << cacheRank
                            << (cacheRank == 2 ? " as with 'position_ids'" : " as without 'position_ids'");
+  Dim head = *rank == 3 && hidden.isStatic() ? Dim(hidden.size / heads) : *rank == 3 ? Dim() : hidden;
+  if (head.isStatic() && part > head.size)
+    return c.emitError() << "'rotary_embedding_dim' is " << part << ", more than the " << head.size << " of a head";
+  Dim rotated = part ? Dim(part) : head;
+  if (auto cache = c.shape(1);
+      cache && cache->back().isStatic() && rotated.isStatic() && cache->back().size * 2 != rotated.size)
+    return c.emitError() << "the caches have " << cache->back().size << " columns, not half of the " << rotated.size
+                         << " that are rotated";
   if (auto ids = c.rank(3); ids && *ids != 2)
     return c.emitError() << "'position_ids' has rank " << *ids << ", not 2";
   return success();

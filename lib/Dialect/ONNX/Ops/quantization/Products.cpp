@@ -119,6 +119,17 @@ static LogicalResult inferConvInteger(ShapeContext &c) {
   return inferAs<ConvOp>(c, {c.input(0), c.input(1)}, getWindowAttributes(c.getOperation()));
 }
 static LogicalResult inferQLinearConv(ShapeContext &c) {
+  // One number, or one for each filter.
+  static constexpr std::pair<unsigned, StringLiteral> ofFilters[] = {{4, "w_scale"}, {5, "w_zero_point"}};
+  std::optional<Shape> w = c.shape(3);
+  for (auto [operand, name] : ofFilters)
+    if (std::optional<Shape> own = c.shape(operand); own && !own->empty()) {
+      if (own->size() != 1)
+        return c.emitError() << "'" << name << "' has rank " << own->size() << ", not 0 or 1";
+      Dim count = own->front(), filters = w && !w->empty() ? w->front() : Dim();
+      if (count.isStatic() && filters.isStatic() && count.size != 1 && count.size != filters.size)
+        return c.emitError() << "'" << name << "' has " << count.size << " elements for " << filters.size << " filters";
+    }
   return inferAs<ConvOp>(c, {c.input(0), c.input(3)}, getWindowAttributes(c.getOperation()));
 }
 

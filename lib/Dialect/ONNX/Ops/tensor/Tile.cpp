@@ -74,15 +74,12 @@ static LogicalResult upgradeTile(Operation *op, PatternRewriter &rewriter) {
     replaceByNext(op, rewriter, {op->getOperand(0), makeIntegers(rewriter, loc, numbers)});
     return success();
   }
-  // The tiles where the dimension's number is the axis, 1 elsewhere.
+  // Ones, and the tiles at the axis: an axis that is none is an error of the run.
   auto list = RankedTensorType::get({rank}, rewriter.getI64Type());
-  Value ones = makeIntegers(rewriter, loc, numbers);
-  numbers = llvm::to_vector(llvm::seq<int64_t>(0, rank));
-  Value is = createVersion(rewriter, loc, "Equal", 7,
-                           {makeIntegers(rewriter, loc, numbers), makeInteger(rewriter, loc, op->getOperand(2))}, {},
-                           list.clone(rewriter.getI1Type()))
-                 ->getResult(0);
-  Value repeats = createVersion(rewriter, loc, "Where", 9, {is, makeInteger(rewriter, loc, op->getOperand(1)), ones}, {}, list)
+  Value ones = makeIntegers(rewriter, loc, numbers), at = makeInteger(rewriter, loc, op->getOperand(2));
+  Value repeats = createVersion(rewriter, loc, "ScatterElements", 11,
+                                {ones, at, makeInteger(rewriter, loc, op->getOperand(1))},
+                                rewriter.getNamedAttr("axis", rewriter.getI64IntegerAttr(0)), list)
                       ->getResult(0);
   replaceByNext(op, rewriter, {op->getOperand(0), repeats});
   return success();

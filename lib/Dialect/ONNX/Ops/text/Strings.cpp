@@ -3,6 +3,8 @@
 #include "../Elementwise.h"
 #include "Conversion/RuntimeCalls.h"
 
+#include <re2/re2.h>
+
 static Value isNonZero(LinalgBuilder &b, Value x) {
   return b.create<arith::CmpIOp>(arith::CmpIPredicate::ne, x, b.scalarInt(x.getType(), 0));
 }
@@ -15,6 +17,14 @@ static FailureOr<SmallVector<Value>> lowerConcat(Operation *, ValueRange operand
   return SmallVector<Value>{mapElements(b, operands, b.getI64Type(), [&](ValueRange x) {
     return callRuntime(b, "strata_rt_string_concat", x, b.getI64Type());
   })};
+}
+
+static LogicalResult verifyRegex(Operation *op) {
+  auto pattern = op->getAttrOfType<StringAttr>("pattern");
+  if (RE2 regex(pattern ? pattern.getValue().str() : "", RE2::Quiet); !regex.ok())
+    return op->emitOpError("attribute 'pattern' is '") << pattern.getValue() << "', which is not a regular expression: "
+                                                       << regex.error();
+  return success();
 }
 
 static FailureOr<SmallVector<Value>> lowerRegex(Operation *op, ValueRange operands, LinalgBuilder &b) {
@@ -157,7 +167,7 @@ static FailureOr<SmallVector<Value>> lowerSplit(Operation *op, ValueRange operan
 
 STRATA_SLICE(Strings) {
   ops.add("StringConcat", {.inferShapes = inferBroadcast, .lower = lowerConcat});
-  ops.add("RegexFullMatch", {.inferShapes = inferSameShape, .lower = lowerRegex});
+  ops.add("RegexFullMatch", {.verify = verifyRegex, .inferShapes = inferSameShape, .lower = lowerRegex});
   ops.add("StringNormalizer", {.verify = verifyNormalizer, .inferShapes = inferNormalizer, .lower = lowerNormalizer});
   ops.add("StringSplit", {.inferShapes = inferSplit, .lower = lowerSplit});
 }

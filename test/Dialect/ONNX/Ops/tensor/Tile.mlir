@@ -18,10 +18,8 @@ func.func @old(%x: tensor<2x3xf32>) -> tensor<*xf32> {
 
 // Version 1 repeats one axis; which one and how often may be known at run time alone.
 // CHECK-LABEL: func @run_time
-// CHECK-DAG: %[[NUMBERS:.*]] = onnx.Initializer dense<[0, 1]>
-// CHECK-DAG: %[[ONES:.*]] = onnx.Initializer dense<1> : tensor<2xi64>
-// CHECK: %[[IS:.*]] = onnx.Equal_19(%[[NUMBERS]],
-// CHECK: %[[REPEATS:.*]] = onnx.Where_16(%[[IS]], {{.*}}, %[[ONES]])
+// CHECK: %[[ONES:.*]] = onnx.Initializer dense<1> : tensor<2xi64>
+// CHECK: %[[REPEATS:.*]] = onnx.ScatterElements_18(%[[ONES]], {{.*}}) {axis = 0
 // CHECK: onnx.Tile_13(%arg0, %[[REPEATS]])
 func.func @run_time(%x: tensor<2x3xf32>, %tiles: tensor<f32>, %axis: tensor<1xf32>) -> tensor<?x?xf32> {
   %0 = onnx.Tile_1(%x, %tiles, %axis) : (tensor<2x3xf32>, tensor<f32>, tensor<1xf32>) -> tensor<?x?xf32>
