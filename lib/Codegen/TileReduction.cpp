@@ -150,15 +150,40 @@ Value TileEmitter::reduceToOne(const Tile &tile, Value start) {
 }
 
 /// Large weights are read once per run, block after block, and no hardware sees where the next block begins: while one
-/// is used, the same place of the next one comes to the second-level cache.
+/// is used, the next one comes to the second-level cache. Each tile that uses the block brings its share, so that memory
+/// is busy all the time and not only during the first.
 void TileEmitter::prefetch(const Access &access, Value base, const Tile &tile) {
   if (!plan.laneOutermost || !access.base || access.blockedLoop != plan.lane || !access.blockStride.isKnown() ||
       !access.element.isIntOrFloat())
     return;
   constexpr int64_t lineBits = 512;
   int64_t lineElements = std::max<int64_t>(1, lineBits / access.element.getIntOrFloatBitWidth());
-  for (int64_t i = 0; i < tile.vectors * tile.lanes; i += lineElements)
-    b.create<memref::PrefetchOp>(loc, access.base, add(base, index(access.blockStride.known + i)), /*isWrite=*/false,
+  int64_t block = tile.vectors * tile.lanes, tiles = 1;
+  Value number;
+  for (auto [loop, info] : llvm::enumerate(nest.loops)) {
+    if (info.reduction || static_cast<int>(loop) == plan.lane || !stride(access, loop).is(0) || !info.size.isKnown())
+      continue;
+    int64_t step = static_cast<int>(loop) == plan.row ? plan.rowTile : 1;
+    int64_t trips = llvm::divideCeil(info.size.known, step);
+    Value here = step == 1 ? tile.at[loop] : b.create<arith::DivUIOp>(loc, tile.at[loop], index(step)).getResult();
+    number = number ? add(times(number, {trips, {}}), here) : here;
+    tiles *= trips;
+  }
+  // Elements per iteration of the reduction; the iteration's number is its distance in blocks.
+  int64_t share = llvm::divideCeil(block, tiles);
+  Value at = index(access.blockStride.known);
+  if (number)
+    at = add(at, times(number, {static_cast<int64_t>(llvm::divideCeil(access.blockStride.known, tiles)), {}}));
+  for (auto [loop, info] : llvm::enumerate(nest.loops)) {
+    if (!info.reduction)
+      continue;
+    const Extent &distance = access.strides[loop];
+    if (!distance.isKnown() || distance.known % block)
+      return;
+    at = add(at, times(tile.at[loop], {distance.known / block * share, {}}));
+  }
+  for (int64_t i = 0; i < share; i += lineElements)
+    b.create<memref::PrefetchOp>(loc, access.base, add(add(base, at), index(i)), /*isWrite=*/false,
                                  /*localityHint=*/2, /*isDataCache=*/true);
 }
 
@@ -169,11 +194,11 @@ TileEmitter::Values TileEmitter::reduceTile(const Tile &tile, Values carried) {
   Values bases = basesOf(reduce, tile);
   return reduceLoops(tile, reductionOrder(), carried, [&](const Tile &inner, Values values) {
     Values here = bases;
-    for (auto [k, access] : llvm::enumerate(reduce.inputs))
+    for (auto [k, access] : llvm::enumerate(reduce.inputs)) {
       if (access.base)
         here[k] = add(here[k], position(access, inner, true));
-    for (auto [k, access] : llvm::enumerate(reduce.inputs))
-      prefetch(access, here[k], tile);
+      prefetch(access, bases[k], inner);
+    }
     Loaded loaded;
     Values next(values.size());
     forEachElement(tile, [&](int64_t i, int64_t j, int64_t n) {

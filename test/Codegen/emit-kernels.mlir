@@ -125,14 +125,22 @@ func.func @empty(%a: memref<0x7xf32>, %c: memref<0x7xf32>) attributes {strata.ke
 
 // -----
 
-// Large weights in blocks of 16 columns, 512 x 4 bytes per row of a block: the next block is fetched ahead.
+// Large weights in blocks of 16 columns, 512 x 16 elements each: the next block is fetched ahead, an eighth of it (2 of 16
+// columns' elements per iteration, 1024 in all) by each of the 8 tiles of 6 rows that use the block before it.
 #x = affine_map<(m, n, k) -> (m, k)>
 #w = affine_map<(m, n, k) -> (n floordiv 16, k, n mod 16)>
 #y = affine_map<(m, n, k) -> (m, n)>
 // CHECK-LABEL: func.func @large_weights
 // CHECK:         %[[NEXT:.*]] = arith.constant 8192 : index
-// CHECK:         %[[THERE:.*]] = arith.addi %{{.*}}, %[[NEXT]]
-// CHECK:         memref.prefetch %{{.*}}[%[[THERE]]], read, locality<2>, data
+// CHECK:         scf.for %[[K:.*]] = {{.*}} iter_args
+// CHECK:           %[[TILE:.*]] = arith.divui %{{.*}}, %c6
+// CHECK:           %[[SHARE:.*]] = arith.muli %[[TILE]], %c1024
+// CHECK:           %[[START:.*]] = arith.addi %[[NEXT]], %[[SHARE]]
+// CHECK:           %[[STEP:.*]] = arith.muli %[[K]], %c2
+// CHECK:           %[[AHEAD:.*]] = arith.addi %[[START]], %[[STEP]]
+// CHECK:           %[[THERE:.*]] = arith.addi %{{.*}}, %[[AHEAD]]
+// CHECK:           memref.prefetch %{{.*}}[%[[THERE]]], read, locality<2>, data
+// CHECK-NOT:       memref.prefetch
 func.func @large_weights(%x: memref<48x512xf32>, %w: memref<32x512x16xf32>, %y: memref<48x512xf32>) attributes {strata.kernel} {
   linalg.generic {indexing_maps = [#x, #w, #y], iterator_types = ["parallel", "parallel", "reduction"]}
       ins(%x, %w : memref<48x512xf32>, memref<32x512x16xf32>) outs(%y : memref<48x512xf32>) {
