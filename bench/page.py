@@ -1,0 +1,165 @@
+"""The results as a page: tables between the markers of a Markdown file, plots beside it."""
+
+import re
+import statistics
+
+from runtimes import NAMES
+
+PRECISIONS = ("f32", "bf16")
+
+
+def number(value):
+    """Three digits."""
+    return "" if value is None else f"{value:.0f}" if value >= 100 else f"{value:.3g}"
+
+
+def _table(head, rows):
+    return "\n".join("| " + " | ".join(map(str, row)) + " |" for row in [head, ["---"] * len(head), *rows])
+
+
+def _machine(results):
+    facts, known = results["machine"], results["limits"]
+    versions = ", ".join(f"{package} {version}" for package, version in facts["versions"].items())
+    text = f"{facts['date']}: {facts['cpu']}, {facts['cores']} cores ({', '.join(facts['features'])}); {versions}.\n\n"
+    counts = sorted(known, key=int)
+    titles = {"f32": "f32 multiply-add, GFLOP/s", "bf16": "bf16 matrices, GFLOP/s", "int8": "int8 matrices, GOP/s"}
+    rows = [
+        [title, *(number(known[n][kind]) for n in counts)] for kind, title in titles.items() if known[counts[0]][kind]
+    ]
+    for kind in ("read", "copy"):
+        for size in known[counts[0]][kind]:
+            rows.append([f"{kind} {int(size) / 2**20:g} MiB, GB/s", *(number(known[n][kind][size]) for n in counts)])
+    return text + _table(["limit", *(f"{n} thread{'s' * (n != '1')}" for n in counts)], rows)
+
+
+def _results(results, precision):
+    have = {name: case[precision] for name, case in results["cases"].items() if _counts(case.get(precision, {}))}
+    counts = sorted({n for case in have.values() for n in _counts(case)}, key=int)
+    if not have:
+        return "Not measured."
+    head = ["case"]
+    for n in counts:
+        head += [f"Strata {n}T, ms", "best peer", "ratio", "of limit"]
+    head += ["speed-up", "error", "compile s"]
+    rows = []
+    for name, case in have.items():
+        row = [name]
+        for n in counts:
+            run = case.get(n, {})
+            best, limit = run.get("best"), run.get("of limit")
+            row += [number(run.get("ms", {}).get("strata")) or "failed",
+                    f"{number(run['ms'][best])} {NAMES[best]}" if best else "",
+                    _emphasised(run.get("ratio")), f"{100 * limit:.0f} %" if limit else ""]  # fmt: skip
+        first, last = (case.get(n, {}).get("ms", {}).get("strata") for n in (counts[0], counts[-1]))
+        errors = [case[n]["error"]["strata"] for n in _counts(case) if "strata" in case[n]["error"]]
+        row += [f"{first / last:.2f}" if first and last and len(counts) > 1 else "",
+                f"{max(errors):.0e}" if errors else "", number(case["compile"]["seconds"])]  # fmt: skip
+        rows.append(row)
+    return f"{_summary(have, counts)}\n\n{_table(head, rows)}"
+
+
+def _counts(case):
+    return [n for n in case if n.isdigit()]
+
+
+def _emphasised(ratio):
+    return "" if ratio is None else f"**{ratio:.2f}**" if ratio > 1.05 else f"{ratio:.2f}"
+
+
+def _summary(have, counts):
+    sentences = []
+    for n in counts:
+        ratios = [case[n]["ratio"] for case in have.values() if "ratio" in case.get(n, {})]
+        if ratios:
+            behind = sum(ratio > 1.05 for ratio in ratios)
+            sentences.append(f"{n} thread{'s' * (n != '1')}: {len(ratios)} cases, the geometric mean of the ratios is "
+                             f"{statistics.geometric_mean(ratios):.2f}, {behind} are above 1.05.")  # fmt: skip
+    return " ".join(sentences)
+
+
+# --- Plots.
+
+
+def _figure(height):
+    import matplotlib
+
+    matplotlib.use("svg")
+    matplotlib.rcParams.update({"svg.fonttype": "none", "svg.hashsalt": "strata", "font.size": 8})
+    from matplotlib import pyplot
+
+    return pyplot.subplots(figsize=(8, height), layout="constrained")
+
+
+def _save(figure, path):
+    path.parent.mkdir(parents=True, exist_ok=True)
+    figure.savefig(path, metadata={"Date": None, "Creator": None})
+    path.write_text(re.sub(r"[ \t]+\n", "\n", path.read_text()))
+
+
+def _plot_ratios(results, precision, path):
+    cases = [(name, case[precision]) for name, case in results["cases"].items() if precision in case]
+    cases = [(name, case) for name, case in cases if any("ratio" in case[n] for n in _counts(case))][::-1]
+    if not cases:
+        return
+    figure, axes = _figure(0.17 * len(cases) + 1)
+    for threads, marker in zip(sorted({n for _, case in cases for n in _counts(case)}, key=int), "os^v"):
+        points = [
+            (case[threads]["ratio"], row) for row, (_, case) in enumerate(cases) if "ratio" in case.get(threads, {})
+        ]
+        axes.scatter(*zip(*points), marker=marker, s=16, label=f"{threads} thread{'s' * (threads != '1')}")
+    axes.axvline(1, color="black", linewidth=0.8)
+    axes.set_xscale("log", base=2)
+    axes.set_yticks(range(len(cases)), [name for name, _ in cases])
+    ticks = [0.125, 0.25, 0.5, 1, 2, 4, 8]
+    axes.set_xticks(ticks, [f"{tick:g}" for tick in ticks])
+    axes.set_ylim(-1, len(cases))
+    axes.grid(axis="x", linewidth=0.3)
+    axes.set_xlabel("time of Strata / time of the best peer")
+    axes.legend(loc="lower right")
+    _save(figure, path)
+
+
+def _plot_limits(results, path):
+    """Speed over arithmetic intensity, beneath what one core could do."""
+    known = results["limits"].get("1")
+    points = []
+    for name, case in results["cases"].items():
+        ms = case.get("f32", {}).get("1", {}).get("ms", {}).get("strata")
+        work = case.get("work", {})
+        if ms and work.get("flops"):
+            points.append((work["flops"] / (work["read"] + work["written"]), work["flops"] / ms * 1e-6, name))
+    if not known or not points:
+        return
+    figure, axes = _figure(5)
+    axes.set_xscale("log")
+    axes.set_yscale("log")
+    least, most = min(p[0] for p in points) / 2, max(p[0] for p in points) * 2
+    for size, rate in known["read"].items():
+        corner = known["f32"] / rate
+        axes.plot(
+            [least, max(corner, least)], [least * rate, max(known["f32"], least * rate)], linewidth=0.7, color="grey"
+        )
+        axes.annotate(f"read {int(size) / 2**20:g} MiB", (least, least * rate), fontsize=6, color="grey")
+    axes.plot([least, most], [known["f32"]] * 2, linewidth=0.9, color="black", label="fused multiply-add")
+    axes.scatter([p[0] for p in points], [p[1] for p in points], s=14)
+    for x, y, name in points:
+        axes.annotate(name, (x, y), fontsize=5, xytext=(2, -4), textcoords="offset points")
+    axes.set_xlabel("operations per byte that must be moved")
+    axes.set_ylabel("GFLOP/s, one thread, f32")
+    _save(figure, path)
+
+
+def filled(text, results):
+    """Replaces what is between `<!-- bench: NAME -->` and `<!-- end -->`."""
+    parts = {"machine": _machine(results), **{name: _results(results, name) for name in PRECISIONS}}
+    for name, part in parts.items():
+        block = f"<!-- bench: {name} -->\n{part}\n<!-- end -->"
+        text = re.sub(rf"<!-- bench: {name} -->.*?<!-- end -->", lambda _: block, text, flags=re.S)  # noqa: B023
+    return text
+
+
+def write(path, results):
+    path.write_text(filled(path.read_text(), results))
+    for name in PRECISIONS:
+        _plot_ratios(results, name, path.with_suffix("") / f"ratios-{name}.svg")
+    _plot_limits(results, path.with_suffix("") / "limits.svg")

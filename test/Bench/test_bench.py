@@ -1,0 +1,62 @@
+"""The benchmark's own parts: its small models, how much work they are, the page. Nothing here is timed."""
+
+import sys
+from pathlib import Path
+
+import onnx
+import pytest
+
+sys.path.append(str(Path(__file__).resolve().parents[2] / "bench"))
+import cases  # noqa: E402
+import limits  # noqa: E402
+import page  # noqa: E402
+
+
+def written(name, folder):
+    return next(path() for found, path in cases.all_cases(folder, None, False) if found == name)
+
+
+@pytest.mark.parametrize("name", cases.SMALL)
+def test_small_case_is_a_valid_model(name):
+    model = cases.parsed(name)
+    onnx.checker.check_model(model)
+    onnx.shape_inference.infer_shapes(model, check_type=True, strict_mode=True, data_prop=True)
+
+
+@pytest.mark.parametrize(
+    "name, flops, int8, read, written_bytes",
+    [
+        ("matmul 128x768x3072", 2 * 128 * 768 * 3072, 0, 4 * (128 * 768 + 768 * 3072), 4 * 128 * 3072),
+        ("conv 7x7 stride 2 3 to 64 224x224", 2 * 112 * 112 * 64 * 147, 0, 4 * (3 * 224 * 224 + 64 * 148),
+         4 * 64 * 112 * 112),
+        ("quantised matmul 512x512x512", 0, 2 * 512**3, 2 * 512**2 + 16, 512**2),
+    ],
+)  # fmt: skip
+def test_work(name, flops, int8, read, written_bytes, tmp_path):
+    work = cases.work_of(written(name, tmp_path))
+    assert (work["flops"], work["int8"], work["written"]) == (flops, int8, written_bytes)
+    assert abs(work["read"] - read) <= 16
+
+
+def test_least_seconds():
+    rates = {"262144": 100.0, "67108864": 10.0}
+    known = {"f32": 200.0, "bf16": None, "int8": None, "read": rates, "copy": rates}
+    compute = {"flops": 4e9, "int8": 0, "read": 1000, "written": 1000}
+    assert limits.least_seconds(known, compute, "f32") == pytest.approx(0.02)
+    assert limits.least_seconds(known, compute, "bf16") == pytest.approx(0.02)
+    move = {"flops": 0, "int8": 0, "read": 6e7, "written": 2e7}
+    assert limits.least_seconds(known, move, "f32") == pytest.approx(8e7 / 10e9)
+
+
+def test_page_replaces_what_is_between_the_markers(tmp_path):
+    run = {"ms": {"strata": 2.0, "onnxruntime": 1.0, "openvino": 4.0}, "best": "onnxruntime", "ratio": 2.0,
+           "of limit": 0.25, "error": {"strata": 1e-7}}  # fmt: skip
+    rates = {"262144": 100.0}
+    results = {
+        "machine": {"cpu": "a CPU", "cores": 1, "features": ["avx2"], "date": "2000-01-01", "versions": {"x": "1"}},
+        "limits": {"1": {"f32": 200.0, "bf16": None, "int8": None, "read": rates, "copy": rates}},
+        "cases": {"case": {"f32": {"compile": {"seconds": 1.0}, "1": run}}},
+    }
+    text = page.filled("before\n<!-- bench: f32 -->\nold\n<!-- end -->\nafter", results)
+    assert "old" not in text and text.startswith("before\n") and text.endswith("\nafter")
+    assert "| case | 2 | 1 ONNX Runtime | **2.00** | 25 % |" in text
