@@ -48,6 +48,10 @@ struct CompileFlags {
                                        llvm::cl::desc("What of the GPU's kernels the artifact holds; auto: machine "
                                                       "code if --target names a GPU and ptxas is found, else PTX"),
                                        llvm::cl::init("auto"), llvm::cl::cat(flagCategory())};
+  llvm::cl::opt<bool> explain{"explain",
+                              llvm::cl::desc("Say for each node whether the GPU runs it, or why the host, and list "
+                                             "the copies between them"),
+                              llvm::cl::cat(flagCategory())};
   llvm::cl::opt<bool> verbose{"verbose", llvm::cl::desc("Show the phases and their times"),
                               llvm::cl::cat(flagCategory())};
 
@@ -80,6 +84,11 @@ struct CompileFlags {
     }
     if (gpuFormat != "auto")
       result.gpuFormat = *format;
+    result.explain = explain;
+    if (explain && result.gpu.empty()) {
+      llvm::errs() << "error: --explain says what a GPU runs: it needs --target=cuda\n";
+      std::exit(1);
+    }
     return result;
   }
 

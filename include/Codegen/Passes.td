@@ -342,6 +342,24 @@ def PlanArena : Pass<"strata-plan-arena", "mlir::ModuleOp"> {
   let dependentDialects = ["mlir::gpu::GPUDialect", "mlir::memref::MemRefDialect", "mlir::arith::ArithDialect"];
 }
 
+def ExplainPlacement : Pass<"strata-explain-placement", "mlir::ModuleOp"> {
+  let summary = "Print what runs on the GPU, what on the host and why, and what is copied";
+  let description = [{
+    After `strata-map-kernels`; nothing is changed. Nodes are those of the locations. With `strata.nodes`, an array of
+    names, those of them that no code is left of are listed, too.
+
+    ```
+    what runs where:
+      GPU   kernel_0  conv_1, relu_1
+      host  kernel_1  gather_1        checks its input, which only the host can report
+    copies in each run:
+      to the GPU   602112 bytes  input 'x'
+      to the host  4000 bytes    result 'y'
+    ```
+  }];
+  let dependentDialects = [];
+}
+
 def LowerDeviceMath : Pass<"strata-lower-device-math", "mlir::gpu::GPUModuleOp"> {
   let summary = "Mathematical functions in operations that the GPU has";
   let description = [{

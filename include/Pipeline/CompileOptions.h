@@ -48,6 +48,9 @@ struct CompileOptions {
   std::string gpu;
   /// What of the kernels goes into the artifact.
   GpuFormat gpuFormat = GpuFormat::Auto;
+  /// Whether the compiler says on standard error what runs on the GPU, what on
+  /// the host and why, and what is copied.
+  bool explain = false;
 };
 
 /// "cpu", "cuda" (any NVIDIA GPU from sm_80 on) or "cuda:sm_NN" into

@@ -1,6 +1,7 @@
 //===- Driver.cpp - from a file to a phase --------------------------------===//
 
 #include "Execution/Driver.h"
+#include "Codegen/NodeNames.h"
 #include "Dialect/OperatorSets.h"
 #include "Import/Import.h"
 #include "Pipeline/Pipeline.h"
@@ -155,6 +156,16 @@ static LogicalResult runPhase(ModuleOp module, Phase phase, const CompileOptions
   return pm.run(module);
 }
 
+/// For the explanation at the end: passes may leave nothing of a node.
+static void rememberNodes(ModuleOp module) {
+  SmallVector<StringRef> names;
+  module.walk([&](Operation *op) {
+    if (op->getNumResults() && !op->hasTrait<OpTrait::ConstantLike>())
+      collectNodeNames(op->getLoc(), names);
+  });
+  module->setAttr(kNodes, Builder(module.getContext()).getStrArrayAttr(names));
+}
+
 LogicalResult lowerTo(ModuleOp module, Phase phase, const CompileOptions &options, const Progress &progress) {
   Phase current = phaseOf(module);
   if (phase < current)
@@ -162,6 +173,8 @@ LogicalResult lowerTo(ModuleOp module, Phase phase, const CompileOptions &option
                               << nameOf(phase) << "'";
   if (phase == Phase::GPU && options.gpu.empty())
     return module.emitError("phase 'gpu' needs a GPU as the target: --target=cuda");
+  if (options.explain && current == Phase::Import)
+    rememberNodes(module);
   while (current < phase && current < Phase::LLVM) {
     current = static_cast<Phase>(static_cast<int>(current) + 1);
     if (current == Phase::GPU && phase != Phase::GPU && options.gpu.empty())

@@ -1,6 +1,7 @@
 //===- Profiling.cpp - time per node --------------------------------------===//
 
 #include "Profiling.h"
+#include "Codegen/NodeNames.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/IR/Builders.h"
 #include "mlir/Interfaces/FunctionInterfaces.h"
@@ -12,23 +13,9 @@ using namespace mlir;
 
 namespace strata {
 
-/// The names of the nodes that a location stands for, each once.
-static void collectNames(Location loc, SmallVectorImpl<StringRef> &names) {
-  if (auto name = dyn_cast<NameLoc>(loc)) {
-    if (!llvm::is_contained(names, name.getName().getValue()))
-      names.push_back(name.getName().getValue());
-  } else if (auto fused = dyn_cast<FusedLoc>(loc)) {
-    for (Location part : fused.getLocations())
-      collectNames(part, names);
-  } else if (auto call = dyn_cast<CallSiteLoc>(loc)) {
-    collectNames(call.getCallee(), names);
-  }
-}
-
 static std::string nameOf(Operation *op) {
-  SmallVector<StringRef> names;
-  collectNames(op->getLoc(), names);
-  return names.empty() ? "(other)" : llvm::join(names, " + ");
+  std::string names = joinNodeNames(op->getLoc(), " + ");
+  return names.empty() ? "(other)" : names;
 }
 
 /// Whether running the op takes time: loops, calls, copies, allocations.

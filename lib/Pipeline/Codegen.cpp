@@ -80,6 +80,8 @@ void strata::buildGPUPhase(OpPassManager &pm, const CompileOptions &options) {
   pm.addPass(createPlanArena());
   pm.addPass(createMapKernels());
   pm.addPass(createCanonicalizerPass());
+  if (options.explain)
+    pm.addPass(createExplainPlacement());
 }
 
 void strata::buildVectorPhase(OpPassManager &pm, const CompileOptions &options) {

@@ -128,6 +128,14 @@ def convolution(dtype):
     return proto, [x], np.einsum("nchwij,fcij->nfhw", windows, wide(w))
 
 
+def host_and_device(dtype):
+    """Sizes come from the host, sorting stays there: buffers go back and forth."""
+    x = tensor(dtype, (50,))
+    proto = model([("Mul", ["x", "x"], ["s"], {}), ("TopK", ["s", "k"], ["v", "i"], {}), ("Sqrt", ["v"], ["r"], {})],
+                  {"x": ["n"]}, {"r": [4]}, dtype, [("k", np.array([4]))])  # fmt: skip
+    return proto, [x], np.sort(np.abs(wide(x)))[::-1][:4]
+
+
 ALL, FLOAT = list(TYPES), list(FLOATS)
 MATRIX = ["float", "double", "float16", "bfloat16", "int32", "uint32", "int64", "uint64"]
 FAMILIES = {
@@ -144,4 +152,5 @@ FAMILIES = {
     matmul: MATRIX,
     batched_matmul: MATRIX,
     convolution: ["float", "double", "float16"],
+    host_and_device: ["float", "double"],
 }  # fmt: skip

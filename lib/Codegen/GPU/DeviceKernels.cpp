@@ -5,6 +5,7 @@
 #include "mlir/Dialect/Affine/IR/AffineOps.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Complex/IR/Complex.h"
+#include "mlir/Dialect/ControlFlow/IR/ControlFlowOps.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
@@ -31,9 +32,15 @@ std::optional<std::string> strata::whyNotOnDevice(func::FuncOp kernel) {
   kernel.walk([&](Operation *op) {
     if (op == kernel || isPlain(op) || isBetween(op) || isDeviceMath(op))
       return WalkResult::advance();
-    reason = "the GPU has no " + op->getName().getStringRef().str();
-    if (op->getNumResults())
-      llvm::raw_string_ostream(*reason) << " of " << op->getResult(0).getType();
+    if (isa<cf::AssertOp>(op)) {
+      reason = "checks its input, which only the host can report";
+    } else if (auto call = dyn_cast<func::CallOp>(op)) {
+      reason = ("calls " + call.getCallee() + " of the runtime").str();
+    } else {
+      reason = "the GPU has no " + op->getName().getStringRef().str();
+      if (op->getNumResults())
+        llvm::raw_string_ostream(*reason) << " of " << op->getResult(0).getType();
+    }
     return WalkResult::interrupt();
   });
   return reason;

@@ -34,6 +34,17 @@ inline mlir::MemRefType inHostMemory(mlir::MemRefType type) {
 /// device).
 inline constexpr llvm::StringLiteral kDeviceCall = "strata.gpu";
 
+/// Why a call of a kernel stays on the host, in words.
+inline constexpr llvm::StringLiteral kOnHost = "strata.on_host";
+
+/// Bytes that an element takes in memory.
+inline int64_t bytesPerElement(mlir::MemRefType type) {
+  mlir::Type element = type.getElementType();
+  if (auto complex = mlir::dyn_cast<mlir::ComplexType>(element))
+    return 2 * llvm::divideCeil(complex.getElementType().getIntOrFloatBitWidth(), 8);
+  return element.isIndex() ? 8 : llvm::PowerOf2Ceil(llvm::divideCeil(element.getIntOrFloatBitWidth(), 8));
+}
+
 /// Why the GPU cannot run a kernel, in words; nothing if it can.
 std::optional<std::string> whyNotOnDevice(mlir::func::FuncOp kernel);
 

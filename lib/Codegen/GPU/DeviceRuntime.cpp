@@ -1,5 +1,6 @@
 //===- DeviceRuntime.cpp - launches and copies as calls of the runtime ----===//
 #include "DeviceRuntime.h"
+#include "Codegen/NodeNames.h"
 #include "DeviceMemory.h"
 
 #include "mlir/Conversion/GPUCommon/GPUCommonPass.h"
@@ -35,17 +36,6 @@ static LLVM::GlobalOp stringNamed(ConversionPatternRewriter &rewriter, Operation
   auto type = LLVM::LLVMArrayType::get(rewriter.getI8Type(), terminated.size());
   return rewriter.create<LLVM::GlobalOp>(rewriter.getUnknownLoc(), type, /*isConstant=*/true, LLVM::Linkage::Internal,
                                          symbol, rewriter.getStringAttr(terminated), /*alignment=*/64);
-}
-
-/// The names of the ONNX nodes that a location stands for.
-static void nodeNames(Location loc, SmallVectorImpl<StringRef> &names) {
-  if (auto name = dyn_cast<NameLoc>(loc)) {
-    if (!llvm::is_contained(names, name.getName().getValue()))
-      names.push_back(name.getName());
-  } else if (auto fused = dyn_cast<FusedLoc>(loc)) {
-    for (Location part : fused.getLocations())
-      nodeNames(part, names);
-  }
 }
 
 namespace {
@@ -121,9 +111,7 @@ struct LowerLaunch : ConvertOpToLLVMPattern<gpu::LaunchFuncOp> {
     sizes.push_back(shared);
     for (auto [i, size] : llvm::enumerate(sizes))
       rewriter.create<LLVM::StoreOp>(loc, size, place(shapeType, shape, i));
-    SmallVector<StringRef> names;
-    nodeNames(loc, names);
-    std::string node = llvm::join(names, ", ");
+    std::string node = joinNodeNames(loc, ", ");
     LLVM::GlobalOp nodeName = stringNamed(
         rewriter, op, "strata_gpu_node_" + llvm::utohexstr(llvm::hash_value(node), /*LowerCase=*/true), node);
     auto voidType = LLVM::LLVMVoidType::get(getContext());

@@ -204,9 +204,12 @@ private:
 
   /// The calls of kernels that the GPU shall run.
   SmallVector<func::CallOp> findLaunches(ModuleOp module, func::FuncOp main, const BufferClasses &buffers) {
-    llvm::StringMap<bool> known;
+    llvm::StringMap<std::optional<std::string>> reasons;
     SmallVector<func::CallOp> launches;
     DenseSet<Value> readByHost;
+    auto keep = [](func::CallOp call, StringRef reason) {
+      call->setAttr(kOnHost, StringAttr::get(call.getContext(), reason));
+    };
     main.walk([&](Operation *op) {
       if (isa<memref::LoadOp, memref::StoreOp>(op))
         for (Value operand : op->getOperands())
@@ -217,14 +220,12 @@ private:
       auto callee = module.lookupSymbol<func::FuncOp>(call.getCallee());
       if (!callee || !callee->hasAttr("strata.kernel"))
         return;
-      auto [entry, isNew] = known.try_emplace(call.getCallee());
-      if (isNew) {
-        std::optional<std::string> reason = whyNotOnDevice(callee);
-        entry->second = !reason;
-        if (reason)
-          callee->setAttr("strata.on_host", StringAttr::get(&getContext(), *reason));
-      }
+      auto [entry, isNew] = reasons.try_emplace(call.getCallee());
+      if (isNew)
+        entry->second = whyNotOnDevice(callee);
       if (entry->second)
+        keep(call, *entry->second);
+      else
         launches.push_back(call);
     });
     // Computations of sizes and conditions stay where they are asked for.
@@ -246,6 +247,7 @@ private:
         for (Value operand : call.getOperands())
           if (isa<MemRefType>(operand.getType()))
             readByHost.insert(buffers.leader(operand));
+        keep(call, "few integers, which sizes or conditions depend on");
         return changed = true;
       });
     }

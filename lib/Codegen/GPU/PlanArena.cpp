@@ -83,12 +83,8 @@ private:
           }
       if (deallocs != 1 || dealloc->getBlock() != &block || dealloc.getMemref() != alloc.getResult())
         continue;
-      Type element = type.getElementType();
-      int64_t bits = isa<ComplexType>(element) ? 2 * cast<ComplexType>(element).getElementType().getIntOrFloatBitWidth()
-                     : element.isIndex()       ? 64
-                                               : element.getIntOrFloatBitWidth();
-      int64_t bytes = type.getNumElements() * llvm::PowerOf2Ceil(llvm::divideCeil(bits, 8));
-      tenants.push_back({alloc, dealloc, positions[alloc], positions[dealloc], bytes});
+      tenants.push_back({alloc, dealloc, positions[alloc], positions[dealloc],
+                         type.getNumElements() * bytesPerElement(type)});
     }
     return tenants;
   }
