@@ -46,6 +46,10 @@ struct OpBehavior {
   /// says which form of the operator cannot be compiled.
   llvm::FailureOr<llvm::SmallVector<mlir::Value>> (*lower)(mlir::Operation *op, mlir::ValueRange operands,
                                                            LinalgBuilder &builder) = nullptr;
+
+  /// Elements of strings, and whole sequences, optionals and maps, are handles behind the seam. Whether `lower` takes
+  /// values of such types: it moves elements without looking at them, or knows what they are.
+  bool handles = false;
 };
 
 /// The behaviours of one dialect's operators, by operator name with the domain's prefix (`Softmax`, `ml.Scaler`).

@@ -21,7 +21,6 @@
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
-#include "llvm/ADT/StringSet.h"
 
 using namespace mlir;
 
@@ -39,29 +38,11 @@ static Value castShape(LinalgBuilder &b, Value value, RankedTensorType type) {
   return b.castTo(value, type);
 }
 
-// Elements of string tensors are handles, and so are sequences, optionals and maps: a lowering that would compute with
-// them as with numbers must not see them. These move elements, or know what they are.
+// Handles must not reach a lowering that would compute with them as with numbers.
 static LogicalResult checkHandles(Operation &op) {
-  static const llvm::StringSet<> known{
-      // Move elements.
-      "Compress", "Concat", "DepthToSpace", "Expand", "Flatten", "Gather", "GatherElements", "GatherND", "Identity",
-      "OneHot", "Pad", "Reshape", "ReverseSequence", "Shape", "Size", "Slice", "SpaceToDepth", "Split", "Squeeze",
-      "TensorScatter", "Tile", "Transpose", "Trilu", "Unsqueeze", "Where", "If", "Loop", "Scan", "Scatter",
-      "ScatterElements", "ScatterND", "Constant", "ConstantOfShape",
-      // Read the size alone.
-      "RandomUniformLike", "RandomNormalLike",
-      // Know strings.
-      "Cast", "CastLike", "CenterCropPad", "Col2Im", "Equal", "GridSample", "NonZero", "RegexFullMatch", "Resize",
-      "StringConcat", "StringNormalizer", "StringSplit", "TfIdfVectorizer", "Unique", "ml.ArrayFeatureExtractor",
-      "ml.CategoryMapper", "ml.LabelEncoder", "ml.LinearClassifier", "ml.OneHotEncoder", "ml.SVMClassifier",
-      "ml.TreeEnsembleClassifier",
-      // Know containers.
-      "SequenceEmpty", "SequenceConstruct", "SequenceInsert", "SequenceErase", "SequenceAt", "SequenceLength",
-      "SequenceMap", "SplitToSequence", "ConcatFromSequence", "Optional", "OptionalHasElement", "OptionalGetElement",
-      "ml.ZipMap", "ml.DictVectorizer", "ml.CastMap"};
   auto reduction = op.getAttrOfType<StringAttr>("reduction");
   bool computes = reduction && reduction.getValue() != "none";
-  if (!isa<VersionedOpInterface>(op) || (known.contains(getUnversionedName(&op)) && !computes))
+  if (!isa<VersionedOpInterface>(op) || (getBehavior(&op).handles && !computes))
     return success();
   auto isHandle = [](Type type) {
     auto tensor = dyn_cast<TensorType>(type);

@@ -18,7 +18,10 @@ static std::string inWords(ArrayRef<std::string> names, StringRef last) {
 std::string describe(ArrayRef<Formal> formals, StringRef what) {
   SmallVector<std::string> words;
   for (const Formal &formal : formals) {
-    StringRef form = formal.atLeastOne ? "one or more of " : formal.variadic ? "any number of " : formal.optional ? "optionally " : "";
+    StringRef form = formal.atLeastOne ? "one or more of "
+                     : formal.variadic ? "any number of "
+                     : formal.optional ? "optionally "
+                                       : "";
     words.push_back((form + "'" + formal.name + "'").str());
   }
   if (words.empty())
@@ -82,11 +85,13 @@ static LogicalResult verifyTypes(Operation *op, StringRef what, ArrayRef<Formal>
 LogicalResult verifyTypes(Operation *op, TypeSets sets) {
   auto versioned = cast<VersionedOpInterface>(op);
   Signature signature = Signature::parse(versioned.getSignature());
-  if (failed(verifyTypes(op, "operand", signature.inputs, sets.inputs, [&](unsigned i) { return versioned.getInputGroup(i); })))
+  if (failed(verifyTypes(op, "operand", signature.inputs, sets.inputs,
+                         [&](unsigned i) { return versioned.getInputGroup(i); })))
     return failure();
   if (isBeforeInference())
     return success();
-  return verifyTypes(op, "result", signature.outputs, sets.outputs, [&](unsigned i) { return versioned.getOutputGroup(i); });
+  return verifyTypes(op, "result", signature.outputs, sets.outputs,
+                     [&](unsigned i) { return versioned.getOutputGroup(i); });
 }
 
 // ODS' verifiers have no argument but the op.

@@ -30,8 +30,8 @@ struct OperandForm {
   StringLiteral operators, operand;
   int rank, elements;
 };
-/// A dimension of one operand is `factor` times that of another, -1: all are equal. Of operands whose rank is `rank` only,
-/// unless that is 0.
+/// A dimension of one operand is `factor` times that of another, -1: all are equal. Of operands whose rank is `rank`
+/// only, unless that is 0.
 struct EqualDims {
   StringLiteral operators, operand;
   int dim;
@@ -86,7 +86,9 @@ static constexpr OneOf kOneOf[] = {
 };
 
 static constexpr AtLeast kAtLeast[] = {
-    {"DepthToSpace SpaceToDepth", "blocksize", 1}, {"GRU LSTM RNN", "hidden_size", 1}, {"ml.CastMap", "max_map", 1},
+    {"DepthToSpace SpaceToDepth", "blocksize", 1},
+    {"GRU LSTM RNN", "hidden_size", 1},
+    {"ml.CastMap", "max_map", 1},
     {"Transpose", "perm", 0},
 };
 
@@ -109,7 +111,8 @@ static constexpr OperandForm kOperandForms[] = {
     {"QLinearConv", "x_zero_point", -1, 1},
     {"QLinearConv", "y_scale", -1, 1},
     {"QLinearConv", "y_zero_point", -1, 1},
-    {"ReduceL1 ReduceL2 ReduceLogSum ReduceLogSumExp ReduceMax ReduceMean ReduceMin ReduceProd ReduceSum ReduceSumSquare",
+    {"ReduceL1 ReduceL2 ReduceLogSum ReduceLogSumExp ReduceMax ReduceMean ReduceMin ReduceProd ReduceSum "
+     "ReduceSumSquare",
      "axes", 1, -1},
     {"Reshape", "shape", 1, -1},
     {"Slice", "starts", 1, -1},
@@ -181,8 +184,8 @@ static LogicalResult verify(Operation *op, const OneOf &rule) {
   Attribute attr = op->getAttr(rule.attribute);
   if (auto number = dyn_cast_or_null<IntegerAttr>(attr);
       number && !isAmong(std::to_string(number.getInt()), rule.values))
-    return op->emitOpError("attribute '") << rule.attribute << "' is " << number.getInt() << ", but must be "
-                                          << alternatives(rule.values, "");
+    return op->emitOpError("attribute '")
+           << rule.attribute << "' is " << number.getInt() << ", but must be " << alternatives(rule.values, "");
   auto verifyWord = [&](Attribute attr) -> LogicalResult {
     auto word = dyn_cast<StringAttr>(attr);
     if (!word || isAmong(word.getValue(), rule.values))
@@ -224,10 +227,11 @@ static LogicalResult verify(Operation *op, const OperandForm &rule) {
       if (!type)
         continue;
       if (rule.rank >= 0 && type.getRank() != rule.rank)
-        return op->emitOpError("operand '") << formal.name << "' must have rank " << rule.rank << ", but has rank "
-                                            << type.getRank();
-      if (rule.elements >= 0 && (type.getRank() > 1 || (type.getRank() == 0 && rule.elements != 1) ||
-                                 (type.getRank() == 1 && !type.isDynamicDim(0) && type.getDimSize(0) != rule.elements))) {
+        return op->emitOpError("operand '")
+               << formal.name << "' must have rank " << rule.rank << ", but has rank " << type.getRank();
+      if (rule.elements >= 0 &&
+          (type.getRank() > 1 || (type.getRank() == 0 && rule.elements != 1) ||
+           (type.getRank() == 1 && !type.isDynamicDim(0) && type.getDimSize(0) != rule.elements))) {
         InFlightDiagnostic error = op->emitOpError("operand '") << formal.name << "' must be ";
         (rule.elements == 1 ? error << "a scalar" : error << "a list of " << rule.elements << " elements")
             << ", but is of type " << type;
@@ -254,7 +258,8 @@ static LogicalResult verify(Operation *op, const EqualDims &rule) {
     return success();
   bool all = rule.dim < 0;
   if (all && type.getRank() != other.getRank())
-    return op->emitOpError("operands '") << rule.operand << "' and '" << rule.other << "' must have the same shape, but "
+    return op->emitOpError("operands '") << rule.operand << "' and '" << rule.other
+                                         << "' must have the same shape, but "
                                          << "have ranks " << type.getRank() << " and " << other.getRank();
   for (int64_t i = all ? 0 : rule.dim, k = all ? 0 : rule.otherDim;
        i < type.getRank() && k < other.getRank() && (all || i == rule.dim); ++i, ++k) {

@@ -69,8 +69,10 @@ static std::string namesOf(uint32_t mask) {
 
 static std::string formsOf(const onnx::TypeSet &set) {
   SmallVector<std::string> forms;
-  for (auto [form, mask] : {std::pair<StringRef, uint32_t>("", set.tensor), {"sequence of ", set.seq},
-                            {"optional ", set.optional}, {"optional sequence of ", set.optionalSeq}})
+  for (auto [form, mask] : {std::pair<StringRef, uint32_t>("", set.tensor),
+                            {"sequence of ", set.seq},
+                            {"optional ", set.optional},
+                            {"optional sequence of ", set.optionalSeq}})
     if (mask)
       forms.push_back((form + namesOf(mask)).str());
   if (set.maps)
@@ -131,11 +133,16 @@ void printSupportTable(raw_ostream &out) {
   MLIRContext context(registry, MLIRContext::Threading::DISABLED);
   context.loadAllAvailableDialects();
   out << "# Operators\n\n"
-         "Printed by `strata-opt --list-ops=markdown`; do not edit. Every operator of ONNX at every version: the element\n"
-         "types that its type variables (or parameters of one type) allow, and how it is compiled. A version that is not the\n"
-         "newest is upgraded step by step, once, after the import; a function body is the one that the specification gives.\n"
-         "Sizes may be static or dynamic; ranks must be known when a model is compiled. The same lowerings are compiled for a\n"
-         "GPU by `--target=cuda`; what is no kernel stays on the host ([gpu.md](gpu.md), which also says what has been run).\n\n"
+         "Printed by `strata-opt --list-ops=markdown`; do not edit. Every operator of ONNX at every version: the "
+         "element\n"
+         "types that its type variables (or parameters of one type) allow, and how it is compiled. A version that is "
+         "not the\n"
+         "newest is upgraded step by step, once, after the import; a function body is the one that the specification "
+         "gives.\n"
+         "Sizes may be static or dynamic; ranks must be known when a model is compiled. The same lowerings are "
+         "compiled for a\n"
+         "GPU by `--target=cuda`; what is no kernel stays on the host ([gpu.md](gpu.md), which also says what has been "
+         "run).\n\n"
          "Names of several types:";
   for (const Group &group : kGroups) {
     SmallVector<StringRef> names;
@@ -170,7 +177,10 @@ void printSupportTable(raw_ostream &out) {
       out << "| " << version->getOperatorName() << " | " << version->getSinceVersion() << " | "
           << elementTypes(versions[i]) << " | " << (lowering.empty() ? "no | no" : "yes | compiles") << " | "
           << (lowering.empty() ? "" : "static, dynamic") << " | "
-          << (version->isDeprecated() ? "none: deprecated" : lowering.empty() ? "none" : lowering) << " |\n";
+          << (version->isDeprecated() ? "none: deprecated"
+              : lowering.empty()      ? "none"
+                                      : lowering)
+          << " |\n";
     }
   }
   out << "\n" << compiled << " of " << total << " versions are compiled.\n";

@@ -78,9 +78,9 @@ static LogicalResult verifyTypeVariables(VersionedOpInterface op, const Signatur
       Type type = eraseShape(value.getType());
       auto [it, isNew] = bound.try_emplace(formal.type, type, formal.name);
       if (!isNew && it->second.first != type)
-        return op->emitOpError("'")
-               << formal.name << "' is " << onnx::getTypeString(type) << " and '" << it->second.second << "' is "
-               << onnx::getTypeString(it->second.first) << ", but both are of type " << formal.type;
+        return op->emitOpError("'") << formal.name << "' is " << onnx::getTypeString(type) << " and '"
+                                    << it->second.second << "' is " << onnx::getTypeString(it->second.first)
+                                    << ", but both are of type " << formal.type;
     }
     return success();
   };
@@ -100,9 +100,8 @@ static LogicalResult verifyAttributeNames(Operation *op) {
     if (attr.getName().getValue().contains('.'))
       continue; // A dialect's annotation.
     InFlightDiagnostic error = op->emitOpError("has no attribute '") << attr.getName().getValue() << "'";
-    auto names = llvm::make_filter_range(op->getName().getRegisteredInfo()->getAttributeNames(), [](StringAttr name) {
-      return !name.getValue().ends_with("SegmentSizes");
-    });
+    auto names = llvm::make_filter_range(op->getName().getRegisteredInfo()->getAttributeNames(),
+                                         [](StringAttr name) { return !name.getValue().ends_with("SegmentSizes"); });
     if (names.empty())
       return error << "; it has none";
     error << "; it has ";
@@ -236,8 +235,9 @@ void printVersionedOp(OpAsmPrinter &printer, Operation *op) {
     printer.printRegion(region);
   }
   auto typeOf = [&](Value value) -> Type { return value ? value.getType() : NoneType::get(op->getContext()); };
-  printer << " : " << FunctionType::get(op->getContext(), llvm::map_to_vector(inputs, typeOf),
-                                        llvm::map_to_vector(outputs, typeOf));
+  printer << " : "
+          << FunctionType::get(op->getContext(), llvm::map_to_vector(inputs, typeOf),
+                               llvm::map_to_vector(outputs, typeOf));
 }
 
 } // namespace strata

@@ -133,8 +133,8 @@ LogicalResult ModelExporter::chooseOpsets() {
       if (!fits(op, opset)) {
         auto versioned = cast<VersionedOpInterface>(op);
         return op->emitOpError("cannot be exported together with '")
-               << newest->getName() << "': in opset " << opset << " of '" << domain << "', " << versioned.getOperatorName()
-               << " is that of version " << versioned.getNextVersion() << " or newer";
+               << newest->getName() << "': in opset " << opset << " of '" << domain << "', "
+               << versioned.getOperatorName() << " is that of version " << versioned.getNextVersion() << " or newer";
       }
     chosen[domain] = opset;
   }
@@ -150,7 +150,8 @@ LogicalResult ModelExporter::chooseOpsets() {
 // Nodes
 //===----------------------------------------------------------------------===//
 
-void ModelExporter::addMetadata(Attribute attr, google::protobuf::RepeatedPtrField<proto::StringStringEntryProto> &out) {
+void ModelExporter::addMetadata(Attribute attr,
+                                google::protobuf::RepeatedPtrField<proto::StringStringEntryProto> &out) {
   auto entries = dyn_cast_or_null<DictionaryAttr>(attr);
   if (!entries)
     return;
@@ -172,7 +173,8 @@ LogicalResult ModelExporter::addAttribute(Operation *op, StringRef name, Attribu
 
 /// Writes one name per formal parameter, empty where it is absent, as far as anything is there.
 static void addFormals(unsigned formals, llvm::function_ref<ValueRange(unsigned)> group,
-                       llvm::function_ref<StringRef(Value)> nameOf, google::protobuf::RepeatedPtrField<std::string> &out) {
+                       llvm::function_ref<StringRef(Value)> nameOf,
+                       google::protobuf::RepeatedPtrField<std::string> &out) {
   SmallVector<StringRef> written;
   size_t used = 0;
   for (unsigned i = 0; i < formals; ++i) {
@@ -211,10 +213,12 @@ LogicalResult ModelExporter::exportNode(Operation *op, proto::GraphProto &graph)
   auto use = [&](Value value) { return nameOf(value); };
   if (versioned) {
     Signature signature = Signature::parse(versioned.getSignature());
-    addFormals(signature.inputs.size(), [&](unsigned i) -> ValueRange { return versioned.getInputGroup(i); }, use,
-               *node.mutable_input());
-    addFormals(signature.outputs.size(), [&](unsigned i) -> ValueRange { return versioned.getOutputGroup(i); }, use,
-               *node.mutable_output());
+    addFormals(
+        signature.inputs.size(), [&](unsigned i) -> ValueRange { return versioned.getInputGroup(i); }, use,
+        *node.mutable_input());
+    addFormals(
+        signature.outputs.size(), [&](unsigned i) -> ValueRange { return versioned.getOutputGroup(i); }, use,
+        *node.mutable_output());
   } else {
     auto next = custom.getInputs().begin();
     ArrayRef<bool> present;
@@ -226,7 +230,8 @@ LogicalResult ModelExporter::exportNode(Operation *op, proto::GraphProto &graph)
       node.add_input(nameOf(*next).str());
     for (Value output : custom.getOutputs())
       node.add_output(names[output]);
-    for (NamedAttribute attr : custom.getNodeAttributesAttr() ? custom.getNodeAttributesAttr() : DictionaryAttr::get(op->getContext()))
+    for (NamedAttribute attr :
+         custom.getNodeAttributesAttr() ? custom.getNodeAttributesAttr() : DictionaryAttr::get(op->getContext()))
       if (failed(addAttribute(op, attr.getName(), attr.getValue(), node)))
         return failure();
   }
@@ -304,9 +309,8 @@ LogicalResult ModelExporter::exportBody(Block &block, proto::GraphProto &graph) 
 
 LogicalResult ModelExporter::exportValueInfo(Value value, StringRef name, proto::ValueInfoProto &out) {
   out.set_name(name.str());
-  return exportType(value.getType(), *out.mutable_type(), [&] {
-    return emitError(value.getLoc()) << "value '" << name << "': ";
-  });
+  return exportType(value.getType(), *out.mutable_type(),
+                    [&] { return emitError(value.getLoc()) << "value '" << name << "': "; });
 }
 
 /// No version of Identity takes sequences and optionals of the element types that came with version 13 and later.
@@ -334,10 +338,11 @@ LogicalResult ModelExporter::addOutput(Value value, StringRef name, proto::Graph
     return llvm::any_of(graph.output(), [&](const auto &other) { return other.name() == output.str(); });
   };
   std::string written = name.empty() ? own.str() : name.str();
-  bool isLocal = !name.empty() ||
-                 llvm::any_of(graph.node(), [&](const auto &node) { return llvm::is_contained(node.output(), own.str()); }) ||
-                 llvm::any_of(graph.input(), [&](const auto &input) { return input.name() == own.str(); }) ||
-                 llvm::any_of(graph.initializer(), [&](const auto &tensor) { return tensor.name() == own.str(); });
+  bool isLocal =
+      !name.empty() ||
+      llvm::any_of(graph.node(), [&](const auto &node) { return llvm::is_contained(node.output(), own.str()); }) ||
+      llvm::any_of(graph.input(), [&](const auto &input) { return input.name() == own.str(); }) ||
+      llvm::any_of(graph.initializer(), [&](const auto &tensor) { return tensor.name() == own.str(); });
   // A value from outside of a body is named as it is if there is no other way.
   bool isNamedAsItIs = !isLocal && written == own && !taken(written) && !hasIdentity(value.getType());
   if (!isNamedAsItIs && (written != own || taken(written) || !isLocal)) {

@@ -14,8 +14,8 @@ namespace strata {
 #define GEN_PASS_DEF_INFERSHAPESPASS
 #include "Dialect/ONNX/Transforms/Passes.h.inc"
 
-// Elements of containers may have any rank. One that is taken out has the shape that the model says elsewhere, or the rank
-// that its users need: the run checks it.
+// Elements of containers may have any rank. One that is taken out has the shape that the model says elsewhere, or the
+// rank that its users need: the run checks it.
 static void useDeclaredShape(Operation &op) {
   if (!llvm::is_contained({"SequenceAt", "OptionalGetElement", "ConcatFromSequence"}, getUnversionedName(&op)))
     return;

@@ -51,7 +51,8 @@ static LogicalResult verifyRange(Operation *operation) {
   // The importer asks before the result has a type.
   if (auto output = dyn_cast<TensorType>(op.getOutput().getType());
       output && output.getElementType() != getElementType(op.getContext(), *kind))
-    return op.emitOpError("output_type is ") << op.getOutputType() << ", but the result holds " << output.getElementType();
+    return op.emitOpError("output_type is ")
+           << op.getOutputType() << ", but the result holds " << output.getElementType();
   if (std::optional<Shape> shape = getShape(op.getOutput().getType()); shape && shape->size() != 1)
     return op.emitOpError("the result is 1-D, but is declared of rank ") << shape->size();
   return success();

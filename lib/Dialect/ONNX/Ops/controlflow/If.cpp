@@ -69,4 +69,4 @@ static FailureOr<SmallVector<Value>> lowerIf(Operation *op, ValueRange operands,
   return SmallVector<Value>(branches.getResults());
 }
 
-STRATA_SLICE(If) { ops.add("If", {.verify = verifyIf, .inferShapes = inferIf, .lower = lowerIf}); }
+STRATA_SLICE(If) { ops.add("If", {.verify = verifyIf, .inferShapes = inferIf, .lower = lowerIf, .handles = true}); }

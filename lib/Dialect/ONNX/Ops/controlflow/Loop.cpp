@@ -128,7 +128,8 @@ static FailureOr<SmallVector<Value>> lowerLoop(Operation *op, ValueRange operand
     Type element = body.getTerminator()->getOperand(carried + 1 + i).getType();
     if (failed(loopbody::checkCarried(op, element)))
       return failure();
-    stacks.push_back({b, cast<RankedTensorType>(getSeamType(element)), counts ? std::optional(trips) : std::nullopt, element});
+    stacks.push_back(
+        {b, cast<RankedTensorType>(getSeamType(element)), counts ? std::optional(trips) : std::nullopt, element});
     values.push_back(stacks.back().start());
     types.push_back(stacks.back().getType());
   }
@@ -210,5 +211,6 @@ STRATA_SLICE(Loop) {
                    .inferShapes = inferLoop,
                    .upgrade = upgradeLoop,
                    .downgrade = downgradePlainly,
-                   .lower = lowerLoop});
+                   .lower = lowerLoop,
+                   .handles = true});
 }

@@ -155,8 +155,8 @@ static void stopAfter(Block &body, unsigned states, Value length, RewriterBase &
   rewriter.modifyOpInPlace(yield, [&] { yield->setOperands(yielded); });
 }
 
-// 8 to 9: a Scan over the batch whose body is the Scan over the sequence. With lengths of the sequences it goes on to the
-// end with the last states; what is scanned behind the length is undefined.
+// 8 to 9: a Scan over the batch whose body is the Scan over the sequence. With lengths of the sequences it goes on to
+// the end with the last states; what is scanned behind the length is undefined.
 static LogicalResult upgradeScan(Operation *op, PatternRewriter &rewriter) {
   Parts parts(op);
   auto versioned = cast<VersionedOpInterface>(op);
@@ -293,5 +293,7 @@ static FailureOr<SmallVector<Value>> lowerScan(Operation *op, ValueRange operand
 }
 
 STRATA_SLICE(Scan) {
-  ops.add("Scan", {.verify = verifyScan, .inferShapes = inferScan, .upgrade = upgradeScan, .lower = lowerScan});
+  ops.add(
+      "Scan",
+      {.verify = verifyScan, .inferShapes = inferScan, .upgrade = upgradeScan, .lower = lowerScan, .handles = true});
 }

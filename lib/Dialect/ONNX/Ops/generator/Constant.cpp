@@ -58,5 +58,6 @@ STRATA_SLICE(Constant) {
                        .inferShapes = inferConstant,
                        .upgrade = keepAttributes,
                        .downgrade = downgradeConstant,
-                       .lower = lowerConstant});
+                       .lower = lowerConstant,
+                       .handles = true});
 }

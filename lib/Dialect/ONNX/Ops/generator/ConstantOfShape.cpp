@@ -128,5 +128,6 @@ STRATA_SLICE(ConstantOfShape) {
   ops.add("ConstantOfShape", {.verify = verifyConstantOfShape,
                               .inferShapes = inferConstantOfShape,
                               .inferValues = inferElements,
-                              .lower = lowerConstantOfShape});
+                              .lower = lowerConstantOfShape,
+                              .handles = true});
 }

@@ -48,6 +48,9 @@ static FailureOr<SmallVector<Value>> lowerRandomNormal(Operation *op, ValueRange
 }
 
 STRATA_SLICE(RandomNormal) {
+  // RandomNormalLike reads the size of its operand alone.
   for (StringRef name : {"RandomNormal", "RandomNormalLike"})
-    ops.add(name, {.verify = verifyRandomNormal, .inferShapes = inferRandomNormal, .lower = lowerRandomNormal});
+    ops.add(
+        name,
+        {.verify = verifyRandomNormal, .inferShapes = inferRandomNormal, .lower = lowerRandomNormal, .handles = true});
 }

@@ -99,6 +99,10 @@ static FailureOr<SmallVector<Value>> lowerRandomUniform(Operation *op, ValueRang
 }
 
 STRATA_SLICE(RandomUniform) {
+  // RandomUniformLike reads the size of its operand alone.
   for (StringRef name : {"RandomUniform", "RandomUniformLike"})
-    ops.add(name, {.verify = verifyRandomUniform, .inferShapes = inferRandomUniform, .lower = lowerRandomUniform});
+    ops.add(name, {.verify = verifyRandomUniform,
+                   .inferShapes = inferRandomUniform,
+                   .lower = lowerRandomUniform,
+                   .handles = true});
 }

@@ -175,7 +175,9 @@ template <ValueFn fn> static ValueAnalysis::Values inferElements(ShapeContext &c
 }
 
 // Signed, or not negative as a signed number: what compares and divides as an int64.
-static bool isPlain(const Dim &a, Type element) { return a.isStatic() && (!scalar::isUnsigned(element) || a.size >= 0); }
+static bool isPlain(const Dim &a, Type element) {
+  return a.isStatic() && (!scalar::isUnsigned(element) || a.size >= 0);
+}
 
 static Dim addValues(Dim a, Dim b, Type) { return a + b; }
 static Dim subtractValues(Dim a, Dim b, Type) { return a - b; }
@@ -340,8 +342,9 @@ static LogicalResult downgradeVariadic(Operation *op, PatternRewriter &rewriter)
     std::optional<Shape> first = getShape(op->getOperand(0).getType());
     for (Value input : op->getOperands().drop_front()) {
       std::optional<Shape> shape = getShape(input.getType());
-      if (!first || !shape || first->size() != shape->size() ||
-          !llvm::all_of(llvm::zip(*first, *shape), [](auto pair) { return std::get<0>(pair).sameAs(std::get<1>(pair)); }))
+      if (!first || !shape || first->size() != shape->size() || !llvm::all_of(llvm::zip(*first, *shape), [](auto pair) {
+            return std::get<0>(pair).sameAs(std::get<1>(pair));
+          }))
         return refuseDowngrade(op) << "it does not broadcast, and the inputs are " << op->getOperand(0).getType()
                                    << " and " << input.getType();
     }
@@ -407,7 +410,8 @@ static LogicalResult inferVariadic(ShapeContext &c) {
   Type common = c.input(0).getType();
   for (Value operand : c.getOperation()->getOperands()) {
     if (!mergeTypes(operand.getType(), c.input(0).getType()))
-      return c.emitError() << "operands have different shapes: " << c.input(0).getType() << " and " << operand.getType();
+      return c.emitError() << "operands have different shapes: " << c.input(0).getType() << " and "
+                           << operand.getType();
     if (Type merged = mergeTypes(common, operand.getType()))
       common = merged;
   }
@@ -468,8 +472,8 @@ static Value integerPower(ImplicitLocOpBuilder &b, Value base, Value exponent, b
         ImplicitLocOpBuilder n(loc, nested);
         Value odd = compare(n, arith::CmpIPredicate::ne, n.create<arith::AndIOp>(args[2], one), zero);
         Value product = select(n, odd, n.create<arith::MulIOp>(args[0], args[1]), args[0]);
-        n.create<scf::YieldOp>(ValueRange{product, n.create<arith::MulIOp>(args[1], args[1]),
-                                          n.create<arith::ShRUIOp>(args[2], one)});
+        n.create<scf::YieldOp>(
+            ValueRange{product, n.create<arith::MulIOp>(args[1], args[1]), n.create<arith::ShRUIOp>(args[2], one)});
       });
   Value result = loop.getResult(0);
   if (!isUnsignedExponent) {
@@ -510,8 +514,8 @@ static FailureOr<SmallVector<Value>> lowerPow(Operation *op, ValueRange operands
       return n.create<arith::DivFOp>(constant(1), x);
     if (known == 0.5) { // pow(-0, 0.5) is 0 and pow(-inf, 0.5) is inf, unlike the square root.
       Value root = n.create<math::SqrtOp>(n.create<arith::AddFOp>(x, constant(0)));
-      Value isLowest = n.create<arith::CmpFOp>(arith::CmpFPredicate::OEQ, x,
-                                               constant(-std::numeric_limits<double>::infinity()));
+      Value isLowest =
+          n.create<arith::CmpFOp>(arith::CmpFPredicate::OEQ, x, constant(-std::numeric_limits<double>::infinity()));
       return select(n, isLowest, constant(std::numeric_limits<double>::infinity()), root);
     }
     return n.create<math::PowFOp>(x, y);
@@ -554,19 +558,20 @@ STRATA_SLICE(Binary) {
   using ValuesFn = decltype(OpBehavior::inferValues);
   using F = arith::CmpFPredicate;
   using I = arith::CmpIPredicate;
-  auto add = [&](StringRef name, LowerFn lower, ValuesFn values = nullptr) {
+  auto add = [&](StringRef name, LowerFn lower, ValuesFn values = nullptr, bool handles = false) {
     ops.add(name, {.inferShapes = inferArithmetic,
                    .inferValues = values,
                    .upgrade = upgradeLegacy,
                    .downgrade = downgradeLegacy,
-                   .lower = lower});
+                   .lower = lower,
+                   .handles = handles});
   };
   add("Add", lower<arithmetic<arith::AddFOp, arith::AddIOp>>, inferElements<addValues>);
   add("Sub", lower<arithmetic<arith::SubFOp, arith::SubIOp>>, inferElements<subtractValues>);
   add("Mul", lower<arithmetic<arith::MulFOp, arith::MulIOp>>, inferElements<multiplyValues>);
   add("Div", lower<divide>, inferElements<divideValues>);
   add("Pow", lowerPow);
-  add("Equal", lowerEqual, inferElements<equalValues>);
+  add("Equal", lowerEqual, inferElements<equalValues>, /*handles=*/true);
   add("Less", lower<compareElements<F::OLT, I::slt, I::ult>>, inferElements<compareValues<std::less<int64_t>>>);
   add("LessOrEqual", lower<compareElements<F::OLE, I::sle, I::ule>>,
       inferElements<compareValues<std::less_equal<int64_t>>>);
@@ -579,12 +584,13 @@ STRATA_SLICE(Binary) {
   add("BitwiseAnd", lower<bits<arith::AndIOp>>);
   add("BitwiseOr", lower<bits<arith::OrIOp>>);
   add("BitwiseXor", lower<bits<arith::XOrIOp>>);
-  ops.add("BitShift", {.verify = verifyBitShift, .inferShapes = inferBroadcast, .downgrade = downgradeBitShift,
-                       .lower = lower<shift>});
-  ops.add("Mod", {.verify = verifyMod, .inferShapes = inferBroadcast,
-                  .inferValues = moduloValues, .lower = lower<modulo>});
-  ops.add("PRelu", {.inferShapes = inferPRelu, .upgrade = upgradePRelu, .downgrade = downgradePRelu,
-                    .lower = lower<prelu>});
+  ops.add(
+      "BitShift",
+      {.verify = verifyBitShift, .inferShapes = inferBroadcast, .downgrade = downgradeBitShift, .lower = lower<shift>});
+  ops.add("Mod",
+          {.verify = verifyMod, .inferShapes = inferBroadcast, .inferValues = moduloValues, .lower = lower<modulo>});
+  ops.add("PRelu",
+          {.inferShapes = inferPRelu, .upgrade = upgradePRelu, .downgrade = downgradePRelu, .lower = lower<prelu>});
 
   auto addVariadic = [&](StringRef name, LowerFn lower, ValuesFn values = nullptr) {
     ops.add(name, {.inferShapes = inferVariadic,

@@ -121,8 +121,8 @@ struct Transform {
       Value twice = n.create<arith::AddIOp>(turn, turn);
       Value isBack = n.create<arith::CmpIOp>(P::ugt, twice, length);
       turn = n.create<arith::SelectOp>(isBack, n.create<arith::SubIOp>(turn, length), turn);
-      Value angle = n.create<arith::DivFOp>(n.create<arith::MulFOp>(toFloat(turn), constantFloat(n, compute, 2 * M_PI)),
-                                            count);
+      Value angle =
+          n.create<arith::DivFOp>(n.create<arith::MulFOp>(toFloat(turn), constantFloat(n, compute, 2 * M_PI)), count);
       Value cosine = n.create<math::CosOp>(angle), sine = n.create<math::SinOp>(angle);
       // exp(-i angle) forward, exp(i angle) back: the part that goes from real to imaginary, and the other way.
       Value minus = n.create<arith::NegFOp>(sine);
@@ -143,9 +143,7 @@ struct Transform {
     });
   }
 
-  OpFoldResult halfLength() {
-    return b.add(b.floorDiv(OpFoldResult(length), b.getIndexAttr(2)), b.getIndexAttr(1));
-  }
+  OpFoldResult halfLength() { return b.add(b.floorDiv(OpFoldResult(length), b.getIndexAttr(2)), b.getIndexAttr(1)); }
 
   /// signal[outer, n, inner, parts] to [outer, k, inner, parts].
   Value apply(Value signal, int64_t fromParts) {
@@ -158,9 +156,7 @@ struct Transform {
     int64_t toParts = inverse && onesided ? 1 : 2;
     Value table = getTable(used, result, fromParts, toParts);
     // Loops: outer, k, inner, parts of the result, n, parts of the signal.
-    auto map = [&](ArrayRef<unsigned> dims) {
-      return AffineMap::getMultiDimMapWithTargets(6, dims, b.getContext());
-    };
+    auto map = [&](ArrayRef<unsigned> dims) { return AffineMap::getMultiDimMapWithTargets(6, dims, b.getContext()); };
     SmallVector<utils::IteratorType> iterators(6, utils::IteratorType::parallel);
     iterators[4] = iterators[5] = utils::IteratorType::reduction;
     return contract(b, signal, table, {map({0, 4, 2, 5}), map({4, 1, 5, 3}), map({0, 1, 2, 3})}, iterators,
@@ -324,7 +320,10 @@ static FailureOr<SmallVector<Value>> lowerSTFT(Operation *op, ValueRange operand
 }
 
 STRATA_SLICE(DFT) {
-  ops.add("DFT", {.verify = verifyFlags, .inferShapes = inferDFT, .upgrade = upgradeDFT, .downgrade = downgradeDFT,
+  ops.add("DFT", {.verify = verifyFlags,
+                  .inferShapes = inferDFT,
+                  .upgrade = upgradeDFT,
+                  .downgrade = downgradeDFT,
                   .lower = lowerDFT});
   ops.add("STFT", {.verify = verifyFlags, .inferShapes = inferSTFT, .lower = lowerSTFT});
 }

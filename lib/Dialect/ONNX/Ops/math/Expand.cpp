@@ -72,5 +72,5 @@ static FailureOr<SmallVector<Value>> lowerExpand(Operation *op, ValueRange opera
 }
 
 STRATA_SLICE(Expand) {
-  ops.add("Expand", {.inferShapes = inferExpand, .inferValues = expandValues, .lower = lowerExpand});
+  ops.add("Expand", {.inferShapes = inferExpand, .inferValues = expandValues, .lower = lowerExpand, .handles = true});
 }

@@ -21,8 +21,8 @@ static LogicalResult inferLoss(ShapeContext &c) {
     own.append(scores->begin() + 2, scores->end());
     for (size_t i = 0; i < own.size(); ++i)
       if (labels && own[i].isStatic() && loss[i].isStatic() && own[i].size != loss[i].size)
-        return c.emitError() << "has labels of size " << loss[i].size << " in dimension " << i << ", where the scores have "
-                             << own[i].size;
+        return c.emitError() << "has labels of size " << loss[i].size << " in dimension " << i
+                             << ", where the scores have " << own[i].size;
     loss.resize(own.size());
     for (size_t i = 0; i < own.size(); ++i)
       if (!loss[i].isStatic() && (own[i].isStatic() || !loss[i].symbol))

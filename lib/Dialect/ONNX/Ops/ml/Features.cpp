@@ -138,7 +138,7 @@ static FailureOr<SmallVector<Value>> lowerVectorizer(Operation *op, ValueRange o
 }
 
 STRATA_SLICE(Features) {
-  ops.add("ml.ArrayFeatureExtractor", {.inferShapes = inferExtractor, .lower = lowerExtractor});
+  ops.add("ml.ArrayFeatureExtractor", {.inferShapes = inferExtractor, .lower = lowerExtractor, .handles = true});
   ops.add("ml.FeatureVectorizer", {.inferShapes = inferVectorizer, .lower = lowerVectorizer});
   ops.add("ml.Binarizer", {.inferShapes = inferBinarizer, .lower = lowerBinarizer});
 }

@@ -148,6 +148,8 @@ STRATA_SLICE(LabelEncoder) {
                               .inferShapes = inferLabelEncoder,
                               .upgrade = upgradeLabelEncoder,
                               .downgrade = downgradePlainly,
-                              .lower = lowerLabelEncoder});
-  ops.add("ml.CategoryMapper", {.verify = verifyMapper, .inferShapes = inferMapper, .lower = lowerMapper});
+                              .lower = lowerLabelEncoder,
+                              .handles = true});
+  ops.add("ml.CategoryMapper",
+          {.verify = verifyMapper, .inferShapes = inferMapper, .lower = lowerMapper, .handles = true});
 }

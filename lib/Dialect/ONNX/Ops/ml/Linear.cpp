@@ -100,5 +100,5 @@ static FailureOr<SmallVector<Value>> lowerClassifier(Operation *op, ValueRange o
 
 STRATA_SLICE(Linear) {
   ops.add("ml.LinearRegressor", {.inferShapes = inferRegressor, .lower = lowerRegressor});
-  ops.add("ml.LinearClassifier", {.inferShapes = inferClassifier, .lower = lowerClassifier});
+  ops.add("ml.LinearClassifier", {.inferShapes = inferClassifier, .lower = lowerClassifier, .handles = true});
 }

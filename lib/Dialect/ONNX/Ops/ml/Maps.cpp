@@ -154,7 +154,10 @@ static FailureOr<SmallVector<Value>> lowerCastMap(Operation *op, ValueRange oper
 }
 
 STRATA_SLICE(Maps) {
-  ops.add("ml.ZipMap", {.inferShapes = inferZipMap, .lower = lowerZipMap});
-  ops.add("ml.DictVectorizer", {.verify = verifyDictVectorizer, .inferShapes = inferDictVectorizer, .lower = lowerDictVectorizer});
-  ops.add("ml.CastMap", {.verify = verifyCastMap, .inferShapes = inferCastMap, .lower = lowerCastMap});
+  ops.add("ml.ZipMap", {.inferShapes = inferZipMap, .lower = lowerZipMap, .handles = true});
+  ops.add("ml.DictVectorizer", {.verify = verifyDictVectorizer,
+                                .inferShapes = inferDictVectorizer,
+                                .lower = lowerDictVectorizer,
+                                .handles = true});
+  ops.add("ml.CastMap", {.verify = verifyCastMap, .inferShapes = inferCastMap, .lower = lowerCastMap, .handles = true});
 }

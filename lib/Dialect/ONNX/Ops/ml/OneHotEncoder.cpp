@@ -65,5 +65,5 @@ static FailureOr<SmallVector<Value>> lowerOneHotEncoder(Operation *op, ValueRang
 }
 
 STRATA_SLICE(OneHotEncoder) {
-  ops.add("ml.OneHotEncoder", {.inferShapes = inferOneHotEncoder, .lower = lowerOneHotEncoder});
+  ops.add("ml.OneHotEncoder", {.inferShapes = inferOneHotEncoder, .lower = lowerOneHotEncoder, .handles = true});
 }

@@ -274,5 +274,5 @@ static FailureOr<SmallVector<Value>> lowerClassifier(Operation *op, ValueRange o
 
 STRATA_SLICE(SVM) {
   ops.add("ml.SVMRegressor", {.inferShapes = inferRegressor, .lower = lowerRegressor});
-  ops.add("ml.SVMClassifier", {.inferShapes = inferClassifier, .lower = lowerClassifier});
+  ops.add("ml.SVMClassifier", {.inferShapes = inferClassifier, .lower = lowerClassifier, .handles = true});
 }

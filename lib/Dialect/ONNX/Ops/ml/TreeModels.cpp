@@ -263,5 +263,6 @@ STRATA_SLICE(TreeModels) {
   ops.add("ml.TreeEnsembleClassifier", {.inferShapes = inferClassifier,
                                         .upgrade = keepAttributes,
                                         .downgrade = downgradePlainly,
-                                        .lower = lowerClassifier});
+                                        .lower = lowerClassifier,
+                                        .handles = true});
 }

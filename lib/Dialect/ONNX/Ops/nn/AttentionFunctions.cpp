@@ -20,15 +20,16 @@ static LogicalResult inferFlexAttention(ShapeContext &c) {
 // output [B, T, H_q * d_v], present_state [B, H_kv, d_k, d_v]
 static LogicalResult inferLinearAttention(ShapeContext &c) {
   std::optional<Shape> query = c.shape(0), key = c.shape(1), value = c.shape(2), past = c.shape(3);
-  for (auto [name, shape] : {std::pair<StringRef, std::optional<Shape> &>("query", query), {"key", key}, {"value", value}})
+  for (auto [name, shape] :
+       {std::pair<StringRef, std::optional<Shape> &>("query", query), {"key", key}, {"value", value}})
     if (shape && shape->size() != 3)
       return c.emitError() << "'" << name << "' has rank " << shape->size() << ", not 3";
   if (past && past->size() != 4)
     return c.emitError() << "'past_state' has rank " << past->size() << ", not 4";
   int64_t queries = c.integer("q_num_heads", 0), heads = c.integer("kv_num_heads", 0);
   if (queries < 1 || heads < 1 || queries % heads != 0)
-    return c.emitError() << "needs 'q_num_heads' to be a positive multiple of 'kv_num_heads', not " << queries << " and "
-                         << heads;
+    return c.emitError() << "needs 'q_num_heads' to be a positive multiple of 'kv_num_heads', not " << queries
+                         << " and " << heads;
   auto split = [&](std::optional<Shape> &shape, int64_t count, unsigned at) {
     if (shape && (*shape)[2].isStatic() && (*shape)[2].size % count == 0)
       return Dim((*shape)[2].size / count);
@@ -55,8 +56,8 @@ static LogicalResult inferLinearAttention(ShapeContext &c) {
 // output as the input, present_state [B, C, k - 1]
 static LogicalResult inferCausalConv(ShapeContext &c) {
   std::optional<Shape> input = c.shape(0), weight = c.shape(1), past = c.shape(3);
-  for (auto [name, shape] : {std::pair<StringRef, std::optional<Shape> &>("input", input), {"weight", weight},
-                             {"past_state", past}})
+  for (auto [name, shape] :
+       {std::pair<StringRef, std::optional<Shape> &>("input", input), {"weight", weight}, {"past_state", past}})
     if (shape && shape->size() != 3)
       return c.emitError() << "'" << name << "' has rank " << shape->size() << ", not 3";
   Dim carried = weight ? (*weight)[2] - Dim(1) : Dim();

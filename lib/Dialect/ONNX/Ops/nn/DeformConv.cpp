@@ -60,10 +60,12 @@ static LogicalResult inferDeformConv(ShapeContext &c) {
   }
   int64_t groups = c.integer("offset_group", 1), positions = groups;
   for (int64_t size : *kernel)
-    positions = ShapedType::isDynamic(size) || ShapedType::isDynamic(positions) ? ShapedType::kDynamic : positions * size;
+    positions =
+        ShapedType::isDynamic(size) || ShapedType::isDynamic(positions) ? ShapedType::kDynamic : positions * size;
   std::optional<Shape> mask = c.shape(4);
   if (x && (*x)[1].isStatic() && (*x)[1].size % groups != 0)
-    return c.emitError() << "has " << (*x)[1].size << " channels, which do not divide into an 'offset_group' of " << groups;
+    return c.emitError() << "has " << (*x)[1].size << " channels, which do not divide into an 'offset_group' of "
+                         << groups;
   if (!ShapedType::isDynamic(positions)) {
     if (offset && (*offset)[1].isStatic() && (*offset)[1].size != positions * rank)
       return c.emitError() << "'offset' has " << (*offset)[1].size << " channels, not " << positions * rank;
@@ -186,11 +188,11 @@ static FailureOr<SmallVector<Value>> lowerDeformConv(Operation *op, ValueRange o
     return SmallVector<Value>{roundTo(b, sum, onnx)};
   b.checkEqual(b.dim(bias, 0), filters, "the bias does not fit the number of filters");
   AffineMap channel = AffineMap::get(rank + 2, 0, b.getAffineDimExpr(1), b.getContext());
-  return SmallVector<Value>{mapElements(
-      b, {sum, bias}, {b.getMultiDimIdentityMap(rank + 2), channel}, result, getElementType(x),
-      [&](ImplicitLocOpBuilder &n, ValueRange v) {
-        return scalar::encode(n, addScalars(n, v[0], scalar::decode(n, v[1], onnx)), onnx);
-      })};
+  return SmallVector<Value>{mapElements(b, {sum, bias}, {b.getMultiDimIdentityMap(rank + 2), channel}, result,
+                                        getElementType(x), [&](ImplicitLocOpBuilder &n, ValueRange v) {
+                                          return scalar::encode(n, addScalars(n, v[0], scalar::decode(n, v[1], onnx)),
+                                                                onnx);
+                                        })};
 }
 
 STRATA_SLICE(DeformConv) { ops.add("DeformConv", {.inferShapes = inferDeformConv, .lower = lowerDeformConv}); }

@@ -36,5 +36,6 @@ static FailureOr<SmallVector<Value>> lowerFlatten(Operation *op, ValueRange oper
 }
 
 STRATA_SLICE(Flatten) {
-  ops.add("Flatten", {.inferShapes = inferFlatten, .inferValues = flattenValues, .lower = lowerFlatten});
+  ops.add("Flatten",
+          {.inferShapes = inferFlatten, .inferValues = flattenValues, .lower = lowerFlatten, .handles = true});
 }

@@ -73,11 +73,14 @@ static FailureOr<SmallVector<Value>> lowerGet(Operation *op, ValueRange operands
 }
 
 STRATA_SLICE(Optional) {
-  ops.add("Optional", {.verify = verifyOptional, .inferShapes = inferOptional, .lower = lowerOptional});
+  ops.add("Optional",
+          {.verify = verifyOptional, .inferShapes = inferOptional, .lower = lowerOptional, .handles = true});
   ops.add("OptionalHasElement", {.inferShapes = inferHas,
                                  .inferValues = inferHasValue,
                                  .upgrade = keepAttributes,
                                  .downgrade = downgradePlainly,
-                                 .lower = lowerHas});
-  ops.add("OptionalGetElement", {.inferShapes = inferGet, .downgrade = downgradePlainly, .lower = lowerGet});
+                                 .lower = lowerHas,
+                                 .handles = true});
+  ops.add("OptionalGetElement",
+          {.inferShapes = inferGet, .downgrade = downgradePlainly, .lower = lowerGet, .handles = true});
 }

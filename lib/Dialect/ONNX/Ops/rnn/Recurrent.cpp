@@ -32,13 +32,17 @@ struct Known {
   double alpha, beta;
 };
 } // namespace
-static constexpr Known kFunctions[] = {
-    {"Tanh", "tanh", false, false, 0, 0},           {"Sigmoid", "sigmoid", false, false, 0, 0},
-    {"Relu", "relu", false, false, 0, 0},           {"Affine", "affine", true, true, 1, 0},
-    {"LeakyRelu", "leakyrelu", true, false, 0.01, 0}, {"ThresholdedRelu", "thresholdedrelu", true, false, 1, 0},
-    {"ScaledTanh", "scaledtanh", true, true, 1, 1}, {"HardSigmoid", "hardsigmoid", true, true, 0.2, 0.5},
-    {"Elu", "elu", true, false, 1, 0},              {"Softsign", "softsign", false, false, 0, 0},
-    {"Softplus", "softplus", false, false, 0, 0}};
+static constexpr Known kFunctions[] = {{"Tanh", "tanh", false, false, 0, 0},
+                                       {"Sigmoid", "sigmoid", false, false, 0, 0},
+                                       {"Relu", "relu", false, false, 0, 0},
+                                       {"Affine", "affine", true, true, 1, 0},
+                                       {"LeakyRelu", "leakyrelu", true, false, 0.01, 0},
+                                       {"ThresholdedRelu", "thresholdedrelu", true, false, 1, 0},
+                                       {"ScaledTanh", "scaledtanh", true, true, 1, 1},
+                                       {"HardSigmoid", "hardsigmoid", true, true, 0.2, 0.5},
+                                       {"Elu", "elu", true, false, 1, 0},
+                                       {"Softsign", "softsign", false, false, 0, 0},
+                                       {"Softplus", "softplus", false, false, 0, 0}};
 
 static const Known *findFunction(StringRef name) {
   // Case does not matter.
@@ -62,7 +66,8 @@ static LogicalResult verifyRecurrent(Operation *op) {
       return op->emitOpError("'activations' has ") << functions.size() << " functions, not " << count;
     for (StringAttr name : functions.getAsRange<StringAttr>())
       if (findFunction(name.getValue()) == std::end(kFunctions)) {
-        InFlightDiagnostic error = op->emitOpError("'activations' has the unknown function '") << name.getValue() << "', not ";
+        InFlightDiagnostic error = op->emitOpError("'activations' has the unknown function '")
+                                   << name.getValue() << "', not ";
         llvm::interleaveComma(kFunctions, error, [&](const Known &known) { error << known.name; });
         return error;
       }
@@ -103,7 +108,8 @@ static LogicalResult inferRecurrent(ShapeContext &c) {
   if (x && w && (*x)[2].isStatic() && (*w)[2].isStatic() && (*x)[2].size != (*w)[2].size)
     return c.emitError() << "'X' has " << (*x)[2].size << " features, but 'W' reads " << (*w)[2].size;
   std::optional<Shape> lengths = c.shape(kLengths), initial = c.shape(kInitialH);
-  if (lengths && lengths->size() == 1 && (*lengths)[0].isStatic() && batch.isStatic() && (*lengths)[0].size != batch.size)
+  if (lengths && lengths->size() == 1 && (*lengths)[0].isStatic() && batch.isStatic() &&
+      (*lengths)[0].size != batch.size)
     return c.emitError() << "'sequence_lens' has " << (*lengths)[0].size << " elements for a batch of " << batch.size;
   if (const Dim *own = initial && initial->size() == 3 ? &(*initial)[batchFirst ? 0 : 1] : nullptr;
       own && own->isStatic() && batch.isStatic() && own->size != batch.size)
@@ -313,9 +319,8 @@ SmallVector<Value> Recurrent::step(Value x, ValueRange state) {
   auto one = [&](ImplicitLocOpBuilder &n) { return constantFloat(n, compute, 1); };
   if (gates == 1) {
     Value r = product(h, recurrence, hidden);
-    return {combine({x, r}, biasOf(0), [&](ImplicitLocOpBuilder &n, ValueRange v) {
-      return activate(n, 0, sum(n, llvm::to_vector(v)));
-    })};
+    return {combine({x, r}, biasOf(0),
+                    [&](ImplicitLocOpBuilder &n, ValueRange v) { return activate(n, 0, sum(n, llvm::to_vector(v))); })};
   }
   if (gates == 3) {
     // z, r, h.
@@ -324,9 +329,8 @@ SmallVector<Value> Recurrent::step(Value x, ValueRange state) {
       resetsAfter = attr.getInt() != 0;
     Value zr = product(h, rows(recurrence, 0, 2), b.mul(number(2), hidden));
     auto gate = [&](int64_t i) {
-      return combine({columns(x, i), columns(zr, i)}, biasOf(i), [&](ImplicitLocOpBuilder &n, ValueRange v) {
-        return activate(n, 0, sum(n, llvm::to_vector(v)));
-      });
+      return combine({columns(x, i), columns(zr, i)}, biasOf(i),
+                     [&](ImplicitLocOpBuilder &n, ValueRange v) { return activate(n, 0, sum(n, llvm::to_vector(v))); });
     };
     Value z = gate(0), r = gate(1), candidate;
     if (resetsAfter) {
@@ -336,7 +340,8 @@ SmallVector<Value> Recurrent::step(Value x, ValueRange state) {
         return activate(n, 1, addScalars(n, v[0], mulScalars(n, v[2], inner)));
       });
     } else {
-      Value reset = combine({r, h}, none, [](ImplicitLocOpBuilder &n, ValueRange v) { return mulScalars(n, v[0], v[1]); });
+      Value reset =
+          combine({r, h}, none, [](ImplicitLocOpBuilder &n, ValueRange v) { return mulScalars(n, v[0], v[1]); });
       Value product2 = product(reset, rows(recurrence, 2, 1), hidden);
       candidate = combine({columns(x, 2), product2}, biasOf(2), [&](ImplicitLocOpBuilder &n, ValueRange v) {
         return activate(n, 1, sum(n, llvm::to_vector(v)));
@@ -452,16 +457,17 @@ static FailureOr<SmallVector<Value>> lowerRecurrent(Operation *op, ValueRange, L
       rnn.recurrenceBias = rnn.columns(both, rnn.gates, rnn.gates);
     }
     // All steps: [seq, batch, gates * hidden]. Loops: step, batch, row of the weights, feature.
-    AffineExpr t = b.getAffineDimExpr(0), i = b.getAffineDimExpr(1), j = b.getAffineDimExpr(2), k = b.getAffineDimExpr(3);
+    AffineExpr t = b.getAffineDimExpr(0), i = b.getAffineDimExpr(1), j = b.getAffineDimExpr(2),
+               k = b.getAffineDimExpr(3);
     Sizes productSizes{rnn.seq, rnn.batch, width};
-    Value products = contract(b, x, rnn.take(w, at), {rnn.map(4, {t, i, k}), rnn.map(4, {j, k}), rnn.map(4, {t, i, j})},
-                              {IteratorType::parallel, IteratorType::parallel, IteratorType::parallel, IteratorType::reduction},
-                              productSizes, rnn.element);
+    Value products =
+        contract(b, x, rnn.take(w, at), {rnn.map(4, {t, i, k}), rnn.map(4, {j, k}), rnn.map(4, {t, i, j})},
+                 {IteratorType::parallel, IteratorType::parallel, IteratorType::parallel, IteratorType::reduction},
+                 productSizes, rnn.element);
     if (inputBias)
-      products = mapElements(b, {products, inputBias}, {b.getMultiDimIdentityMap(3), rnn.map(3, j)}, productSizes, compute,
-                             [&](ImplicitLocOpBuilder &n, ValueRange v) {
-                               return addScalars(n, v[0], extend(n, v[1], compute));
-                             });
+      products = mapElements(
+          b, {products, inputBias}, {b.getMultiDimIdentityMap(3), rnn.map(3, j)}, productSizes, compute,
+          [&](ImplicitLocOpBuilder &n, ValueRange v) { return addScalars(n, v[0], extend(n, v[1], compute)); });
 
     SmallVector<Value> carried;
     for (unsigned s = 0; s < numStates; ++s)
@@ -488,7 +494,8 @@ static FailureOr<SmallVector<Value>> lowerRecurrent(Operation *op, ValueRange, L
                              [&](ImplicitLocOpBuilder &n, ValueRange v) -> Value {
                                Value length = n.create<arith::IndexCastOp>(n.getIndexType(), v[2]);
                                Value active = n.create<arith::CmpIOp>(arith::CmpIPredicate::slt, time, length);
-                               return n.create<arith::SelectOp>(active, v[0], zeros ? constantFloat(n, compute, 0) : v[1]);
+                               return n.create<arith::SelectOp>(active, v[0],
+                                                                zeros ? constantFloat(n, compute, 0) : v[1]);
                              });
         };
         shown = choose(next[0], state[0], true);
@@ -508,7 +515,8 @@ static FailureOr<SmallVector<Value>> lowerRecurrent(Operation *op, ValueRange, L
     for (unsigned s = 0; s < numStates; ++s) {
       Sizes offsets{at, rnn.number(0), rnn.number(0)}, ones(3, rnn.number(1));
       Sizes slice{rnn.number(1), rnn.batch, rnn.hidden};
-      finals[s] = b.create<tensor::InsertSliceOp>(roundTo(b, loop.getResult(s), rnn.element), finals[s], offsets, slice, ones);
+      finals[s] =
+          b.create<tensor::InsertSliceOp>(roundTo(b, loop.getResult(s), rnn.element), finals[s], offsets, slice, ones);
     }
   }
   SmallVector<Value> results;

@@ -77,4 +77,6 @@ static FailureOr<SmallVector<Value>> lowerMap(Operation *op, ValueRange operands
   return llvm::map_to_vector(loop.getResults(), [&](Value handle) { return b.fromScalar(handle); });
 }
 
-STRATA_SLICE(SequenceMap) { ops.add("SequenceMap", {.verify = verifyMap, .inferShapes = inferMap, .lower = lowerMap}); }
+STRATA_SLICE(SequenceMap) {
+  ops.add("SequenceMap", {.verify = verifyMap, .inferShapes = inferMap, .lower = lowerMap, .handles = true});
+}

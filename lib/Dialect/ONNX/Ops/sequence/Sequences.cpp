@@ -270,12 +270,12 @@ static FailureOr<SmallVector<Value>> lowerConcat(Operation *op, ValueRange opera
 }
 
 STRATA_SLICE(Sequences) {
-  ops.add("SequenceEmpty", {.verify = verifyEmpty, .inferShapes = inferEmpty, .lower = lowerEmpty});
-  ops.add("SequenceConstruct", {.inferShapes = inferConstruct, .lower = lowerConstruct});
-  ops.add("SequenceInsert", {.inferShapes = inferInsert, .lower = lowerInsert});
-  ops.add("SequenceErase", {.inferShapes = inferErase, .lower = lowerErase});
-  ops.add("SequenceAt", {.inferShapes = inferAt, .lower = lowerAt});
-  ops.add("SequenceLength", {.inferShapes = inferLength, .lower = lowerLength});
-  ops.add("SplitToSequence", {.inferShapes = inferSplit, .lower = lowerSplit});
-  ops.add("ConcatFromSequence", {.inferShapes = inferConcat, .lower = lowerConcat});
+  ops.add("SequenceEmpty", {.verify = verifyEmpty, .inferShapes = inferEmpty, .lower = lowerEmpty, .handles = true});
+  ops.add("SequenceConstruct", {.inferShapes = inferConstruct, .lower = lowerConstruct, .handles = true});
+  ops.add("SequenceInsert", {.inferShapes = inferInsert, .lower = lowerInsert, .handles = true});
+  ops.add("SequenceErase", {.inferShapes = inferErase, .lower = lowerErase, .handles = true});
+  ops.add("SequenceAt", {.inferShapes = inferAt, .lower = lowerAt, .handles = true});
+  ops.add("SequenceLength", {.inferShapes = inferLength, .lower = lowerLength, .handles = true});
+  ops.add("SplitToSequence", {.inferShapes = inferSplit, .lower = lowerSplit, .handles = true});
+  ops.add("ConcatFromSequence", {.inferShapes = inferConcat, .lower = lowerConcat, .handles = true});
 }

@@ -153,11 +153,13 @@ STRATA_SLICE(Cast) {
                    .inferValues = inferElements,
                    .upgrade = upgradeCast,
                    .downgrade = downgradeCast,
-                   .lower = lowerCast});
+                   .lower = lowerCast,
+                   .handles = true});
   ops.add("CastLike", {.verify = verifyRoundMode,
                        .inferShapes = inferCastLike,
                        .inferValues = inferElements,
                        .upgrade = keepAttributes,
                        .downgrade = downgradeCast,
-                       .lower = lowerCast});
+                       .lower = lowerCast,
+                       .handles = true});
 }

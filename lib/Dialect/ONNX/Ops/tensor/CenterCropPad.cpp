@@ -85,5 +85,5 @@ static FailureOr<SmallVector<Value>> lowerCenterCropPad(Operation *op, ValueRang
 }
 
 STRATA_SLICE(CenterCropPad) {
-  ops.add("CenterCropPad", {.inferShapes = inferCenterCropPad, .lower = lowerCenterCropPad});
+  ops.add("CenterCropPad", {.inferShapes = inferCenterCropPad, .lower = lowerCenterCropPad, .handles = true});
 }

@@ -68,7 +68,8 @@ static Value addElements(ImplicitLocOpBuilder &n, Value x, Value y) {
 
 static FailureOr<SmallVector<Value>> lowerCol2Im(Operation *op, ValueRange operands, LinalgBuilder &b) {
   Value input = operands[0];
-  Type onnx = getElementType(op->getOperand(0)), compute = isa<StringType>(onnx) ? Type(b.getI64Type()) : scalar::getComputeType(onnx);
+  Type onnx = getElementType(op->getOperand(0)),
+       compute = isa<StringType>(onnx) ? Type(b.getI64Type()) : scalar::getComputeType(onnx);
   Sizes image = b.integerElements(op->getOperand(1)), block = b.integerElements(op->getOperand(2));
   int64_t rank = image.size();
   auto getList = [&](StringRef name, int64_t count, int64_t absent) {
@@ -98,7 +99,8 @@ static FailureOr<SmallVector<Value>> lowerCol2Im(Operation *op, ValueRange opera
   int64_t outer = 2 + rank, loops = outer + rank;
   Sizes sizes{b.dim(input, 0), channels};
   sizes.append(image.begin(), image.end());
-  Value init = b.fill(sizes, b.scalarInt(compute, 0)), shape = b.empty(block, b.getI1Type()); // Only tells the block's sizes.
+  Value init = b.fill(sizes, b.scalarInt(compute, 0)),
+        shape = b.empty(block, b.getI1Type()); // Only tells the block's sizes.
   SmallVector<utils::IteratorType> iterators(loops, utils::IteratorType::parallel);
   SmallVector<int64_t> reduced = llvm::to_vector(llvm::seq<int64_t>(outer, loops));
   for (int64_t i : reduced)
@@ -163,5 +165,5 @@ static FailureOr<SmallVector<Value>> lowerCol2Im(Operation *op, ValueRange opera
 }
 
 STRATA_SLICE(Col2Im) {
-  ops.add("Col2Im", {.verify = verifyCol2Im, .inferShapes = inferCol2Im, .lower = lowerCol2Im});
+  ops.add("Col2Im", {.verify = verifyCol2Im, .inferShapes = inferCol2Im, .lower = lowerCol2Im, .handles = true});
 }

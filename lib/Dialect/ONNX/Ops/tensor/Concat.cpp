@@ -95,5 +95,6 @@ STRATA_SLICE(Concat) {
                      .inferValues = concatValues,
                      .upgrade = upgradeConcat,
                      .downgrade = downgradePlainly,
-                     .lower = lowerConcat});
+                     .lower = lowerConcat,
+                     .handles = true});
 }

@@ -84,10 +84,12 @@ STRATA_SLICE(DepthToSpace) {
                            .inferShapes = inferDepthToSpace,
                            .upgrade = keepAttributes,
                            .downgrade = downgradeBlock,
-                           .lower = lowerDepthToSpace});
+                           .lower = lowerDepthToSpace,
+                           .handles = true});
   ops.add("SpaceToDepth", {.verify = verifyBlock,
                            .inferShapes = inferSpaceToDepth,
                            .upgrade = keepAttributes,
                            .downgrade = downgradeBlock,
-                           .lower = lowerSpaceToDepth});
+                           .lower = lowerSpaceToDepth,
+                           .handles = true});
 }

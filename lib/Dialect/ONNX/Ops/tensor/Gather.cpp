@@ -58,8 +58,9 @@ static FailureOr<SmallVector<Value>> lowerGather(Operation *op, ValueRange opera
   }
   Sizes sizes;
   for (int64_t i = 0; i < rank; ++i)
-    sizes.push_back(i < axis ? b.dim(data, i)
-                    : i < axis + added ? b.dim(indices, i - axis) : b.dim(data, i - added + 1));
+    sizes.push_back(i < axis           ? b.dim(data, i)
+                    : i < axis + added ? b.dim(indices, i - axis)
+                                       : b.dim(data, i - added + 1));
   Value init = b.empty(sizes, type.getElementType());
   SmallVector<AffineExpr> exprs;
   for (int64_t i = 0; i < added; ++i)
@@ -194,9 +195,15 @@ static LogicalResult downgradeGatherND(Operation *op, PatternRewriter &rewriter)
 }
 
 STRATA_SLICE(Gather) {
-  ops.add("Gather", {.inferShapes = inferGather, .inferValues = gatherValues,
-                     .downgrade = downgradeGather, .lower = lowerGather});
-  ops.add("GatherElements", {.inferShapes = inferGatherElements, .lower = lowerGatherElements});
-  ops.add("GatherND", {.inferShapes = inferGatherND, .upgrade = keepAttributes,
-                       .downgrade = downgradeGatherND, .lower = lowerGatherND});
+  ops.add("Gather", {.inferShapes = inferGather,
+                     .inferValues = gatherValues,
+                     .downgrade = downgradeGather,
+                     .lower = lowerGather,
+                     .handles = true});
+  ops.add("GatherElements", {.inferShapes = inferGatherElements, .lower = lowerGatherElements, .handles = true});
+  ops.add("GatherND", {.inferShapes = inferGatherND,
+                       .upgrade = keepAttributes,
+                       .downgrade = downgradeGatherND,
+                       .lower = lowerGatherND,
+                       .handles = true});
 }

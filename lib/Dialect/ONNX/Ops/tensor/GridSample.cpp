@@ -15,8 +15,8 @@ static LogicalResult verifyGridSample(Operation *op) {
   auto mode = op->getAttrOfType<StringAttr>("mode"), padding = op->getAttrOfType<StringAttr>("padding_mode");
   if (mode && mode.getValue() != (old ? "bilinear" : "linear") && mode.getValue() != (old ? "bicubic" : "cubic") &&
       mode.getValue() != "nearest")
-    return op->emitOpError("'mode' is '") << mode.getValue() << "', not "
-                                          << (old ? "bilinear, nearest or bicubic" : "linear, nearest or cubic");
+    return op->emitOpError("'mode' is '")
+           << mode.getValue() << "', not " << (old ? "bilinear, nearest or bicubic" : "linear, nearest or cubic");
   if (padding && padding.getValue() != "zeros" && padding.getValue() != "border" && padding.getValue() != "reflection")
     return op->emitOpError("'padding_mode' is '") << padding.getValue() << "', not zeros, border or reflection";
   return success();
@@ -162,15 +162,16 @@ static FailureOr<SmallVector<Value>> lowerGridSample(Operation *op, ValueRange o
   bool nearest = sample.getMode() == "nearest";
   if (!nearest && isa<StringType>(onnx))
     return op->emitOpError("cannot be compiled: mode ") << sample.getMode() << " on strings";
-  // Integers are interpolated in double precision and rounded towards zero; a bool is true where the result is not zero.
-  // The parts of complex numbers are interpolated one by one.
+  // Integers are interpolated in double precision and rounded towards zero; a bool is true where the result is not
+  // zero. The parts of complex numbers are interpolated one by one.
   auto complexType = dyn_cast<ComplexType>(seam);
   if (!isa<FloatType>(compute))
     compute = complexType ? complexType.getElementType() : Type(b.getF64Type());
   if (rank > (sample.getMode() == "cubic" ? 3 : 6))
     return op->emitOpError("cannot be compiled: mode ") << sample.getMode() << " in " << rank << " dimensions";
   b.checkEqual(sizes[0], gridSizes[0], "there are not as many grids as inputs");
-  b.checkEqual(gridSizes.back(), b.getIndexAttr(rank), "the grid does not have as many coordinates as spatial dimensions");
+  b.checkEqual(gridSizes.back(), b.getIndexAttr(rank),
+               "the grid does not have as many coordinates as spatial dimensions");
   SmallVector<Value> lengths;
   for (OpFoldResult size : ArrayRef(sizes).drop_front(2)) {
     b.check(b.compare(arith::CmpIPredicate::sgt, size, b.getIndexAttr(0)), "a spatial dimension is empty");
@@ -200,7 +201,9 @@ static FailureOr<SmallVector<Value>> lowerGridSample(Operation *op, ValueRange o
       Value sum;
       for (const Tap &tap : taps[i]) {
         position.push_back(tap.index);
-        Value both = !tap.inside ? inside : !inside ? tap.inside : n.create<arith::AndIOp>(inside, tap.inside).getResult();
+        Value both = !tap.inside ? inside
+                     : !inside   ? tap.inside
+                                 : n.create<arith::AndIOp>(inside, tap.inside).getResult();
         Value value = self(self, i + 1, both);
         position.pop_back();
         if (nearest)
@@ -232,5 +235,6 @@ STRATA_SLICE(GridSample) {
                          .inferShapes = inferGridSample,
                          .upgrade = upgradeGridSample,
                          .downgrade = downgradeGridSample,
-                         .lower = lowerGridSample});
+                         .lower = lowerGridSample,
+                         .handles = true});
 }

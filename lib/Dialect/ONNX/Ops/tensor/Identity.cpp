@@ -14,5 +14,6 @@ static FailureOr<SmallVector<Value>> lowerIdentity(Operation *, ValueRange opera
 }
 
 STRATA_SLICE(Identity) {
-  ops.add("Identity", {.inferShapes = inferIdentity, .inferValues = inferElements, .lower = lowerIdentity});
+  ops.add("Identity",
+          {.inferShapes = inferIdentity, .inferValues = inferElements, .lower = lowerIdentity, .handles = true});
 }

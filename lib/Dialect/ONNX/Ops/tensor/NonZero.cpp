@@ -122,6 +122,6 @@ static FailureOr<SmallVector<Value>> lowerCompress(Operation *op, ValueRange ope
 }
 
 STRATA_SLICE(NonZero) {
-  ops.add("NonZero", {.inferShapes = inferNonZero, .lower = lowerNonZero});
-  ops.add("Compress", {.inferShapes = inferCompress, .lower = lowerCompress});
+  ops.add("NonZero", {.inferShapes = inferNonZero, .lower = lowerNonZero, .handles = true});
+  ops.add("Compress", {.inferShapes = inferCompress, .lower = lowerCompress, .handles = true});
 }

@@ -104,6 +104,9 @@ static FailureOr<SmallVector<Value>> lowerOneHot(Operation *op, ValueRange opera
 }
 
 STRATA_SLICE(OneHot) {
-  ops.add("OneHot",
-          {.inferShapes = inferOneHot, .upgrade = upgradeOneHot, .downgrade = downgradeOneHot, .lower = lowerOneHot});
+  ops.add("OneHot", {.inferShapes = inferOneHot,
+                     .upgrade = upgradeOneHot,
+                     .downgrade = downgradeOneHot,
+                     .lower = lowerOneHot,
+                     .handles = true});
 }

@@ -68,8 +68,7 @@ static LogicalResult upgradePad(Operation *op, PatternRewriter &rewriter) {
     auto value = op->getAttrOfType<FloatAttr>("value");
     Type element = getElementType(inputs[0]);
     inputs.push_back(makeIntegers(rewriter, op->getLoc(), op->getAttrOfType<DenseI64ArrayAttr>("pads")));
-    inputs.push_back(
-        makeScalar(rewriter, op->getLoc(), element, value ? value.getValueAsDouble() : 0.0));
+    inputs.push_back(makeScalar(rewriter, op->getLoc(), element, value ? value.getValueAsDouble() : 0.0));
     replaceByNext(op, rewriter, inputs, {"pads", "value"});
   } else {
     inputs.resize(4);
@@ -108,7 +107,8 @@ static LogicalResult downgradePad(Operation *op, PatternRewriter &rewriter) {
     if (Value value = getFormalInput(op, 2)) {
       auto number = getFloats(getConstant(value));
       if (!number || number->size() != 1)
-        return refuseDowngrade(op) << "'constant_value' is a run-time input or no floating-point number, there an attribute";
+        return refuseDowngrade(op)
+               << "'constant_value' is a run-time input or no floating-point number, there an attribute";
       float rounded = number->front();
       if (rounded != number->front())
         return refuseDowngrade(op) << "'constant_value' is no float";
@@ -170,8 +170,8 @@ static FailureOr<SmallVector<Value>> lowerPad(Operation *op, ValueRange operands
       low[i] = getPad(i), high[i] = getPad(i + rank);
   } else {
     for (auto [k, axis] : llvm::enumerate(b.integerElements(onnxAxes))) {
-      OpFoldResult wrapped = b.select(b.compare(arith::CmpIPredicate::slt, axis, zero),
-                                      b.add(axis, b.getIndexAttr(rank)), axis);
+      OpFoldResult wrapped =
+          b.select(b.compare(arith::CmpIPredicate::slt, axis, zero), b.add(axis, b.getIndexAttr(rank)), axis);
       for (int64_t i = 0; i < rank; ++i) {
         Value here = b.compare(arith::CmpIPredicate::eq, wrapped, b.getIndexAttr(i));
         low[i] = b.select(here, getPad(k), low[i]);
@@ -194,7 +194,8 @@ static FailureOr<SmallVector<Value>> lowerPad(Operation *op, ValueRange operands
     crops |= !isConstantIntValue(before, 0) || !isConstantIntValue(after, 0);
     sizes[i] = b.sub(sizes[i], b.add(before, after));
     if (!getConstantIntValue(sizes[i]))
-      b.check(b.compare(arith::CmpIPredicate::sge, sizes[i], zero), "more is cropped than there is in dimension " + Twine(i));
+      b.check(b.compare(arith::CmpIPredicate::sge, sizes[i], zero),
+              "more is cropped than there is in dimension " + Twine(i));
     else if (*getConstantIntValue(sizes[i]) < 0)
       return op->emitOpError("cannot be compiled: it crops more than there is in dimension ") << i;
     offsets.push_back(before);
@@ -233,6 +234,10 @@ static FailureOr<SmallVector<Value>> lowerPad(Operation *op, ValueRange operands
 }
 
 STRATA_SLICE(Pad) {
-  ops.add("Pad", {.verify = verifyPad, .inferShapes = inferPad, .upgrade = upgradePad, .downgrade = downgradePad,
-                  .lower = lowerPad});
+  ops.add("Pad", {.verify = verifyPad,
+                  .inferShapes = inferPad,
+                  .upgrade = upgradePad,
+                  .downgrade = downgradePad,
+                  .lower = lowerPad,
+                  .handles = true});
 }

@@ -153,7 +153,8 @@ static FailureOr<SmallVector<Value>> lowerReshape(Operation *op, ValueRange oper
   std::optional<Shape> result = getShape(resultType);
   if (!cast<RankedTensorType>(op->getOperand(1).getType()).hasStaticShape())
     // The declared rank says how many elements there must be.
-    b.checkEqual(b.dim(operands[1], 0), b.getIndexAttr(resultType.getRank()), "the shape has another number of elements");
+    b.checkEqual(b.dim(operands[1], 0), b.getIndexAttr(resultType.getRank()),
+                 "the shape has another number of elements");
   ValueAnalysis::Values known = b.getAnalysis().get(op->getOperand(1));
   SmallVector<unsigned> unknown, inferred;
   for (unsigned i = 0; i < resultType.getRank(); ++i) {
@@ -198,7 +199,10 @@ static FailureOr<SmallVector<Value>> lowerReshape(Operation *op, ValueRange oper
 }
 
 STRATA_SLICE(Reshape) {
-  ops.add("Reshape", {.inferShapes = inferReshape, .inferValues = reshapeValues, .upgrade = upgradeReshape,
+  ops.add("Reshape", {.inferShapes = inferReshape,
+                      .inferValues = reshapeValues,
+                      .upgrade = upgradeReshape,
                       .downgrade = downgradeReshape,
-                      .lower = lowerReshape});
+                      .lower = lowerReshape,
+                      .handles = true});
 }

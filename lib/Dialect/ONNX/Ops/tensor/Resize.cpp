@@ -57,7 +57,8 @@ static LogicalResult inferResize(ShapeContext &c) {
     if (auto list = c.attr<DenseF32ArrayAttr>("scales"))
       scales.emplace(list.asArrayRef().begin(), list.asArrayRef().end());
     else if (auto height = c.attr<FloatAttr>("height_scale"))
-      scales = SmallVector<double>{1, 1, height.getValueAsDouble(), c.attr<FloatAttr>("width_scale").getValueAsDouble()};
+      scales =
+          SmallVector<double>{1, 1, height.getValueAsDouble(), c.attr<FloatAttr>("width_scale").getValueAsDouble()};
   } else if (isPresent(c.input(scalesInput(c)))) {
     scales = c.floats(scalesInput(c));
   }
@@ -111,7 +112,8 @@ static LogicalResult upgradeResize(Operation *op, PatternRewriter &rewriter) {
     replaceByVersion(op, rewriter, getNextVersion(op), {input(0), roi, input(1)}, attrs);
     return success();
   }
-  if (versioned.getSinceVersion() == 11 && string("coordinate_transformation_mode", "half_pixel") == "tf_half_pixel_for_nn") {
+  if (versioned.getSinceVersion() == 11 &&
+      string("coordinate_transformation_mode", "half_pixel") == "tf_half_pixel_for_nn") {
     if (string("mode", "nearest") != "nearest" || string("nearest_mode", "round_prefer_floor") != "floor")
       return op->emitOpError("cannot be upgraded to version 13: tf_half_pixel_for_nn is no longer there, and only the "
                              "nearest element rounded down has another name");
@@ -145,8 +147,8 @@ static LogicalResult upgradeUpsample(Operation *op, PatternRewriter &rewriter) {
     return success();
   }
   // The deprecated operator was renamed.
-  rewriter.replaceOp(op, createVersion(rewriter, loc, "Resize", 10, inputs, attributesWithout(op),
-                                         op->getResultTypes()));
+  rewriter.replaceOp(op,
+                     createVersion(rewriter, loc, "Resize", 10, inputs, attributesWithout(op), op->getResultTypes()));
   return success();
 }
 
@@ -166,11 +168,12 @@ static LogicalResult downgradeToScales(Operation *op, PatternRewriter &rewriter)
     return refuseDowngrade(op) << "it has only scales, and which way they round must be known";
   bool shrinks = llvm::any_of(*scales, [](double scale) { return scale < 1; });
   bool enlarges = llvm::any_of(*scales, [](double scale) { return scale > 1; });
-  if (mode == "nearest" && ((shrinks && enlarges) || string("nearest_mode", "round_prefer_floor") != (shrinks ? "ceil" : "floor")))
+  if (mode == "nearest" &&
+      ((shrinks && enlarges) || string("nearest_mode", "round_prefer_floor") != (shrinks ? "ceil" : "floor")))
     return refuseDowngrade(op) << "its nearest element is the one below to enlarge, and the one above to shrink";
-  return replaceByPrevious(op, rewriter, {op->getOperand(0), getFormalInput(op, 2)},
-                           {"coordinate_transformation_mode", "cubic_coeff_a", "exclude_outside", "extrapolation_value",
-                            "nearest_mode"});
+  return replaceByPrevious(
+      op, rewriter, {op->getOperand(0), getFormalInput(op, 2)},
+      {"coordinate_transformation_mode", "cubic_coeff_a", "exclude_outside", "extrapolation_value", "nearest_mode"});
 }
 
 static LogicalResult downgradeResize(Operation *op, PatternRewriter &rewriter) {
@@ -250,7 +253,8 @@ static Value toIndex(ImplicitLocOpBuilder &b, Value value) {
 }
 
 // The position of result element `o` (f64) in the input.
-static Value getPosition(ImplicitLocOpBuilder &b, const Settings &settings, const Axis &axis, Value o, Value from, Value to) {
+static Value getPosition(ImplicitLocOpBuilder &b, const Settings &settings, const Axis &axis, Value o, Value from,
+                         Value to) {
   Value half = f64Constant(b, 0.5), one = f64Constant(b, 1), zero = f64Constant(b, 0);
   auto add = [&](Value x, Value y) -> Value { return b.create<arith::AddFOp>(x, y); };
   auto sub = [&](Value x, Value y) -> Value { return b.create<arith::SubFOp>(x, y); };
@@ -320,7 +324,8 @@ static Value getWeight(ImplicitLocOpBuilder &b, const Settings &settings, Value 
 }
 
 // Resizes one axis of a tensor of a floating-point type by weighted taps.
-static Value interpolate(LinalgBuilder &b, const Settings &settings, const Axis &axis, Value data, Value extrapolation) {
+static Value interpolate(LinalgBuilder &b, const Settings &settings, const Axis &axis, Value data,
+                         Value extrapolation) {
   auto type = cast<RankedTensorType>(data.getType());
   int64_t rank = type.getRank();
   Type element = type.getElementType(), f64 = b.getF64Type();
@@ -356,25 +361,28 @@ static Value interpolate(LinalgBuilder &b, const Settings &settings, const Axis 
     return weight;
   });
   if (settings.antialias || settings.excludeOutside) {
-    Value sums = b.reduce(weights, {1}, true, f64Constant(b, 0), [](ImplicitLocOpBuilder &body, ValueRange args) -> Value {
-      return body.create<arith::AddFOp>(args[0], args[1]);
-    });
+    Value sums =
+        b.reduce(weights, {1}, true, f64Constant(b, 0), [](ImplicitLocOpBuilder &body, ValueRange args) -> Value {
+          return body.create<arith::AddFOp>(args[0], args[1]);
+        });
     weights = b.elementwise({weights, sums}, f64, [](ImplicitLocOpBuilder &body, ValueRange args) -> Value {
       return body.create<arith::DivFOp>(args[0], args[1]);
     });
   }
-  Value sources = b.generate({axis.to, taps}, b.getIndexType(), [&](ImplicitLocOpBuilder &body, ValueRange at) -> Value {
-    Value base = toIndex(body, baseOf(body, positionOf(body, at[0])));
-    Value source = body.create<arith::AddIOp>(base, body.create<arith::AddIOp>(at[1], firstTap));
-    return clampIndex(body, source, size);
-  });
+  Value sources =
+      b.generate({axis.to, taps}, b.getIndexType(), [&](ImplicitLocOpBuilder &body, ValueRange at) -> Value {
+        Value base = toIndex(body, baseOf(body, positionOf(body, at[0])));
+        Value source = body.create<arith::AddIOp>(base, body.create<arith::AddIOp>(at[1], firstTap));
+        return clampIndex(body, source, size);
+      });
 
   Sizes sizes = b.sizes(data);
   sizes[axis.dim] = axis.to;
   Value init = b.fill(sizes, b.scalar(element, 0));
   SmallVector<utils::IteratorType> iterators(rank, utils::IteratorType::parallel);
   iterators.push_back(utils::IteratorType::reduction);
-  AffineMap table = AffineMap::get(rank + 1, 0, {b.getAffineDimExpr(axis.dim), b.getAffineDimExpr(rank)}, b.getContext());
+  AffineMap table =
+      AffineMap::get(rank + 1, 0, {b.getAffineDimExpr(axis.dim), b.getAffineDimExpr(rank)}, b.getContext());
   AffineMap result = b.getMultiDimIdentityMap(rank + 1).dropResult(rank);
   auto sum = b.create<linalg::GenericOp>(
       init.getType(), ValueRange{weights, sources}, init, ArrayRef<AffineMap>{table, table, result}, iterators,
@@ -394,8 +402,9 @@ static Value interpolate(LinalgBuilder &b, const Settings &settings, const Axis 
   return b.elementwise(sum.getResult(0), element, [&](ImplicitLocOpBuilder &body, ValueRange args) -> Value {
     Value x = positionOf(body, body.create<linalg::IndexOp>(axis.dim));
     Value last = body.create<arith::SubFOp>(from, f64Constant(body, 1));
-    Value inside = body.create<arith::AndIOp>(body.create<arith::CmpFOp>(arith::CmpFPredicate::OGE, x, f64Constant(body, 0)),
-                                              body.create<arith::CmpFOp>(arith::CmpFPredicate::OLE, x, last));
+    Value inside =
+        body.create<arith::AndIOp>(body.create<arith::CmpFOp>(arith::CmpFPredicate::OGE, x, f64Constant(body, 0)),
+                                   body.create<arith::CmpFOp>(arith::CmpFPredicate::OLE, x, last));
     return body.create<arith::SelectOp>(inside, args[0], extrapolation);
   });
 }
@@ -405,8 +414,11 @@ static FailureOr<SmallVector<Value>> lowerResize(Operation *op, ValueRange opera
   Value data = operands[0];
   auto type = cast<RankedTensorType>(data.getType());
   int64_t rank = type.getRank();
-  Settings settings{resize.getCoordinateTransformationMode(), resize.getMode(), resize.getNearestMode(),
-                    resize.getAntialias() != 0, resize.getExcludeOutside() != 0,
+  Settings settings{resize.getCoordinateTransformationMode(),
+                    resize.getMode(),
+                    resize.getNearestMode(),
+                    resize.getAntialias() != 0,
+                    resize.getExcludeOutside() != 0,
                     resize.getCubicCoeffA().convertToDouble()};
   if (settings.mode != "nearest" && settings.mode != "linear" && settings.mode != "cubic")
     return op->emitOpError("has the unknown mode '") << settings.mode << "'";
@@ -424,7 +436,8 @@ static FailureOr<SmallVector<Value>> lowerResize(Operation *op, ValueRange opera
   Value sizes = isPresent(b.onnxOperand(3)) ? b.operand(3) : Value();
   if (!scales == !sizes)
     return op->emitOpError("needs either scales or sizes");
-  b.checkEqual(b.dim(scales ? scales : sizes, 0), b.getIndexAttr(axes.size()), "there is not one scale (size) per axis");
+  b.checkEqual(b.dim(scales ? scales : sizes, 0), b.getIndexAttr(axes.size()),
+               "there is not one scale (size) per axis");
   std::optional<Shape> shape = getShape(op->getResult(0).getType());
   auto floatElement = [&](Value tensor, int64_t i) -> Value {
     Value element = b.createOrFold<tensor::ExtractOp>(tensor, ValueRange{b.index(i)});
@@ -442,9 +455,11 @@ static FailureOr<SmallVector<Value>> lowerResize(Operation *op, ValueRange opera
     if (scales) {
       axis.scale = known ? f64Constant(b, (*known)[k]) : floatElement(scales, k);
       std::optional<OpFoldResult> size = b.knownSize((*shape)[dim]);
-      axis.to = size ? *size : OpFoldResult(toIndex(b, b.create<math::FloorOp>(b.create<arith::MulFOp>(axis.scale, from))));
+      axis.to =
+          size ? *size : OpFoldResult(toIndex(b, b.create<math::FloorOp>(b.create<arith::MulFOp>(axis.scale, from))));
       if (!known)
-        b.check(b.create<arith::CmpFOp>(arith::CmpFPredicate::OGT, axis.scale, f64Constant(b, 0)), "a scale is not positive");
+        b.check(b.create<arith::CmpFOp>(arith::CmpFPredicate::OGT, axis.scale, f64Constant(b, 0)),
+                "a scale is not positive");
     } else {
       ValueAnalysis::Values values = b.getAnalysis().get(b.onnxOperand(3));
       std::optional<OpFoldResult> size = values ? b.knownSize((*values)[k]) : std::nullopt;
@@ -470,7 +485,8 @@ static FailureOr<SmallVector<Value>> lowerResize(Operation *op, ValueRange opera
   if (crops) {
     if (!isPresent(b.onnxOperand(1)))
       return op->emitOpError("needs a region of interest for tf_crop_and_resize");
-    b.checkEqual(b.dim(b.operand(1), 0), b.getIndexAttr(2 * axes.size()), "the region does not have two elements per axis");
+    b.checkEqual(b.dim(b.operand(1), 0), b.getIndexAttr(2 * axes.size()),
+                 "the region does not have two elements per axis");
     for (auto [k, axis] : llvm::enumerate(list)) {
       axis.start = floatElement(b.operand(1), k);
       axis.end = floatElement(b.operand(1), k + axes.size());
@@ -508,7 +524,8 @@ static FailureOr<SmallVector<Value>> lowerResize(Operation *op, ValueRange opera
     Type element = type.getElementType();
     Value text; // the extrapolation value as Cast writes it
     if (crops && isa<StringType>(onnx))
-      text = callRuntime(b, "strata_rt_string_from_float", {f64Constant(b, outside), dtypeOf(b, b.getF32Type())}, b.getI64Type());
+      text = callRuntime(b, "strata_rt_string_from_float", {f64Constant(b, outside), dtypeOf(b, b.getF32Type())},
+                         b.getI64Type());
     return SmallVector<Value>{b.generate(result, element, [&](ImplicitLocOpBuilder &body, ValueRange at) -> Value {
       SmallVector<Value> source(at);
       Value inside;
@@ -528,7 +545,8 @@ static FailureOr<SmallVector<Value>> lowerResize(Operation *op, ValueRange opera
       Value other = text;
       if (auto complexType = dyn_cast<ComplexType>(element)) {
         Type part = complexType.getElementType();
-        other = body.create<complex::CreateOp>(complexType, constantFloat(body, part, outside), constantFloat(body, part, 0));
+        other = body.create<complex::CreateOp>(complexType, constantFloat(body, part, outside),
+                                               constantFloat(body, part, 0));
       } else if (!other) {
         other = scalar::convert(body, f64Constant(body, outside), body.getF64Type(), onnx);
       }
@@ -553,7 +571,8 @@ static FailureOr<SmallVector<Value>> lowerResize(Operation *op, ValueRange opera
     })};
   }
 
-  // Integers are interpolated in double precision and rounded towards zero; a bool is true where the result is not zero.
+  // Integers are interpolated in double precision and rounded towards zero; a bool is true where the result is not
+  // zero.
   Type compute = isa<FloatType>(onnx) && !onnx.isF64() ? b.getF32Type() : Type(f64);
   Value current = data;
   if (type.getElementType() != compute)
@@ -570,6 +589,10 @@ static FailureOr<SmallVector<Value>> lowerResize(Operation *op, ValueRange opera
 }
 
 STRATA_SLICE(Resize) {
-  ops.add("Resize", {.inferShapes = inferResize, .upgrade = upgradeResize, .downgrade = downgradeResize, .lower = lowerResize});
+  ops.add("Resize", {.inferShapes = inferResize,
+                     .upgrade = upgradeResize,
+                     .downgrade = downgradeResize,
+                     .lower = lowerResize,
+                     .handles = true});
   ops.add("Upsample", {.inferShapes = inferResize, .upgrade = upgradeUpsample, .downgrade = downgradeUpsample});
 }

@@ -45,7 +45,8 @@ static FailureOr<SmallVector<Value>> lowerReverse(Operation *op, ValueRange oper
   b.check(b.extractScalar(ok), "a sequence is longer than the time axis");
   Type element = getElementType(data);
   return SmallVector<Value>{b.generate(sizes, element, [&](ImplicitLocOpBuilder &body, ValueRange at) -> Value {
-    Value length = body.create<arith::IndexCastOp>(body.getIndexType(), body.create<tensor::ExtractOp>(lengths, at[batch]));
+    Value length =
+        body.create<arith::IndexCastOp>(body.getIndexType(), body.create<tensor::ExtractOp>(lengths, at[batch]));
     Value inside = body.create<arith::CmpIOp>(arith::CmpIPredicate::slt, at[time], length);
     Value last = body.create<arith::SubIOp>(length, body.create<arith::ConstantIndexOp>(1));
     SmallVector<Value> source(at);
@@ -55,5 +56,6 @@ static FailureOr<SmallVector<Value>> lowerReverse(Operation *op, ValueRange oper
 }
 
 STRATA_SLICE(ReverseSequence) {
-  ops.add("ReverseSequence", {.verify = verifyReverse, .inferShapes = inferReverse, .lower = lowerReverse});
+  ops.add("ReverseSequence",
+          {.verify = verifyReverse, .inferShapes = inferReverse, .lower = lowerReverse, .handles = true});
 }

@@ -47,9 +47,11 @@ static FailureOr<Value> combine(ImplicitLocOpBuilder &b, StringRef reduction, Va
   else if (reduction == "mul")
     result = b.create<arith::MulIOp>(x, y);
   else if (scalar::isUnsigned(onnx))
-    result = reduction == "max" ? b.create<arith::MaxUIOp>(x, y).getResult() : b.create<arith::MinUIOp>(x, y).getResult();
+    result =
+        reduction == "max" ? b.create<arith::MaxUIOp>(x, y).getResult() : b.create<arith::MinUIOp>(x, y).getResult();
   else
-    result = reduction == "max" ? b.create<arith::MaxSIOp>(x, y).getResult() : b.create<arith::MinSIOp>(x, y).getResult();
+    result =
+        reduction == "max" ? b.create<arith::MaxSIOp>(x, y).getResult() : b.create<arith::MinSIOp>(x, y).getResult();
   return scalar::encode(b, result, onnx);
 }
 
@@ -91,7 +93,8 @@ static FailureOr<SmallVector<Value>> lowerScatterElements(Operation *op, ValueRa
   axis = axis < 0 ? axis + rank : axis;
   indexing::checkRange(b, indices, b.dim(data, axis), op->getOperand(1), "an index is out of range");
   for (int64_t i = 0; i < rank; ++i) {
-    b.checkEqual(b.dim(indices, i), b.dim(updates, i), "the indices' and updates' sizes differ in dimension " + Twine(i));
+    b.checkEqual(b.dim(indices, i), b.dim(updates, i),
+                 "the indices' and updates' sizes differ in dimension " + Twine(i));
     if (i != axis && !isEqualConstantIntOrValue(b.dim(indices, i), b.dim(data, i)))
       b.check(b.compare(arith::CmpIPredicate::sle, b.dim(indices, i), b.dim(data, i)),
               "the indices have more elements than the data in dimension " + Twine(i));
@@ -140,9 +143,11 @@ static FailureOr<SmallVector<Value>> lowerScatterND(Operation *op, ValueRange op
   auto type = cast<RankedTensorType>(data.getType());
   int64_t rank = type.getRank(), outer = getRank(indices) - 1;
   int64_t depth = outer + rank - getRank(updates);
-  b.checkEqual(b.dim(indices, outer), b.getIndexAttr(depth), "the index tuples do not have the size that the updates tell");
+  b.checkEqual(b.dim(indices, outer), b.getIndexAttr(depth),
+               "the index tuples do not have the size that the updates tell");
   for (int64_t i = 0; i < outer; ++i)
-    b.checkEqual(b.dim(indices, i), b.dim(updates, i), "the indices' and updates' sizes differ in dimension " + Twine(i));
+    b.checkEqual(b.dim(indices, i), b.dim(updates, i),
+                 "the indices' and updates' sizes differ in dimension " + Twine(i));
   for (int64_t i = depth; i < rank; ++i)
     b.checkEqual(b.dim(data, i), b.dim(updates, outer + i - depth), "the data's and updates' sizes differ");
   SmallVector<Value> limits;
@@ -200,9 +205,9 @@ static FailureOr<SmallVector<Value>> lowerScatterND(Operation *op, ValueRange op
 
 // The deprecated operator was renamed.
 static LogicalResult toScatterElements(Operation *op, PatternRewriter &rewriter) {
-  rewriter.replaceOp(op, createVersion(rewriter, op->getLoc(), "ScatterElements", 11,
-                                         SmallVector<Value>(op->getOperands()), attributesWithout(op),
-                                         op->getResultTypes()));
+  rewriter.replaceOp(op,
+                     createVersion(rewriter, op->getLoc(), "ScatterElements", 11, SmallVector<Value>(op->getOperands()),
+                                   attributesWithout(op), op->getResultTypes()));
   return success();
 }
 
@@ -233,9 +238,18 @@ static LogicalResult downgradeReduction(Operation *op, PatternRewriter &rewriter
 }
 
 STRATA_SLICE(Scatter) {
-  ops.add("Scatter", {.inferShapes = inferScatterElements, .upgrade = toScatterElements, .lower = lowerScatter});
-  ops.add("ScatterElements", {.verify = verifyReduction, .inferShapes = inferScatterElements,
-                              .upgrade = keepAttributes, .downgrade = downgradeReduction, .lower = lowerScatterElements});
-  ops.add("ScatterND", {.verify = verifyReduction, .inferShapes = inferScatterND, .upgrade = keepAttributes, .downgrade = downgradeReduction,
-                        .lower = lowerScatterND});
+  ops.add("Scatter",
+          {.inferShapes = inferScatterElements, .upgrade = toScatterElements, .lower = lowerScatter, .handles = true});
+  ops.add("ScatterElements", {.verify = verifyReduction,
+                              .inferShapes = inferScatterElements,
+                              .upgrade = keepAttributes,
+                              .downgrade = downgradeReduction,
+                              .lower = lowerScatterElements,
+                              .handles = true});
+  ops.add("ScatterND", {.verify = verifyReduction,
+                        .inferShapes = inferScatterND,
+                        .upgrade = keepAttributes,
+                        .downgrade = downgradeReduction,
+                        .lower = lowerScatterND,
+                        .handles = true});
 }

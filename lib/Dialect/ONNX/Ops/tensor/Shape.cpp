@@ -67,6 +67,7 @@ STRATA_SLICE(Shape) {
                     .inferValues = shapeValues,
                     .upgrade = keepAttributes,
                     .downgrade = downgradeShape,
-                    .lower = lowerShape});
-  ops.add("Size", {.inferShapes = inferSize, .inferValues = sizeValues, .lower = lowerSize});
+                    .lower = lowerShape,
+                    .handles = true});
+  ops.add("Size", {.inferShapes = inferSize, .inferValues = sizeValues, .lower = lowerSize, .handles = true});
 }

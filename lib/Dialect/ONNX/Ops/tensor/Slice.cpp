@@ -152,9 +152,9 @@ static LogicalResult downgradeSlice(Operation *op, PatternRewriter &rewriter) {
     Value positive = axesInput;
     if (axesInput && getElementTypeOrSelf(axesInput.getType()).isInteger(64))
       positive = makeIntegers(rewriter, op->getLoc(), axes);
-    return replaceByPrevious(op, rewriter,
-                             {op->getOperand(0), getFormalInput(op, 1), getFormalInput(op, 2), positive,
-                              getFormalInput(op, 4)});
+    return replaceByPrevious(
+        op, rewriter,
+        {op->getOperand(0), getFormalInput(op, 1), getFormalInput(op, 2), positive, getFormalInput(op, 4)});
   }
   auto starts = requireIntegers(op, 1), ends = requireIntegers(op, 2);
   if (failed(starts) || failed(ends))
@@ -192,7 +192,8 @@ struct AxisPart {
 };
 } // namespace
 
-static AxisPart lowerRange(LinalgBuilder &b, OpFoldResult start, OpFoldResult end, OpFoldResult step, OpFoldResult size) {
+static AxisPart lowerRange(LinalgBuilder &b, OpFoldResult start, OpFoldResult end, OpFoldResult step,
+                           OpFoldResult size) {
   std::optional<int64_t> s = getConstantIntValue(start), e = getConstantIntValue(end), t = getConstantIntValue(step),
                          d = getConstantIntValue(size);
   if (s && e && t && d) {
@@ -206,8 +207,9 @@ static AxisPart lowerRange(LinalgBuilder &b, OpFoldResult start, OpFoldResult en
   auto forward = [&]() -> AxisPart {
     std::optional<int64_t> known = getConstantIntValue(start);
     OpFoldResult from = known == 0 ? zero : clamp(wrap(b, start, size), zero, size);
-    OpFoldResult to = e && *e == INT64_MAX ? size
-                      : isEqualConstantIntOrValue(end, size) ? size : clamp(wrap(b, end, size), zero, size);
+    OpFoldResult to = e && *e == INT64_MAX                   ? size
+                      : isEqualConstantIntOrValue(end, size) ? size
+                                                             : clamp(wrap(b, end, size), zero, size);
     if (known == 0 && t == 1)
       return {from, to, step};
     return {from, b.maximum(b.ceilDiv(b.sub(to, from), step), zero), step};
@@ -215,8 +217,8 @@ static AxisPart lowerRange(LinalgBuilder &b, OpFoldResult start, OpFoldResult en
   auto backward = [&](OpFoldResult magnitude) -> AxisPart {
     OpFoldResult from = clamp(wrap(b, start, size), zero, b.maximum(last, zero));
     // INT64_MIN and the like stay below any dimension: -1 after clamping.
-    OpFoldResult to = e && *e < -INT32_MAX ? OpFoldResult(b.getIndexAttr(-1))
-                                           : clamp(wrap(b, end, size), b.getIndexAttr(-1), last);
+    OpFoldResult to =
+        e && *e < -INT32_MAX ? OpFoldResult(b.getIndexAttr(-1)) : clamp(wrap(b, end, size), b.getIndexAttr(-1), last);
     return {from, b.maximum(b.ceilDiv(b.sub(from, to), magnitude), zero), step};
   };
   if (t && *t > 0)
@@ -304,13 +306,17 @@ static FailureOr<SmallVector<Value>> lowerSlice(Operation *op, ValueRange operan
   return SmallVector<Value>{b.generate(counts, element, [&](ImplicitLocOpBuilder &nested, ValueRange indices) -> Value {
     SmallVector<Value> source;
     for (int64_t i = 0; i < rank; ++i)
-      source.push_back(nested.createOrFold<arith::AddIOp>(
-          first[i], nested.createOrFold<arith::MulIOp>(indices[i], step[i])));
+      source.push_back(
+          nested.createOrFold<arith::AddIOp>(first[i], nested.createOrFold<arith::MulIOp>(indices[i], step[i])));
     return nested.create<tensor::ExtractOp>(data, source);
   })};
 }
 
 STRATA_SLICE(Slice) {
-  ops.add("Slice", {.inferShapes = inferSlice, .inferValues = sliceValues, .upgrade = upgradeSlice, .downgrade = downgradeSlice,
-                    .lower = lowerSlice});
+  ops.add("Slice", {.inferShapes = inferSlice,
+                    .inferValues = sliceValues,
+                    .upgrade = upgradeSlice,
+                    .downgrade = downgradeSlice,
+                    .lower = lowerSlice,
+                    .handles = true});
 }

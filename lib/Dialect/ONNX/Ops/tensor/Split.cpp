@@ -171,5 +171,6 @@ STRATA_SLICE(Split) {
                     .inferValues = splitValues,
                     .upgrade = upgradeSplit,
                     .downgrade = downgradeSplit,
-                    .lower = lowerSplit});
+                    .lower = lowerSplit,
+                    .handles = true});
 }

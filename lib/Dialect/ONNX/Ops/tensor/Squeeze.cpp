@@ -201,10 +201,12 @@ STRATA_SLICE(Squeeze) {
                       .inferValues = sameValues,
                       .upgrade = upgradeAxes,
                       .downgrade = downgradeAxes,
-                      .lower = lowerSqueeze});
+                      .lower = lowerSqueeze,
+                      .handles = true});
   ops.add("Unsqueeze", {.inferShapes = inferUnsqueeze,
                         .inferValues = sameValues,
                         .upgrade = upgradeAxes,
                         .downgrade = downgradeAxes,
-                        .lower = lowerUnsqueeze});
+                        .lower = lowerUnsqueeze,
+                        .handles = true});
 }

@@ -72,8 +72,9 @@ static FailureOr<SmallVector<Value>> lowerTensorScatter(Operation *op, ValueRang
     SmallVector<Value> at;
     for (int64_t i = 0; i < rank; ++i)
       at.push_back(body.create<linalg::IndexOp>(i));
-    Value start = starts ? body.create<arith::IndexCastOp>(body.getIndexType(), body.create<tensor::ExtractOp>(starts, at[0]))
-                         : zero;
+    Value start =
+        starts ? body.create<arith::IndexCastOp>(body.getIndexType(), body.create<tensor::ExtractOp>(starts, at[0]))
+               : zero;
     if (circular)
       start = body.create<arith::RemUIOp>(start, length);
     Value offset = body.create<arith::SubIOp>(at[axis], start);
@@ -87,5 +88,7 @@ static FailureOr<SmallVector<Value>> lowerTensorScatter(Operation *op, ValueRang
 }
 
 STRATA_SLICE(TensorScatter) {
-  ops.add("TensorScatter", {.verify = verifyTensorScatter, .inferShapes = inferTensorScatter, .lower = lowerTensorScatter});
+  ops.add(
+      "TensorScatter",
+      {.verify = verifyTensorScatter, .inferShapes = inferTensorScatter, .lower = lowerTensorScatter, .handles = true});
 }

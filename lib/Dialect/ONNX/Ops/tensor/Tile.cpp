@@ -54,8 +54,9 @@ static Value makeInteger(RewriterBase &rewriter, Location loc, Value value) {
   int64_t kind = onnx::getDataType(*onnx::getElementKind(type.getElementType()));
   auto to = rewriter.getNamedAttr("to", rewriter.getI64IntegerAttr(kind));
   Value one = makeIntegers(rewriter, loc, 1);
-  value = createVersion(rewriter, loc, "Reshape", 5, {value, one}, {}, type.clone(getElementTypeOrSelf(value.getType())))
-              ->getResult(0);
+  value =
+      createVersion(rewriter, loc, "Reshape", 5, {value, one}, {}, type.clone(getElementTypeOrSelf(value.getType())))
+          ->getResult(0);
   return createVersion(rewriter, loc, "Cast", 6, value, to, type)->getResult(0);
 }
 
@@ -77,10 +78,10 @@ static LogicalResult upgradeTile(Operation *op, PatternRewriter &rewriter) {
   // Ones, and the tiles at the axis: an axis that is none is an error of the run.
   auto list = RankedTensorType::get({rank}, rewriter.getI64Type());
   Value ones = makeIntegers(rewriter, loc, numbers), at = makeInteger(rewriter, loc, op->getOperand(2));
-  Value repeats = createVersion(rewriter, loc, "ScatterElements", 11,
-                                {ones, at, makeInteger(rewriter, loc, op->getOperand(1))},
-                                rewriter.getNamedAttr("axis", rewriter.getI64IntegerAttr(0)), list)
-                      ->getResult(0);
+  Value repeats =
+      createVersion(rewriter, loc, "ScatterElements", 11, {ones, at, makeInteger(rewriter, loc, op->getOperand(1))},
+                    rewriter.getNamedAttr("axis", rewriter.getI64IntegerAttr(0)), list)
+          ->getResult(0);
   replaceByNext(op, rewriter, {op->getOperand(0), repeats});
   return success();
 }
@@ -151,5 +152,6 @@ STRATA_SLICE(Tile) {
                    .inferValues = tileValues,
                    .upgrade = upgradeTile,
                    .downgrade = downgradeTile,
-                   .lower = lowerTile});
+                   .lower = lowerTile,
+                   .handles = true});
 }

@@ -49,6 +49,9 @@ static FailureOr<SmallVector<Value>> lowerTranspose(Operation *op, ValueRange op
 }
 
 STRATA_SLICE(Transpose) {
-  ops.add("Transpose", {.verify = verifyTranspose, .inferShapes = inferTranspose, .inferValues = transposeValues,
-                        .lower = lowerTranspose});
+  ops.add("Transpose", {.verify = verifyTranspose,
+                        .inferShapes = inferTranspose,
+                        .inferValues = transposeValues,
+                        .lower = lowerTranspose,
+                        .handles = true});
 }

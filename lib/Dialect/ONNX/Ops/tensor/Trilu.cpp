@@ -32,4 +32,4 @@ static FailureOr<SmallVector<Value>> lowerTrilu(Operation *op, ValueRange operan
       })};
 }
 
-STRATA_SLICE(Trilu) { ops.add("Trilu", {.inferShapes = inferTrilu, .lower = lowerTrilu}); }
+STRATA_SLICE(Trilu) { ops.add("Trilu", {.inferShapes = inferTrilu, .lower = lowerTrilu, .handles = true}); }

@@ -192,4 +192,4 @@ static FailureOr<SmallVector<Value>> lowerUnique(Operation *op, ValueRange opera
   return results;
 }
 
-STRATA_SLICE(Unique) { ops.add("Unique", {.inferShapes = inferUnique, .lower = lowerUnique}); }
+STRATA_SLICE(Unique) { ops.add("Unique", {.inferShapes = inferUnique, .lower = lowerUnique, .handles = true}); }

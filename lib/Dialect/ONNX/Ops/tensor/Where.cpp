@@ -19,5 +19,5 @@ static FailureOr<SmallVector<Value>> lowerWhere(Operation *op, ValueRange operan
 }
 
 STRATA_SLICE(Where) {
-  ops.add("Where", {.inferShapes = inferBroadcast, .inferValues = inferElements, .lower = lowerWhere});
+  ops.add("Where", {.inferShapes = inferBroadcast, .inferValues = inferElements, .lower = lowerWhere, .handles = true});
 }

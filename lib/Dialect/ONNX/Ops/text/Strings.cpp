@@ -22,8 +22,8 @@ static FailureOr<SmallVector<Value>> lowerConcat(Operation *, ValueRange operand
 static LogicalResult verifyRegex(Operation *op) {
   auto pattern = op->getAttrOfType<StringAttr>("pattern");
   if (RE2 regex(pattern ? pattern.getValue().str() : "", RE2::Quiet); !regex.ok())
-    return op->emitOpError("attribute 'pattern' is '") << pattern.getValue() << "', which is not a regular expression: "
-                                                       << regex.error();
+    return op->emitOpError("attribute 'pattern' is '")
+           << pattern.getValue() << "', which is not a regular expression: " << regex.error();
   return success();
 }
 
@@ -166,8 +166,10 @@ static FailureOr<SmallVector<Value>> lowerSplit(Operation *op, ValueRange operan
 }
 
 STRATA_SLICE(Strings) {
-  ops.add("StringConcat", {.inferShapes = inferBroadcast, .lower = lowerConcat});
-  ops.add("RegexFullMatch", {.verify = verifyRegex, .inferShapes = inferSameShape, .lower = lowerRegex});
-  ops.add("StringNormalizer", {.verify = verifyNormalizer, .inferShapes = inferNormalizer, .lower = lowerNormalizer});
-  ops.add("StringSplit", {.inferShapes = inferSplit, .lower = lowerSplit});
+  ops.add("StringConcat", {.inferShapes = inferBroadcast, .lower = lowerConcat, .handles = true});
+  ops.add("RegexFullMatch",
+          {.verify = verifyRegex, .inferShapes = inferSameShape, .lower = lowerRegex, .handles = true});
+  ops.add("StringNormalizer",
+          {.verify = verifyNormalizer, .inferShapes = inferNormalizer, .lower = lowerNormalizer, .handles = true});
+  ops.add("StringSplit", {.inferShapes = inferSplit, .lower = lowerSplit, .handles = true});
 }

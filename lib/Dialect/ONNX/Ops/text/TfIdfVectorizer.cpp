@@ -40,8 +40,8 @@ static LogicalResult verifyTfIdf(Operation *op) {
   int64_t size = strings ? strings.size() : numbers.size(), grams = 0;
   ArrayRef<int64_t> counts = integers(op, "ngram_counts"), indexes = integers(op, "ngram_indexes");
   if (static_cast<int64_t>(counts.size()) < most)
-    return op->emitOpError("ngram_counts has ") << counts.size() << " lengths of n-grams, at least " << most
-                                                << " are needed";
+    return op->emitOpError("ngram_counts has ")
+           << counts.size() << " lengths of n-grams, at least " << most << " are needed";
   for (auto [i, start] : llvm::enumerate(counts)) {
     int64_t end = i + 1 < counts.size() ? counts[i + 1] : size, length = i + 1;
     if (start < 0 || start > end || end > size || (end - start) % length)
@@ -95,7 +95,8 @@ static FailureOr<SmallVector<Value>> lowerTfIdf(Operation *op, ValueRange operan
     ids = mapElements(b, ids, i64, [&](ValueRange x) { return search.find(b, x[0]); });
   } else {
     Type from = getElementType(op->getOperand(0));
-    ids = b.elementwise(ids, i64, [&](ImplicitLocOpBuilder &n, ValueRange x) { return scalar::convert(n, x[0], from, i64); });
+    ids = b.elementwise(ids, i64,
+                        [&](ImplicitLocOpBuilder &n, ValueRange x) { return scalar::convert(n, x[0], from, i64); });
   }
   int64_t rank = getRank(ids);
   if (rank == 1)
@@ -104,8 +105,8 @@ static FailureOr<SmallVector<Value>> lowerTfIdf(Operation *op, ValueRange operan
     SmallVector<int64_t> some(values);
     if (some.empty())
       some.push_back(0);
-    return b.constant(DenseIntElementsAttr::get(
-        RankedTensorType::get({static_cast<int64_t>(some.size())}, i64), ArrayRef<int64_t>(some)));
+    return b.constant(DenseIntElementsAttr::get(RankedTensorType::get({static_cast<int64_t>(some.size())}, i64),
+                                                ArrayRef<int64_t>(some)));
   };
   SmallVector<int64_t> starts(integers(op, "ngram_counts")), indexes(integers(op, "ngram_indexes"));
   starts.push_back(pool.size());
@@ -122,7 +123,10 @@ static FailureOr<SmallVector<Value>> lowerTfIdf(Operation *op, ValueRange operan
   callRuntime(b, "strata_rt_tfidf",
               {ids, constant(pool), constant(starts), constant(indexes), scale, number(integer(op, "min_gram_length")),
                number(integer(op, "max_gram_length")), number(integer(op, "max_skip_count")),
-               number(mode == "TF" ? 0 : mode == "IDF" ? 1 : 2), buffer});
+               number(mode == "TF"    ? 0
+                      : mode == "IDF" ? 1
+                                      : 2),
+               buffer});
   Value result = bufferToTensor(b, buffer);
   if (rank == 1)
     result = b.squeeze(result, {0});
@@ -130,5 +134,5 @@ static FailureOr<SmallVector<Value>> lowerTfIdf(Operation *op, ValueRange operan
 }
 
 STRATA_SLICE(TfIdfVectorizer) {
-  ops.add("TfIdfVectorizer", {.verify = verifyTfIdf, .inferShapes = inferTfIdf, .lower = lowerTfIdf});
+  ops.add("TfIdfVectorizer", {.verify = verifyTfIdf, .inferShapes = inferTfIdf, .lower = lowerTfIdf, .handles = true});
 }
