@@ -136,6 +136,17 @@ def host_and_device(dtype):
     return proto, [x], np.sort(np.abs(wide(x)))[::-1][:4]
 
 
+def error_of(got, want, dtype):
+    """The largest error, beside the largest element where that is more than one; of integers, how many differ."""
+    if dtype not in TOLERANCE:
+        return int((got != want.astype(got.dtype)).sum())
+    return float(np.abs(got.astype(np.float64) - want).max() / max(1.0, np.abs(want).max()))
+
+
+def tolerance_of(want, dtype):
+    return TOLERANCE.get(dtype, 0) * max(1, np.sqrt(want.size) / 50)
+
+
 ALL, FLOAT = list(TYPES), list(FLOATS)
 MATRIX = ["float", "double", "float16", "bfloat16", "int32", "uint32", "int64", "uint64"]
 FAMILIES = {

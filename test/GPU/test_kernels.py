@@ -8,7 +8,7 @@ import pytest
 import strata
 from support.emulator import use_emulator
 
-from GPU.families import FAMILIES, TOLERANCE, TYPES, model, tensor
+from GPU.families import FAMILIES, TYPES, error_of, model, tensor, tolerance_of
 
 CASES = [pytest.param(family, dtype, id=f"{family.__name__}-{dtype}")
          for family, dtypes in FAMILIES.items() for dtype in dtypes]  # fmt: skip
@@ -19,12 +19,9 @@ def compile_for_gpu(proto):
 
 
 def check(got, want, dtype):
-    if dtype not in TOLERANCE:
-        np.testing.assert_array_equal(got, want.astype(got.dtype))
-        return
-    scale = max(1.0, np.abs(want).max())
-    error = np.abs(got.astype(np.float64) - want).max() / scale
-    assert error <= TOLERANCE[dtype] * max(1, np.sqrt(want.size) / 50), f"largest error {error:.2e}"
+    assert got.shape == want.shape
+    error = error_of(got, want, dtype)
+    assert error <= tolerance_of(want, dtype), f"largest error {error:.2e}"
 
 
 @pytest.mark.parametrize("family, dtype", CASES)

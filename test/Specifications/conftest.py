@@ -6,6 +6,8 @@ there come from the schemas of the onnx package and, for the operators that ONNX
 the whole folder is run, a cell without a proof fails the run.
 """
 
+import functools
+import os
 import sys
 from collections import defaultdict
 from pathlib import Path
@@ -116,6 +118,15 @@ class Table:
 
 
 table = Table()
+
+
+def pytest_configure(config):
+    """With STRATA_TEST_GPU=1, whatever the tests compile in their own process runs on a GPU, or the emulated one."""
+    if os.environ.get("STRATA_TEST_GPU"):
+        import strata
+        from support.emulator import use_emulator
+
+        strata.compile = functools.partial(strata.compile, gpu="cuda", gpu_format=use_emulator())
 
 
 def pytest_collection_finish(session):
