@@ -1,5 +1,6 @@
 //===- NestPlan.cpp - which loops are lanes and rows ----------------------===//
 #include "NestPlan.h"
+#include "BodyLoads.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Math/IR/Math.h"
@@ -14,7 +15,7 @@ static constexpr int64_t smallWeightsBytes = 512 << 10;
 static bool isVectorizable(Operation &op) {
   if (isa<arith::ConstantOp, linalg::IndexOp, linalg::YieldOp>(op))
     return true;
-  if (op.getNumRegions() || !OpTrait::hasElementwiseMappableTraits(&op))
+  if (op.getNumRegions() || !(isa<memref::LoadOp>(op) || OpTrait::hasElementwiseMappableTraits(&op)))
     return false;
   return llvm::all_of(op.getResultTypes(), [](Type type) { return type.isIntOrIndexOrFloat(); });
 }
@@ -59,7 +60,7 @@ static int chooseLane(LoopNest &nest, NestPlan &plan) {
   for (auto [loop, info] : llvm::enumerate(nest.loops)) {
     if (info.reduction || info.size.is(1))
       continue;
-    bool contiguous = true;
+    bool contiguous = bodyLoadsFit(nest, loop);
     for (Access &access : nest.last().outputs)
       contiguous &= stride(access, loop).is(1);
     if (!contiguous)
@@ -83,7 +84,7 @@ static int chooseLane(LoopNest &nest, NestPlan &plan) {
     for (auto [loop, info] : llvm::enumerate(nest.loops)) {
       if (!info.reduction || (info.size.isKnown() && info.size.known < 4))
         continue;
-      int64_t worse = 0;
+      int64_t worse = !bodyLoadsFit(nest, loop);
       for (Access &access : nest.reduce->inputs)
         worse += !fits(access, loop);
       if (!worse) {

@@ -220,6 +220,14 @@ static arith::MulFOp getFusedProduct(Stage &stage, arith::AddFOp sum) {
   return {};
 }
 
+/// Of indices that count along the lanes, if the last one does.
+Value TileEmitter::loadInBody(memref::LoadOp load, Values indices, int64_t lanes) {
+  if (indices.empty() || !isa<VectorType>(indices.back().getType()))
+    return b.create<memref::LoadOp>(loc, load.getMemRef(), indices);
+  indices.back() = b.create<vector::ExtractOp>(loc, indices.back(), 0);
+  return b.create<vector::LoadOp>(loc, VectorType::get({lanes}, load.getType()), load.getMemRef(), indices);
+}
+
 SmallVector<Value> TileEmitter::body(Stage &stage, ArrayRef<Value> arguments, const Tile &tile, int64_t i, int64_t j,
                                      bool fuse) {
   Block *block = stage.op.getBody();
@@ -243,6 +251,10 @@ SmallVector<Value> TileEmitter::body(Stage &stage, ArrayRef<Value> arguments, co
         if (isa<VectorType>(value.getType()))
           lanes = tile.lanes;
       mapping.map(op.getResult(0), b.create<math::FmaOp>(loc, spread(x, lanes), spread(y, lanes), spread(z, lanes)));
+      continue;
+    }
+    if (auto load = dyn_cast<memref::LoadOp>(op)) {
+      mapping.map(load.getResult(), loadInBody(load, llvm::map_to_vector(load.getIndices(), mapped), tile.lanes));
       continue;
     }
     // A product that only feeds a fused sum is not computed by itself.

@@ -8,6 +8,7 @@
 #define STRATA_CODEGEN_TILEEMITTER_H
 
 #include "NestPlan.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
 
 namespace strata {
 
@@ -60,6 +61,7 @@ private:
 
   // Bodies.
   mlir::Value numberOf(Stage &stage, mlir::linalg::IndexOp number, const Tile &tile, int64_t i, int64_t j);
+  mlir::Value loadInBody(mlir::memref::LoadOp load, Values indices, int64_t lanes);
   Values body(Stage &stage, llvm::ArrayRef<mlir::Value> arguments, const Tile &tile, int64_t i, int64_t j, bool fuse);
 
   // Reductions: accumulators[output][row * vectors + vector].

@@ -205,3 +205,43 @@ func.func @narrow(%x: memref<4x32xf32>, %y: memref<32x4xf32>) attributes {strata
   }
   return
 }
+
+// -----
+
+// Rows of a table, by their numbers: each is read in vectors, its number once for several of them.
+// CHECK-LABEL: func.func @gather(
+// CHECK-SAME:      %{{.*}}: memref<12xi64>, %[[TABLE:.*]]: memref<100x64xf32>
+// CHECK:         scf.for %[[I:.*]] =
+// CHECK:           scf.for %[[J:.*]] =
+// CHECK:             %[[NUMBER:.*]] = memref.load {{.*}}[%[[I]]] : memref<?xi64, strided<[1]>>
+// CHECK-NOT:         memref.load
+// CHECK-COUNT-4:     vector.load %[[TABLE]]{{.*}} : memref<100x64xf32>, vector<4xf32>
+// CHECK-NOT:         memref.load
+func.func @gather(%numbers: memref<12xi64>, %table: memref<100x64xf32>, %rows: memref<12x64xf32>) attributes {strata.kernel} {
+  linalg.generic {indexing_maps = [affine_map<(i, j) -> (i)>, affine_map<(i, j) -> (i, j)>], iterator_types = ["parallel", "parallel"]}
+      ins(%numbers : memref<12xi64>) outs(%rows : memref<12x64xf32>) {
+  ^bb0(%number: i64, %o: f32):
+    %i = arith.index_cast %number : i64 to index
+    %j = linalg.index 1 : index
+    %0 = memref.load %table[%i, %j] : memref<100x64xf32>
+    linalg.yield %0 : f32
+  }
+  return
+}
+
+// -----
+
+// A column of each row: nothing lies side by side.
+// CHECK-LABEL: func.func @gather_columns
+// CHECK-NOT:     vector
+func.func @gather_columns(%numbers: memref<64xi64>, %table: memref<12x100xf32>, %columns: memref<12x64xf32>) attributes {strata.kernel} {
+  linalg.generic {indexing_maps = [affine_map<(i, j) -> (j)>, affine_map<(i, j) -> (i, j)>], iterator_types = ["parallel", "parallel"]}
+      ins(%numbers : memref<64xi64>) outs(%columns : memref<12x64xf32>) {
+  ^bb0(%number: i64, %o: f32):
+    %i = linalg.index 0 : index
+    %j = arith.index_cast %number : i64 to index
+    %0 = memref.load %table[%i, %j] : memref<12x100xf32>
+    linalg.yield %0 : f32
+  }
+  return
+}
