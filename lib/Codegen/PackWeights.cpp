@@ -95,11 +95,26 @@ private:
         continue;
       bool constant = constants.isConstant(operand->get());
       bool weights = operand == w && !depends(a);
-      if (constant)
+      if (constant || (weights && isWorthPacking(op, operand)))
         reorder(op, operand, a, *lane, weights);
       else if (!hasLast(map, *lane) && isWorthMoving(op, operand, *lane))
         moveLaneLast(op, operand, *lane);
     }
+  }
+
+  /// A right-hand side that is given in each run: a copy of a large one pays if many rows use it. (Those of a batch are
+  /// small, and what attention fuses with.)
+  static bool isWorthPacking(linalg::GenericOp op, OpOperand *operand) {
+    constexpr int64_t rows = 48, elements = 1 << 14;
+    auto type = cast<RankedTensorType>(operand->get().getType());
+    if (!type.hasStaticShape() || type.getRank() != 2 || type.getNumElements() < elements)
+      return false;
+    AffineMap map = op.getMatchingIndexingMap(operand);
+    int64_t uses = 1;
+    for (auto [loop, size] : llvm::enumerate(op.getStaticLoopRanges()))
+      if (!map.isFunctionOfDim(loop))
+        uses *= ShapedType::isDynamic(size) ? 16 : size;
+    return uses >= rows;
   }
 
   /// Each element is used often enough to pay for a copy.
