@@ -15,12 +15,13 @@ namespace {
 
 class RunnableModel : public Model {
 public:
-  explicit RunnableModel(std::unique_ptr<strata::Model> model) : model(std::move(model)) {}
+  explicit RunnableModel(std::unique_ptr<strata::Model> given)
+      : model(std::move(given)), takes(describe(model->inputs())), gives(describe(model->outputs())) {}
 
   std::string name() const override { return model->name(); }
   int threads() const override { return model->threads(); }
-  std::vector<Value> inputs() const override { return describe(model->inputs()); }
-  std::vector<Value> outputs() const override { return describe(model->outputs()); }
+  const std::vector<Value> &inputs() const override { return takes; }
+  const std::vector<Value> &outputs() const override { return gives; }
 
   std::vector<ProfileEntry> profile() override {
     std::vector<ProfileEntry> entries;
@@ -46,6 +47,7 @@ private:
   }
 
   std::unique_ptr<strata::Model> model;
+  std::vector<Value> takes, gives;
 };
 
 FailureOr<CompileOptions> compileOptions(const Options &options, std::string &failure) {

@@ -50,8 +50,8 @@ public:
   virtual ~Model() = default;
   virtual std::string name() const = 0;
   virtual int threads() const = 0;
-  virtual std::vector<Value> inputs() const = 0;
-  virtual std::vector<Value> outputs() const = 0;
+  virtual const std::vector<Value> &inputs() const = 0;
+  virtual const std::vector<Value> &outputs() const = 0;
   virtual std::vector<ProfileEntry> profile() = 0;
   /// Says in `failure` why there are no outputs.
   virtual std::vector<Tensor> run(const std::vector<Tensor> &inputs, std::string &failure) = 0;

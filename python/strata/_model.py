@@ -52,15 +52,18 @@ class Model:
         model wrote. Strings are arrays of objects (str), sequences lists, maps dictionaries, and an empty optional is
         None. Raises InputError or RunError.
         """
-        arrays = self._by_position(feeds) if isinstance(feeds, Mapping) else list(feeds)
+        return self(*(self._by_position(feeds) if isinstance(feeds, Mapping) else feeds))
+
+    def __call__(self, *arrays: Any) -> list[Any]:
+        """`run` on arrays in the order of `inputs`."""
+        results = self._native.run_arrays(arrays)
+        if results is not None:
+            return results
+        # Not all are NumPy's own arrays of the right types and shapes.
         if len(arrays) != len(self._inputs):
             raise InputError(f"{self.name} takes {len(self._inputs)} inputs, got {len(arrays)}")
         results = self._native.run([to_native(value, array) for value, array in zip(self._inputs, arrays)])
         return [from_native(*result) for result in results]
-
-    def __call__(self, *arrays: Any) -> list[Any]:
-        """`run` on arrays in the order of `inputs`."""
-        return self.run(arrays)
 
     def profile(self) -> list[tuple[str, int, float]]:
         """(node, runs, seconds) of every node so far, for a model compiled with profile=True."""

@@ -9,6 +9,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "Compiler.h"
+#include <cstring>
 #include <nanobind/nanobind.h>
 #include <nanobind/ndarray.h>
 #include <nanobind/stl/optional.h>
@@ -132,6 +133,109 @@ nb::list run(Model &model, nb::list arrays) {
   return results;
 }
 
+//===----------------------------------------------------------------------===//
+// The short way, for models whose inputs and outputs are NumPy's own arrays
+//===----------------------------------------------------------------------===//
+
+struct PlainType {
+  strata_dtype type;
+  nb::dlpack::dtype_code code;
+  uint8_t bits;
+};
+
+/// Null where NumPy has no such type, or keeps its elements otherwise than a model does.
+const PlainType *plainType(const Value &value) {
+  using Code = nb::dlpack::dtype_code;
+  static constexpr PlainType types[] = {
+      {STRATA_FLOAT, Code::Float, 32}, {STRATA_DOUBLE, Code::Float, 64}, {STRATA_FLOAT16, Code::Float, 16},
+      {STRATA_INT8, Code::Int, 8},     {STRATA_INT16, Code::Int, 16},    {STRATA_INT32, Code::Int, 32},
+      {STRATA_INT64, Code::Int, 64},   {STRATA_UINT8, Code::UInt, 8},    {STRATA_UINT16, Code::UInt, 16},
+      {STRATA_UINT32, Code::UInt, 32}, {STRATA_UINT64, Code::UInt, 64},  {STRATA_BOOL, Code::Bool, 8}};
+  for (const PlainType &known : types)
+    if (known.type == value.dtype)
+      return &known;
+  return nullptr;
+}
+
+/// The memory of an array, for the time of a run.
+class PlainArray {
+public:
+  PlainArray() = default;
+  PlainArray(const PlainArray &) = delete;
+  ~PlainArray() {
+    if (view.obj)
+      PyBuffer_Release(&view);
+  }
+
+  /// Whether `array` is what the input takes, as it lies in memory; then `tensor` is it.
+  bool hold(nb::handle array, const Value &want, Tensor &tensor) {
+    static const nb::object *ndarray = new nb::object(nb::module_::import_("numpy").attr("ndarray"));
+    const PlainType *type = plainType(want);
+    if (!type || !array.type().is(*ndarray))
+      return false;
+    if (PyObject_GetBuffer(array.ptr(), &view, PyBUF_C_CONTIGUOUS | PyBUF_FORMAT)) {
+      PyErr_Clear();
+      return false;
+    }
+    tensor.dtype = type->type;
+    tensor.data = view.buf;
+    tensor.shape.assign(view.shape, view.shape + view.ndim);
+    return view.itemsize * 8 == type->bits && hasFormat(type->code) && hasShape(want);
+  }
+
+private:
+  /// One letter: in this machine's order of bytes.
+  bool hasFormat(nb::dlpack::dtype_code code) const {
+    if (!view.format || !view.format[0] || view.format[1])
+      return false;
+    auto isOneOf = [&](const char *letters) { return std::strchr(letters, view.format[0]) != nullptr; };
+    return isOneOf(code == nb::dlpack::dtype_code::Float  ? "efd"
+                   : code == nb::dlpack::dtype_code::Int  ? "bhilq"
+                   : code == nb::dlpack::dtype_code::UInt ? "BHILQ"
+                                                          : "?");
+  }
+
+  bool hasShape(const Value &want) const {
+    if (!want.ranked || want.shape.size() != static_cast<size_t>(view.ndim))
+      return false;
+    for (int i = 0; i < view.ndim; ++i)
+      if (want.shape[i] >= 0 && want.shape[i] != view.shape[i])
+        return false;
+    return true;
+  }
+
+  Py_buffer view{};
+};
+
+nb::object wrapPlain(const Tensor &tensor, const PlainType &type) {
+  nb::capsule owner(new std::shared_ptr<void>(tensor.owner),
+                    [](void *pointer) noexcept { delete static_cast<std::shared_ptr<void> *>(pointer); });
+  std::vector<size_t> shape(tensor.shape.begin(), tensor.shape.end());
+  return nb::cast(nb::ndarray<nb::numpy>(tensor.data, shape.size(), shape.data(), owner, nullptr,
+                                         {static_cast<uint8_t>(type.code), type.bits, 1}));
+}
+
+/// The results, or None if an argument needs a closer look: what is wrong is said elsewhere.
+nb::object runArrays(Model &model, nb::tuple arrays) {
+  const std::vector<Value> &takes = model.inputs(), &gives = model.outputs();
+  if (arrays.size() != takes.size())
+    return nb::none();
+  for (const Value &value : gives)
+    if (!plainType(value))
+      return nb::none();
+  std::vector<PlainArray> held(takes.size());
+  std::vector<Tensor> inputs(takes.size());
+  for (size_t i = 0; i < takes.size(); ++i)
+    if (!held[i].hold(arrays[i], takes[i], inputs[i]))
+      return nb::none();
+  std::vector<Tensor> outputs =
+      withoutLock("RunError", [&](std::string &failure) { return model.run(inputs, failure); });
+  nb::list results;
+  for (size_t i = 0; i < outputs.size(); ++i)
+    results.append(wrapPlain(outputs[i], *plainType(gives[i])));
+  return results;
+}
+
 } // namespace
 
 NB_MODULE(_native, m) {
@@ -158,7 +262,8 @@ NB_MODULE(_native, m) {
       .def("inputs", [](Model &model) { return describe(model.inputs()); })
       .def("outputs", [](Model &model) { return describe(model.outputs()); })
       .def("profile", &Model::profile)
-      .def("run", &run, nb::arg("arrays"));
+      .def("run", &run, nb::arg("arrays"))
+      .def("run_arrays", &runArrays, nb::arg("arrays"));
 
   m.def(
       "compile_file",

@@ -65,6 +65,15 @@ def test_inputs_that_are_no_numpy_arrays(linear):
     check(linear(np.repeat(X, 2, axis=1)[:, ::2], W))
 
 
+def test_arrays_that_only_some_read(linear):
+    fixed = X.copy()
+    fixed.flags.writeable = False
+    check(linear(fixed, W))
+    check(linear(X.view(np.memmap), W))
+    with pytest.raises(strata.InputError, match="must be float32, got >f4"):
+        linear(X.astype(">f4"), W)
+
+
 def test_signature(linear):
     assert linear.name == "linear"
     assert linear.inputs == [
