@@ -96,56 +96,26 @@ def _save(figure, path):
     path.write_text(re.sub(r"[ \t]+\n", "\n", path.read_text()))
 
 
-def _plot_ratios(results, precision, path):
+def _plot(results, precision, quantity, label, path):
+    """A point for each case and number of threads."""
     cases = [(name, case[precision]) for name, case in results["cases"].items() if precision in case]
-    cases = [(name, case) for name, case in cases if any("ratio" in case[n] for n in _counts(case))][::-1]
+    cases = [(name, case) for name, case in cases if any(quantity in case[n] for n in _counts(case))][::-1]
     if not cases:
         return
     figure, axes = _figure(0.17 * len(cases) + 1)
     for threads, marker in zip(sorted({n for _, case in cases for n in _counts(case)}, key=int), "os^v"):
         points = [
-            (case[threads]["ratio"], row) for row, (_, case) in enumerate(cases) if "ratio" in case.get(threads, {})
+            (case[threads][quantity], row) for row, (_, case) in enumerate(cases) if quantity in case.get(threads, {})
         ]
         axes.scatter(*zip(*points), marker=marker, s=16, label=f"{threads} thread{'s' * (threads != '1')}")
     axes.axvline(1, color="black", linewidth=0.8)
     axes.set_xscale("log", base=2)
+    axes.xaxis.set_major_formatter("{x:g}")
     axes.set_yticks(range(len(cases)), [name for name, _ in cases])
-    ticks = [0.125, 0.25, 0.5, 1, 2, 4, 8]
-    axes.set_xticks(ticks, [f"{tick:g}" for tick in ticks])
     axes.set_ylim(-1, len(cases))
     axes.grid(axis="x", linewidth=0.3)
-    axes.set_xlabel("time of Strata / time of the best peer")
-    axes.legend(loc="lower right")
-    _save(figure, path)
-
-
-def _plot_limits(results, path):
-    """Speed over arithmetic intensity, beneath what one core could do."""
-    known = results["limits"].get("1")
-    points = []
-    for name, case in results["cases"].items():
-        ms = case.get("f32", {}).get("1", {}).get("ms", {}).get("strata")
-        work = case.get("work", {})
-        if ms and work.get("flops"):
-            points.append((work["flops"] / (work["read"] + work["written"]), work["flops"] / ms * 1e-6, name))
-    if not known or not points:
-        return
-    figure, axes = _figure(5)
-    axes.set_xscale("log")
-    axes.set_yscale("log")
-    least, most = min(p[0] for p in points) / 2, max(p[0] for p in points) * 2
-    for size, rate in known["read"].items():
-        corner = known["f32"] / rate
-        axes.plot(
-            [least, max(corner, least)], [least * rate, max(known["f32"], least * rate)], linewidth=0.7, color="grey"
-        )
-        axes.annotate(f"read {int(size) / 2**20:g} MiB", (least, least * rate), fontsize=6, color="grey")
-    axes.plot([least, most], [known["f32"]] * 2, linewidth=0.9, color="black", label="fused multiply-add")
-    axes.scatter([p[0] for p in points], [p[1] for p in points], s=14)
-    for x, y, name in points:
-        axes.annotate(name, (x, y), fontsize=5, xytext=(2, -4), textcoords="offset points")
-    axes.set_xlabel("operations per byte that must be moved")
-    axes.set_ylabel("GFLOP/s, one thread, f32")
+    axes.set_xlabel(label)
+    axes.legend(loc="best")
     _save(figure, path)
 
 
@@ -161,5 +131,12 @@ def filled(text, results):
 def write(path, results):
     path.write_text(filled(path.read_text(), results))
     for name in PRECISIONS:
-        _plot_ratios(results, name, path.with_suffix("") / f"ratios-{name}.svg")
-    _plot_limits(results, path.with_suffix("") / "limits.svg")
+        _plot(
+            results,
+            name,
+            "ratio",
+            "time of Strata / time of the best peer",
+            path.with_suffix("") / f"ratios-{name}.svg",
+        )
+        _plot(results, name, "of limit", "least time by the machine's limits / time of Strata",
+              path.with_suffix("") / f"limits-{name}.svg")  # fmt: skip
