@@ -102,6 +102,11 @@ static LogicalResult downgradeTile(Operation *op, PatternRewriter &rewriter) {
     axis = i;
     tiles = count;
   }
+  if (tiles == 1) { // A scalar has no axis.
+    rewriter.replaceOp(op, createVersion(rewriter, op->getLoc(), "Identity", 1, op->getOperand(0), {},
+                                         op->getResult(0).getType()));
+    return success();
+  }
   Type element = getElementTypeOrSelf(op->getOperand(0).getType());
   if (!isa<FloatType>(element))
     return refuseDowngrade(op) << "its tiles and axis are of the input's type, a float";
