@@ -26,7 +26,7 @@ from Conformance import compare, models, oracles, schemas, steps_report
 from Conformance.run import load_tables
 from Conformance.table import enumerate_cases
 from onnx import defs
-from Suite.evaluators import EVALUATORS, Unable
+from Suite.evaluators import EVALUATORS, Unable, guarded
 from Suite.pool import run_all
 
 BATCH = 16
@@ -68,11 +68,13 @@ def evaluate(name, evaluator, case, model, feeds):
     return outputs
 
 
-def independent(case, expected, original, feeds, converted):
+def independent(case, expected, original, feeds, converted, alone):
     """The evaluator that gives the expected outputs of the converted model, or "strata" if none can run it; raises
-    AssertionError if none does, but one that is right about the case itself gives others."""
+    AssertionError if none does, but one that is right about the case itself gives others. `alone`: something crashed
+    with this case; if an evaluator did, that one cannot run it."""
     against = None
     for name, evaluator in EVALUATORS.items():
+        evaluator = guarded(evaluator) if alone else evaluator
         try:
             found = compare.wrong(case, expected, evaluate(name, evaluator, case, converted, feeds))
             if not found:
@@ -99,7 +101,7 @@ def loosened(case, expected):
     return dataclasses.replace(case, atol=max(case.atol or 0, 8 * epsilon * max(sizes)))
 
 
-def prove(members, opset):
+def prove(members, opset, alone):
     """[(outcome, by whom or why, operators)] of [(case, expected)] of one version, converted in one model; None to try
     them apart."""
     import strata
@@ -135,7 +137,7 @@ def prove(members, opset):
             if not single:
                 original, feeds = models.build([(case, expected)], version)
                 converted, proto = convert(original.SerializeToString(), domain, opset)
-            by = independent(case, expected, original.SerializeToString(), feeds, converted)
+            by = independent(case, expected, original.SerializeToString(), feeds, converted, alone)
             results.append(("proven", by, " ".join(forms)))
         except Exception as error:
             results.append(("failed", " ".join(str(error).split())[:600], ""))
@@ -144,7 +146,7 @@ def prove(members, opset):
 
 def run_task(cases, task):
     """[(case index, outcome, details, operators)]"""
-    indices, opset = task
+    indices, opset, alone = task
     results, members = [], []
     for index in indices:
         case = cases[index]
@@ -154,7 +156,7 @@ def run_task(cases, task):
             results.append((index, "no oracle", str(error), ""))
 
     def attempt(group):
-        found = prove([member for _, member in group], opset)
+        found = prove([member for _, member in group], opset, alone)
         if found is None:
             for part in (group[: len(group) // 2], group[len(group) // 2 :]):
                 attempt(part)
@@ -198,7 +200,7 @@ def main(arguments):
                 cases += kept
             indices = by_key[key]
             for first in range(0, len(indices), BATCH):
-                task = (tuple(indices[first : first + BATCH]), opset)
+                task = (tuple(indices[first : first + BATCH]), opset, False)
                 tasks.append(task)
                 owner[task] = (domain, op, old, new), direction
     print(f"{len(steps)} steps, {len(cases)} cases, {options.jobs} workers", flush=True)
@@ -206,9 +208,9 @@ def main(arguments):
     while tasks:
         again = []
         for task, found in run_all(lambda task: run_task(cases, task), tasks, options.jobs, SECONDS):
-            if isinstance(found, tuple) and len(task[0]) > 1:  # the process ended: which case was it?
+            if isinstance(found, tuple) and not task[2]:  # the process ended: which case was it?
                 for index in task[0]:
-                    again.append(((index,), task[1]))
+                    again.append(((index,), task[1], True))
                     owner[again[-1]] = owner[task]
                 continue
             if isinstance(found, tuple):

@@ -5,6 +5,10 @@ no word to say: the runtime has no kernel or no such opset, or the reference is 
 """
 
 import ctypes
+import os
+import pickle
+import signal
+import tempfile
 import warnings
 
 import ml_dtypes
@@ -135,3 +139,32 @@ def reference(model):
 
 
 EVALUATORS = {"runtime": runtime, "reference": reference}
+
+
+def guarded(evaluator):
+    """The evaluator in a process of its own for every call: one that crashes is Unable."""
+
+    def apart(model):
+        def run(inputs):
+            with tempfile.TemporaryFile() as file:
+                child = os.fork()
+                if child == 0:
+                    try:
+                        found = evaluator(model)(inputs)
+                    except Exception as error:
+                        found = Unable(str(error))
+                    pickle.dump(found, file)
+                    file.flush()
+                    os._exit(0)
+                status = os.waitpid(child, 0)[1]
+                if os.WIFSIGNALED(status):
+                    raise Unable(f"it ended by {signal.Signals(os.WTERMSIG(status)).name}")
+                file.seek(0)
+                found = pickle.load(file)
+            if isinstance(found, Unable):
+                raise found
+            return found
+
+        return run
+
+    return apart

@@ -126,7 +126,18 @@ static LogicalResult upgradeBatchNormalization(Operation *op, PatternRewriter &r
   };
   bool training = op->getNumResults() > 1 || (version < 7 && integer("is_test", 0) == 0);
   bool perElement = version < 9 && integer("spatial", 1) == 0;
-  SmallVector<NamedAttribute> attrs = attributesWithout(op, {"consumed_inputs", "is_test", "spatial"});
+  // Below 9 a step drops one attribute, as long as the next version says the same without it.
+  auto drop = [&](int64_t next, StringRef attribute) {
+    replaceByVersion(op, rewriter, next, llvm::to_vector(op->getOperands()), attributesWithout(op, {attribute}));
+    return success();
+  };
+  if (version == 1)
+    return drop(6, "consumed_inputs");
+  if (version == 6 && training == (op->getNumResults() > 1))
+    return drop(7, "is_test");
+  if (version == 7 && !perElement)
+    return drop(9, "spatial");
+  SmallVector<NamedAttribute> attrs = attributesWithout(op, {"is_test", "spatial"});
   if (training)
     return upgradeTraining(op, rewriter, attrs, perElement);
   if (perElement)
