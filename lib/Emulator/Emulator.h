@@ -8,8 +8,10 @@
 //
 // What it checks beyond results: device memory is out of reach of the host, and
 // of kernels where nothing is allocated; shared memory starts with garbage;
-// barriers that not all threads reach are errors. STRATA_EMULATOR_ORDER=N runs
-// ready threads in a random order (seed N), which shows missing barriers.
+// barriers that not all threads reach are errors, as are lanes of a warp that
+// meet in different operations. An asynchronous copy leaves garbage until it is
+// waited for. STRATA_EMULATOR_ORDER=N runs ready threads in a random order (seed
+// N), which shows missing barriers; copies then arrive at once or late.
 //
 // What it cannot see: speed, and races between threads that run at the same
 // time.

@@ -1,6 +1,10 @@
 //===- Grid.cpp - blocks and threads --------------------------------------===//
 #include "Emulator.h"
 
+#include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/Twine.h"
+
+#include <cmath>
 #include <csetjmp>
 #include <csignal>
 #include <cstring>
@@ -74,11 +78,23 @@ void switchContext(Context &from, Context &to) { swapcontext(&from, &to); }
 
 enum class Waits { No, ForBlock, ForWarp, Ended };
 
+/// A copy to shared memory that is under way.
+struct Copy {
+  char *to;
+  const char *from;
+  unsigned bytes, zeros; ///< zeros follow the bytes
+  unsigned group;
+};
+
 struct Thread {
   Context context;
   Waits waits = Waits::No;
   unsigned number = 0, id[3] = {};
-  uint32_t given[4] = {}; ///< to the other lanes of the warp
+  const char *operation = nullptr; ///< in which it meets its warp
+  /// To the other lanes: of this meeting and the last one, which some may not have read yet.
+  uint32_t given[2][6] = {};
+  unsigned meetings = 0, groups = 0;
+  std::vector<Copy> copies;
 };
 
 struct Device {
@@ -93,6 +109,7 @@ struct Device {
   size_t numStacks = 0;
   bool random = false;
   std::minstd_rand generator;
+  std::string failure;
   sigjmp_buf fault;
 } device;
 
@@ -104,8 +121,16 @@ void waitAs(Waits kind) {
   switchContext(thread.context, device.scheduler);
 }
 
+/// Ends the kernel.
+void fail(const Twine &message) {
+  device.failure = message.str();
+  waitAs(Waits::Ended);
+}
+
 void threadMain() {
   device.kernel->run(device.arguments);
+  if (!self().copies.empty())
+    fail("a thread ends without waiting for its copies");
   waitAs(Waits::Ended);
 }
 
@@ -127,8 +152,16 @@ bool release() {
       all &= device.threads[i].waits == Waits::ForWarp;
     if (!all)
       continue;
-    for (unsigned i = warp; i < end; ++i)
+    for (unsigned i = warp; i < end; ++i) {
+      const char *operation = device.threads[i].operation, *first = device.threads[warp].operation;
+      if (operation != first) {
+        device.failure =
+            (Twine("threads of a warp wait for each other in different operations, ") + first + " and " + operation)
+                .str();
+        return false;
+      }
       device.threads[i].waits = Waits::No;
+    }
     any = true;
   }
   return any;
@@ -148,7 +181,10 @@ bool runFibers() {
   }
   std::vector<unsigned> ready(device.count);
   for (unsigned i = 0; i < device.count; ++i) {
-    device.threads[i].waits = Waits::No;
+    Thread &thread = device.threads[i];
+    thread.waits = Waits::No;
+    thread.meetings = thread.groups = 0;
+    thread.copies.clear();
     makeContext(device.threads[i].context, device.stacks + i * stackBytes, threadMain);
   }
   for (;;) {
@@ -171,6 +207,8 @@ bool runFibers() {
     for (unsigned i : ready) {
       device.current = i;
       switchContext(device.scheduler, device.threads[i].context);
+      if (!device.failure.empty())
+        return false;
     }
   }
 }
@@ -208,6 +246,7 @@ Error run(const Kernel &kernel, const Grid &grid, void **arguments) {
   action.sa_flags = SA_ONSTACK | SA_NODEFER;
   sigaction(SIGSEGV, &action, &oldAction);
   sigaction(SIGBUS, &action, &oldBus);
+  device.failure.clear();
   const char *failure = nullptr;
   if (sigsetjmp(device.fault, 1) == 0) {
     unsigned *block = device.block;
@@ -218,7 +257,8 @@ Error run(const Kernel &kernel, const Grid &grid, void **arguments) {
             std::memset(memory.data, 0xff, memory.bytes);
           if (kernel.meets) {
             if (!runFibers())
-              failure = "threads wait at a barrier that others do not reach";
+              failure = device.failure.empty() ? "threads wait at a barrier that others do not reach"
+                                               : device.failure.c_str();
             continue;
           }
           for (unsigned i = 0; i < device.count; ++i) {
@@ -250,18 +290,22 @@ int lane() { return self().number % 32; }
 
 void barrier() { waitAs(Waits::ForBlock); }
 
-/// All lanes give a value, then each takes the one of lane `from(lane)`.
-template <typename From> uint32_t exchange(uint32_t value, From from) {
+/// All lanes give words in the same operation; then each can read those of lane i with the function's result.
+auto meet(const char *operation, ArrayRef<uint32_t> words) {
   Thread &thread = self();
-  thread.given[0] = value;
+  unsigned parity = thread.meetings++ % 2, warp = thread.number / 32 * 32;
+  llvm::copy(words, thread.given[parity]);
+  thread.operation = operation;
   waitAs(Waits::ForWarp);
-  unsigned warp = thread.number / 32 * 32;
-  int other = from(static_cast<int>(thread.number % 32));
-  unsigned source = warp + (other < 0 || other > 31 || warp + other >= device.count ? thread.number % 32 : other);
-  uint32_t result = device.threads[source].given[0];
-  // Nobody may give the next value before everybody has taken this one.
-  waitAs(Waits::ForWarp);
-  return result;
+  return [parity, warp](unsigned lane) { return device.threads[warp + lane].given[parity]; };
+}
+
+/// Each lane takes the value of lane `from(lane)`.
+template <typename From> uint32_t exchange(uint32_t value, From from) {
+  unsigned lane = self().number % 32, warp = self().number - lane;
+  auto given = meet("shfl", value);
+  int other = from(static_cast<int>(lane));
+  return *given(other < 0 || other > 31 || warp + other >= device.count ? lane : other);
 }
 uint32_t exchangeButterfly(int, uint32_t value, int b, int) {
   return exchange(value, [b](int lane) { return lane ^ b; });
@@ -275,6 +319,144 @@ uint32_t exchangeUp(int, uint32_t value, int b, int) {
 uint32_t exchangeIndex(int, uint32_t value, int b, int) {
   return exchange(value, [b](int) { return b & 31; });
 }
+
+//===----------------------------------------------------------------------===//
+// Copies that arrive later: when they are waited for, or, in random order, maybe at once. Until then there is garbage.
+//===----------------------------------------------------------------------===//
+
+bool isShared(const void *address, size_t bytes) {
+  const char *first = static_cast<const char *>(address);
+  return llvm::any_of(device.kernel->shared, [&](const SharedMemory &memory) {
+    return first >= memory.data && first + bytes <= memory.data + memory.bytes;
+  });
+}
+bool isAligned(const void *address, size_t bytes) { return reinterpret_cast<uintptr_t>(address) % bytes == 0; }
+
+void arrive(const Copy &copy) {
+  std::memcpy(copy.to, copy.from, copy.bytes);
+  std::memset(copy.to + copy.bytes, 0, copy.zeros);
+}
+
+template <int bytes> void copySome(void *to, const void *from, int size) {
+  if (size < 0 || size > bytes || !isAligned(to, bytes) || !isAligned(from, bytes) || !isShared(to, bytes))
+    fail("cp.async of " + Twine(size) + " of " + Twine(bytes) +
+         " bytes to an address that is not shared or not aligned");
+  Copy copy{static_cast<char *>(to), static_cast<const char *>(from), unsigned(size), unsigned(bytes - size),
+            self().groups};
+  std::memset(to, 0xff, bytes);
+  if (device.random && device.generator() % 2)
+    arrive(copy);
+  else
+    self().copies.push_back(copy);
+}
+template <int bytes> void copyAll(void *to, const void *from) { copySome<bytes>(to, from, bytes); }
+
+void commitCopies() { ++self().groups; }
+
+/// Until at most the last `groups` are under way.
+void waitForCopies(int groups) {
+  Thread &thread = self();
+  llvm::erase_if(thread.copies, [&](const Copy &copy) {
+    bool waited = copy.group + groups < thread.groups;
+    if (waited)
+      arrive(copy);
+    return waited;
+  });
+}
+
+//===----------------------------------------------------------------------===//
+// Matrices
+//===----------------------------------------------------------------------===//
+
+/// Lane 8 i + r points to row r of matrix i: 8 elements of 16 bits. Lane l gets elements l % 4 * 2 and the next one of
+/// row l / 4, or of that column.
+template <int count, bool transposed> void loadMatrices(uint32_t *result, const void *row) {
+  unsigned lane = self().number % 32;
+  uint32_t words[4] = {};
+  if (lane < 8 * count) {
+    if (!isAligned(row, 16) || !isShared(row, 16))
+      fail("ldmatrix of an address that is not shared or not aligned");
+    std::memcpy(words, row, 16);
+  }
+  auto given = meet(transposed ? "ldmatrix.trans" : "ldmatrix", words);
+  for (unsigned i = 0; i < count; ++i) {
+    auto element = [&](unsigned row, unsigned column) {
+      return given(8 * i + row)[column / 2] >> (column % 2 * 16) & 0xffff;
+    };
+    unsigned first = lane % 4 * 2, fixed = lane / 4;
+    result[i] = transposed ? element(first, fixed) | element(first + 1, fixed) << 16
+                           : element(fixed, first) | element(fixed, first + 1) << 16;
+  }
+}
+
+float floatOf(uint32_t bits) {
+  float value;
+  std::memcpy(&value, &bits, 4);
+  return value;
+}
+uint32_t bitsOf(float value) {
+  uint32_t bits;
+  std::memcpy(&bits, &value, 4);
+  return bits;
+}
+
+struct Half {
+  static double of(uint32_t bits) {
+    int exponent = bits >> 10 & 31, fraction = bits & 1023;
+    double value = exponent == 31 ? (fraction ? NAN : INFINITY)
+                                  : std::ldexp(exponent ? fraction + 1024 : fraction, std::max(exponent, 1) - 25);
+    return bits & 0x8000 ? -value : value;
+  }
+  static constexpr int bits = 16;
+};
+struct BFloat {
+  static double of(uint32_t bits) { return floatOf(bits << 16); }
+  static constexpr int bits = 16;
+};
+struct TensorFloat {
+  static double of(uint32_t bits) { return floatOf(bits & ~0x1fffu); }
+  static constexpr int bits = 32;
+};
+struct Signed {
+  static int of(uint32_t bits) { return static_cast<int8_t>(bits); }
+  static constexpr int bits = 8;
+};
+struct Unsigned {
+  static int of(uint32_t bits) { return static_cast<uint8_t>(bits); }
+  static constexpr int bits = 8;
+};
+
+/// 16 rows by 8 columns by 32 bytes of steps. In bytes, lane l holds of rows (or columns) l / 4 and l / 4 + 8 bytes
+/// l % 4 * 4 on and 16 further; of the sums, of these rows, columns l % 4 * 2 and the next one.
+template <typename Left, typename Right>
+void multiplyMatrices(uint32_t *result, uint32_t a0, uint32_t a1, uint32_t a2, uint32_t a3, uint32_t b0, uint32_t b1,
+                      uint32_t c0, uint32_t c1, uint32_t c2, uint32_t c3) {
+  unsigned lane = self().number % 32;
+  auto given = meet("mma", {a0, a1, a2, a3, b0, b1});
+  uint32_t sums[4] = {c0, c1, c2, c3};
+  for (unsigned i = 0; i < 4; ++i) {
+    unsigned row = lane / 4, below = i / 2, column = lane % 4 * 2 + i % 2;
+    using Number = decltype(Left::of(0) * Right::of(0));
+    std::conditional_t<std::is_same_v<Number, int>, int64_t, double> sum = 0;
+    for (unsigned word = 0; word < 8; ++word) {
+      uint32_t x = given(row * 4 + word % 4)[below + word / 4 * 2], y = given(column * 4 + word % 4)[4 + word / 4];
+      for (int bit = 0; bit < 32; bit += Left::bits) {
+        uint32_t mask = Left::bits == 32 ? ~0u : (1u << Left::bits % 32) - 1;
+        sum += Left::of(x >> bit & mask) * Right::of(y >> bit & mask);
+      }
+    }
+    if constexpr (std::is_same_v<Number, int>)
+      result[i] = sums[i] + static_cast<uint32_t>(sum);
+    else
+      result[i] = bitsOf(static_cast<float>(floatOf(sums[i]) + sum));
+  }
+}
+
+/// To 11 bits, halves away from zero.
+uint32_t roundToTensorFloat(uint32_t bits) {
+  bool finite = (bits & 0x7f800000) != 0x7f800000;
+  return finite ? (bits + 0x1000) & ~0x1fffu : bits;
+}
 } // namespace
 
 ArrayRef<DeviceFunction> deviceFunctions() {
@@ -283,6 +465,16 @@ ArrayRef<DeviceFunction> deviceFunctions() {
       {"emulator_read_ptx_sreg_" name "_y", reinterpret_cast<void *>(&function<1>)}, {                                 \
     "emulator_read_ptx_sreg_" name "_z", reinterpret_cast<void *>(&function<2>)                                        \
   }
+#define COPY(cache, bytes)                                                                                             \
+  {"emulator_cp_async_" cache "_shared_global_" #bytes, reinterpret_cast<void *>(&copyAll<bytes>)}, {                  \
+    "emulator_cp_async_" cache "_shared_global_" #bytes "_s", reinterpret_cast<void *>(&copySome<bytes>)               \
+  }
+#define MATRICES(name, count)                                                                                          \
+  {"emulator_ldmatrix_sync_aligned_m8n8_" name "_b16", reinterpret_cast<void *>(&loadMatrices<count, false>)}, {       \
+    "emulator_ldmatrix_sync_aligned_m8n8_" name "_trans_b16", reinterpret_cast<void *>(&loadMatrices<count, true>)     \
+  }
+#define PRODUCT(shape, types, left, right)                                                                             \
+  {"emulator_mma_" shape "_row_col_" types, reinterpret_cast<void *>(&multiplyMatrices<left, right>)}
   static const DeviceFunction functions[] = {
       AXES("tid", threadId),
       AXES("ntid", blockSize),
@@ -294,8 +486,28 @@ ArrayRef<DeviceFunction> deviceFunctions() {
       {"emulator_shfl_sync_down", reinterpret_cast<void *>(&exchangeDown)},
       {"emulator_shfl_sync_up", reinterpret_cast<void *>(&exchangeUp)},
       {"emulator_shfl_sync_idx", reinterpret_cast<void *>(&exchangeIndex)},
+      COPY("ca", 4),
+      COPY("ca", 8),
+      COPY("ca", 16),
+      COPY("cg", 16),
+      {"emulator_cp_async_commit_group", reinterpret_cast<void *>(&commitCopies)},
+      {"emulator_cp_async_wait_group", reinterpret_cast<void *>(&waitForCopies)},
+      MATRICES("x1", 1),
+      MATRICES("x2", 2),
+      MATRICES("x4", 4),
+      PRODUCT("m16n8k16", "f32_f32", Half, Half),
+      PRODUCT("m16n8k16", "bf16", BFloat, BFloat),
+      PRODUCT("m16n8k8", "tf32", TensorFloat, TensorFloat),
+      PRODUCT("m16n8k32", "s8", Signed, Signed),
+      PRODUCT("m16n8k32", "u8", Unsigned, Unsigned),
+      PRODUCT("m16n8k32", "s8_u8", Signed, Unsigned),
+      PRODUCT("m16n8k32", "u8_s8", Unsigned, Signed),
+      {"emulator_f2tf32_rna", reinterpret_cast<void *>(&roundToTensorFloat)},
   };
 #undef AXES
+#undef COPY
+#undef MATRICES
+#undef PRODUCT
   return functions;
 }
 

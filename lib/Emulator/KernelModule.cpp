@@ -56,38 +56,48 @@ static bool meets(Function &function, SmallPtrSetImpl<Function *> &seen) {
   return false;
 }
 
-/// Calls of an NVVM intrinsic become calls of the emulator's function of that
-/// name. Floats travel as their bits, and a pair { value, inside } is made here.
+/// Calls of an NVVM intrinsic become calls of the emulator's function of that name. What is no integer of 32 bits
+/// travels as its bits; a pair { value, inside } is made here, other structures are written to memory.
 static Error replaceIntrinsic(Function &intrinsic) {
   Module &module = *intrinsic.getParent();
   LLVMContext &context = module.getContext();
   Type *i32 = Type::getInt32Ty(context);
   std::string name = "emulator_" + intrinsic.getName().drop_front(strlen("llvm.nvvm.")).str();
   std::replace(name.begin(), name.end(), '.', '_');
-  bool pair = StringRef(name).starts_with("emulator_shfl_sync_") && intrinsic.getReturnType()->isStructTy();
-  if (StringRef(name).starts_with("emulator_shfl_sync_"))
+  auto *structure = dyn_cast<StructType>(intrinsic.getReturnType());
+  bool shuffles = StringRef(name).starts_with("emulator_shfl_sync_");
+  if (shuffles || StringRef(name).ends_with("_p3"))
     name = name.substr(0, name.rfind('_')); // without the type
   if (none_of(deviceFunctions(), [&](const DeviceFunction &function) { return name == function.name; }))
     return createStringError("the emulator has no %s", intrinsic.getName().str().c_str());
+  auto isBits = [&](Type *type) { return type != i32 && type->isSized() && type->getPrimitiveSizeInBits() == 32; };
   for (User *user : make_early_inc_range(intrinsic.users())) {
     auto *call = cast<CallInst>(user);
     IRBuilder<> b(call);
     SmallVector<Value *> arguments;
-    for (Value *argument : call->args())
-      arguments.push_back(argument->getType()->isFloatTy() ? b.CreateBitCast(argument, i32) : argument);
     SmallVector<Type *> types;
+    Type *value = structure && shuffles ? structure->getElementType(0) : call->getType();
+    Value *written = nullptr;
+    if (structure && !shuffles) {
+      IRBuilder<> entry(&call->getFunction()->getEntryBlock(), call->getFunction()->getEntryBlock().begin());
+      written = entry.CreateAlloca(structure);
+      arguments.push_back(written);
+      value = b.getVoidTy();
+    }
+    for (Value *argument : call->args())
+      arguments.push_back(isBits(argument->getType()) ? b.CreateBitCast(argument, i32) : argument);
     for (Value *argument : arguments)
       types.push_back(argument->getType());
-    Type *type = call->getType();
-    Type *value = pair ? cast<StructType>(type)->getElementType(0) : type;
-    Type *raw = value->isFloatTy() ? i32 : value;
+    Type *raw = isBits(value) ? i32 : value;
     FunctionCallee callee = module.getOrInsertFunction(name, FunctionType::get(raw, types, false));
     Value *result = b.CreateCall(callee, arguments);
     if (raw != value)
       result = b.CreateBitCast(result, value);
-    if (pair)
-      result = b.CreateInsertValue(b.CreateInsertValue(UndefValue::get(type), result, 0), b.getTrue(), 1);
-    if (!type->isVoidTy())
+    if (written)
+      result = b.CreateLoad(structure, written);
+    else if (structure)
+      result = b.CreateInsertValue(b.CreateInsertValue(UndefValue::get(structure), result, 0), b.getTrue(), 1);
+    if (!call->getType()->isVoidTy())
       call->replaceAllUsesWith(result);
     call->eraseFromParent();
   }

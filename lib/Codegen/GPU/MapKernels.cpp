@@ -6,6 +6,8 @@
 #include "mlir/Dialect/Affine/IR/AffineOps.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+#include "mlir/Dialect/LLVMIR/NVVMDialect.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
@@ -36,6 +38,11 @@ struct Shape {
 };
 
 struct MapKernelsPass : strata::impl::MapKernelsBase<MapKernelsPass> {
+  void getDependentDialects(DialectRegistry &registry) const override {
+    MapKernelsBase::getDependentDialects(registry);
+    registry.insert<LLVM::LLVMDialect, NVVM::NVVMDialect>();
+  }
+
   void runOnOperation() override {
     ModuleOp module = getOperation();
     llvm::MapVector<func::FuncOp, SmallVector<func::CallOp>> launches;
@@ -83,7 +90,7 @@ private:
     b.create<gpu::ReturnOp>(loc);
     b.setInsertionPoint(body->getTerminator());
     LoopNest nest = buildDeviceNest(b, ops);
-    shape.tile = chooseTile(nest);
+    shape.tile = chooseTile(nest, /*tf32=*/false);
     if (shape.tile) {
       emitContraction(b, function, nest, *shape.tile);
     } else {

@@ -64,6 +64,15 @@ static void optimize(llvm::Module &module, llvm::TargetMachine &machine, unsigne
       .run(module, modules);
 }
 
+/// All lanes of a warp must reach these together; LLVM 19 does not say so of its own, and could move them into
+/// branches.
+static void markWarpOperations(llvm::Module &module) {
+  for (llvm::Function &function : module)
+    if (function.getName().starts_with("llvm.nvvm.mma.") || function.getName().starts_with("llvm.nvvm.ldmatrix."))
+      for (llvm::User *user : function.users())
+        llvm::cast<llvm::CallBase>(user)->setConvergent();
+}
+
 static std::string findPtxas() {
   SmallVector<std::string> folders;
   for (const char *variable : {"CUDA_HOME", "CUDA_PATH", "CUDA_ROOT"})
@@ -137,6 +146,7 @@ private:
     for (llvm::Function &function : *ir)
       if (function.isDeclaration() && !function.isIntrinsic() && !function.use_empty())
         return kernels.emitError("the kernels call '") << function.getName().str() << "', which nobody defines";
+    markWarpOperations(*ir);
     optimize(*ir, *machine, optLevel);
 
     auto kind = gpu::CompilationTarget::Assembly;

@@ -7,10 +7,11 @@
 //
 //===----------------------------------------------------------------------===//
 #include "TiledContraction.h"
-#include "StageEmitter.h"
+#include "Integers.h"
 #include "ThreadNest.h"
 
-#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+#include "mlir/Dialect/LLVMIR/NVVMDialect.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/IR/IRMapping.h"
@@ -18,7 +19,16 @@
 using namespace mlir;
 using namespace strata;
 
-static ContractionLoops loopsOf(const LoopNest &nest) {
+static int64_t bytesOf(Type element) { return llvm::divideCeil(element.getIntOrFloatBitWidth(), 8); }
+
+/// Moves the loop that walks memory of the access one by one to the end, where it counts fastest.
+static void putUnitLoopLast(SmallVectorImpl<int> &loops, const Access &access) {
+  auto *unit = llvm::find_if(loops, [&](int loop) { return access.strides[loop].is(1); });
+  if (unit != loops.end())
+    std::rotate(unit, unit + 1, loops.end());
+}
+
+static ContractionLoops loopsOf(LoopNest &nest) {
   ContractionLoops loops;
   const Access &left = nest.reduce->inputs[0], &right = nest.reduce->inputs[1];
   for (auto [i, loop] : llvm::enumerate(nest.loops)) {
@@ -29,6 +39,14 @@ static ContractionLoops loopsOf(const LoopNest &nest) {
                                                  : loops.columns;
     list.push_back(i);
   }
+  for (auto *list : {&loops.rows, &loops.columns})
+    if (const Access &result = nest.last().outputs[0]; result.base)
+      putUnitLoopLast(*list, result);
+  putUnitLoopLast(loops.rows, left);
+  putUnitLoopLast(loops.columns, right);
+  // The rows of a convolution's left side are gathered: wide copies matter there.
+  putUnitLoopLast(loops.depth, right);
+  putUnitLoopLast(loops.depth, left);
   return loops;
 }
 
@@ -40,7 +58,24 @@ static int64_t knownProduct(const LoopNest &nest, ArrayRef<int> loops, int64_t i
   return product;
 }
 
-std::optional<ContractionTile> strata::chooseTile(LoopNest &nest) {
+/// Tiles are as large as there are rows and columns, up to 128 of each: every element is then read least often. But
+/// they shrink to 64 as long as there are fewer blocks than `enoughBlocks`, about one for each multiprocessor.
+static void chooseSize(ContractionTile &tile, int64_t rows, int64_t columns, int64_t batch, int64_t least,
+                       int64_t most) {
+  constexpr int64_t enoughBlocks = 128;
+  auto cover = [&](int64_t size) { return std::clamp<int64_t>(llvm::PowerOf2Ceil(size), least, most); };
+  tile.rows = cover(rows);
+  tile.columns = cover(columns);
+  auto blocks = [&] {
+    return llvm::SaturatingMultiply<uint64_t>(
+        llvm::SaturatingMultiply<uint64_t>(llvm::divideCeil(rows, tile.rows), llvm::divideCeil(columns, tile.columns)),
+        batch);
+  };
+  while (blocks() < enoughBlocks && std::max(tile.rows, tile.columns) > 64)
+    (tile.rows >= tile.columns ? tile.rows : tile.columns) /= 2;
+}
+
+std::optional<ContractionTile> strata::chooseTile(LoopNest &nest, bool tf32) {
   if (!nest.reduce || nest.reduce->inputs.size() != 2)
     return std::nullopt;
   linalg::GenericOp op = nest.reduce->op;
@@ -48,7 +83,7 @@ std::optional<ContractionTile> strata::chooseTile(LoopNest &nest) {
   if (!combiner || !isa<arith::AddFOp, arith::AddIOp>(combiner->op) || op.hasIndexSemantics())
     return std::nullopt;
   for (Access &access : nest.reduce->inputs)
-    if (!access.base || access.blockedLoop >= 0 || access.element.isInteger(1))
+    if (!access.base || access.blockedLoop >= 0 || !access.element.isIntOrFloat() || access.element.isInteger(1))
       return std::nullopt;
   for (Operation &inner : *op.getBody())
     if (inner.getNumRegions() || isa<memref::LoadOp>(inner))
@@ -58,10 +93,30 @@ std::optional<ContractionTile> strata::chooseTile(LoopNest &nest) {
   int64_t rows = knownProduct(nest, loops.rows, 128), columns = knownProduct(nest, loops.columns, 128);
   if (rows < 16 || columns < 16 || knownProduct(nest, loops.depth, 128) < 8)
     return std::nullopt;
+  int64_t batch = knownProduct(nest, loops.batch, 8);
   ContractionTile tile;
-  bool wide = combiner->neutral.getType().getIntOrFloatBitWidth() <= 32 && rows >= 1024 && columns >= 1024;
-  if (wide)
-    tile = {128, 128, 8, 8, 8};
+  if (std::optional<PlainProduct> product = matchPlainProduct(op))
+    tile.matrix = matchMatrixInstruction(*product, tf32);
+  int64_t wide = bytesOf(nest.reduce->inputs[0].element), narrow = bytesOf(nest.reduce->inputs[1].element);
+  if (wide < narrow)
+    std::swap(wide, narrow);
+  // 64 bytes of a row, and at least a chunk of the narrower side.
+  tile.depth = std::max(64 / wide, 16 / narrow);
+  if (tile.matrix) {
+    chooseSize(tile, rows, columns, batch, 32, 128);
+    tile.partRows = tile.rows % 64 == 0 && tile.rows + tile.columns > 128 ? 64 : 32;
+    tile.partColumns = 32;
+  } else {
+    bool small = bytesOf(combiner->neutral.getType()) <= 4 && wide <= 4;
+    chooseSize(tile, rows, columns, batch, 64, small ? 128 : 64);
+    tile.partRows = tile.rows / 16;
+    tile.partColumns = tile.columns / 16;
+  }
+  // What a kernel may use of shared memory without asking; two blocks then fit on every GPU.
+  constexpr int64_t sharedBytes = 48 << 10;
+  int64_t stage = tile.depth * (tile.rows * bytesOf(nest.reduce->inputs[0].element) +
+                                tile.columns * bytesOf(nest.reduce->inputs[1].element));
+  tile.stages = std::min<int64_t>(tile.matrix ? 4 : 2, sharedBytes / stage);
   return tile;
 }
 
@@ -70,7 +125,10 @@ class ContractionEmitter {
 public:
   ContractionEmitter(OpBuilder &b, gpu::GPUFuncOp function, LoopNest &nest, const ContractionTile &tile)
       : b(b), loc(function.getLoc()), function(function), nest(nest), tile(tile), stages{b, loc, nest},
-        loops(loopsOf(nest)), combiner(*matchCombiner(nest.reduce->op)) {}
+        index{b, loc, b.getIndexType()}, i32{b, loc, b.getI32Type()}, loops(loopsOf(nest)),
+        combiner(*matchCombiner(nest.reduce->op)),
+        left(stages, nest.reduce->inputs[0], loops.rows, loops.depth, shapeOf(tile.rows)),
+        right(stages, nest.reduce->inputs[1], loops.columns, loops.depth, shapeOf(tile.columns)) {}
 
   void emit();
 
@@ -81,84 +139,35 @@ private:
   LoopNest &nest;
   const ContractionTile &tile;
   StageEmitter stages;
+  Integers index, i32;
   ContractionLoops loops;
   Combiner combiner;
-  Value thread, rows, columns, depth;
+  SharedTile left, right;
+  Value thread, rows, columns, depth, firstRow, firstColumn;
   SmallVector<Value> batchAt;
 
-  Value index(int64_t number) { return stages.index(number); }
-  Value add(Value x, Value y) { return b.create<arith::AddIOp>(loc, x, y); }
-  Value mul(Value x, int64_t y) { return b.create<arith::MulIOp>(loc, x, index(y)); }
-  Value div(Value x, Value y) { return b.create<arith::DivUIOp>(loc, x, y); }
-  Value rem(Value x, Value y) { return b.create<arith::RemUIOp>(loc, x, y); }
-  Value less(Value x, Value y) { return b.create<arith::CmpIOp>(loc, arith::CmpIPredicate::ult, x, y); }
+  TileShape shapeOf(int64_t numbers) { return {numbers, tile.depth, tile.threads(), tile.matrix.has_value()}; }
 
   Value product(ArrayRef<int> which) {
-    Value result = index(1);
+    Value result = index.number(1);
     for (int loop : which)
-      result = b.create<arith::MulIOp>(loc, result, stages.materialize(nest.loops[loop].size));
+      result = index.mul(result, stages.materialize(nest.loops[loop].size));
     return result;
   }
-
-  /// One input's share of a block: elements [step][row or column] in shared
-  /// memory, and which of them this thread copies.
-  struct Side {
-    Access &access;
-    ArrayRef<int> which; ///< the loops of its rows or columns
-    int64_t width;       ///< rows or columns of the tile
-    Value first, size;   ///< of the block's rows or columns; of all
-    Value shared;
-    bool stepsAreNeighbours;                           ///< in memory, hence of neighbouring threads
-    SmallVector<Value> position, number, inside, step; ///< of each element that it copies
-  };
-
-  Side makeSide(Access &access, ArrayRef<int> which, int64_t width, Value first, Value size) {
-    auto space = gpu::AddressSpaceAttr::get(b.getContext(), gpu::AddressSpace::Workgroup);
-    Side side{access, which, width, first, size, {}, false, {}, {}, {}, {}};
-    // One element more in each row: the copies of neighbouring steps then go to other banks.
-    side.shared = function.addWorkgroupAttribution(
-        MemRefType::get({tile.depth, width + 1}, access.element, MemRefLayoutAttrInterface(), space), loc);
-    for (int loop : loops.depth)
-      side.stepsAreNeighbours |= access.strides[loop].is(1);
-    int64_t inner = side.stepsAreNeighbours ? tile.depth : width;
-    for (int64_t i = 0; i < tile.depth * width / tile.threads(); ++i) {
-      Value element = add(thread, index(i * tile.threads()));
-      Value low = rem(element, index(inner)), high = div(element, index(inner));
-      Value number = side.stepsAreNeighbours ? high : low, step = side.stepsAreNeighbours ? low : high;
-      Value global = add(first, number);
-      SmallVector<Value> at = batchAt;
-      delinearize(b, loc, global, nest, which, at);
-      side.position.push_back(stages.position(access, at));
-      side.number.push_back(number);
-      side.step.push_back(step);
-      side.inside.push_back(less(global, size));
-    }
-    return side;
+  /// Whether all tiles along these loops are full.
+  bool isWhole(ArrayRef<int> which, int64_t size) {
+    return llvm::all_of(which, [&](int loop) { return nest.loops[loop].size.isKnown(); }) &&
+           knownProduct(nest, which, 1) % size == 0;
   }
 
-  /// Copies the steps from `begin` on to shared memory, zeros where there are no elements.
-  void copy(Side &side, Value begin) {
-    Value zero = b.create<arith::ConstantOp>(loc, b.getZeroAttr(side.access.element));
-    Access steps = side.access;
-    steps.offset = {};
-    for (size_t i = 0; i < side.step.size(); ++i) {
-      Value step = add(begin, side.step[i]);
-      Value inside = b.create<arith::AndIOp>(loc, side.inside[i], less(step, depth));
-      auto guarded = b.create<scf::IfOp>(loc, TypeRange(side.access.element), inside, /*withElse=*/true);
-      {
-        OpBuilder::InsertionGuard guard(b);
-        b.setInsertionPointToStart(guarded.thenBlock());
-        SmallVector<Value> at(nest.loops.size());
-        delinearize(b, loc, step, nest, loops.depth, at);
-        Value position = add(side.position[i], stages.position(steps, at));
-        Value element = b.create<memref::LoadOp>(loc, side.access.base, position);
-        b.create<scf::YieldOp>(loc, element);
-        b.setInsertionPointToStart(guarded.elseBlock());
-        b.create<scf::YieldOp>(loc, zero);
-      }
-      b.create<memref::StoreOp>(loc, guarded.getResult(0), side.shared, ValueRange{side.step[i], side.number[i]});
-    }
-  }
+  /// Runs `step` for the sums of each tile of the reduction, while the copies of the next ones are under way. It is
+  /// given the addresses of both sides and the first step.
+  SmallVector<Value> pipeline(SmallVector<Value> sums,
+                              function_ref<void(Value left, Value right, Value begin, MutableArrayRef<Value>)> step);
+  void copy(Value begin, Value stage);
+
+  /// A thread's sums by fused multiply-add.
+  struct ThreadProduct;
 
   /// The body for one pair of elements.
   Value accumulate(Value left, Value right, Value accumulator) {
@@ -174,19 +183,197 @@ private:
     return nest.init ? stages.evaluate(*nest.init, at, {}, {})[0] : stages.load(*nest.reduce, 2, at);
   }
 
-  void finish(ArrayRef<Value> at, Value sum) {
+  SmallVector<Value> results(ArrayRef<Value> at, Value sum) {
     IRMapping operands;
     operands.map(combiner.op->getOperand(0), initial(at));
     operands.map(combiner.op->getOperand(1), sum);
-    SmallVector<Value> values = {b.clone(*combiner.op, operands)->getResult(0)};
-    Stage &stage = nest.last();
-    if (nest.finish)
-      values = stages.evaluate(stage, at, values[0], SmallVector<Value>(stage.outputs.size()));
-    for (auto [i, value] : llvm::enumerate(values))
-      stages.store(stage, i, value, at);
+    Value value = b.clone(*combiner.op, operands)->getResult(0);
+    if (!nest.finish)
+      return {value};
+    return stages.evaluate(nest.last(), at, value, SmallVector<Value>(nest.last().outputs.size()));
   }
+
+  /// Stores the results of consecutive columns: all is read before anything is written, so that neighbours travel
+  /// together.
+  void finish(Value row, Value column, ArrayRef<Value> sums);
 };
 } // namespace
+
+void ContractionEmitter::copy(Value begin, Value stage) {
+  Value end = isWhole(loops.depth, tile.depth) ? Value() : depth;
+  left.copy(begin, end, stage);
+  right.copy(begin, end, addressAt(b, loc, stage, left.bytes()));
+}
+
+SmallVector<Value> ContractionEmitter::pipeline(SmallVector<Value> sums,
+                                                function_ref<void(Value, Value, Value, MutableArrayRef<Value>)> step) {
+  auto space = gpu::AddressSpaceAttr::get(b.getContext(), gpu::AddressSpace::Workgroup);
+  int64_t stageBytes = left.bytes() + right.bytes(), allBytes = tile.stages * stageBytes;
+  Value buffer = function.addWorkgroupAttribution(
+      MemRefType::get({allBytes}, b.getI8Type(), MemRefLayoutAttrInterface(), space), loc);
+  function.setWorkgroupAttributionAttr(function.getNumWorkgroupAttributions() - 1,
+                                       LLVM::LLVMDialect::getAlignAttrName(), b.getI64IntegerAttr(128));
+  Value shared = pointerTo(b, loc, buffer, NVVM::kSharedMemorySpace);
+  // A group of copies for each stage, though it may be empty: groups are counted.
+  auto start = [&](Value begin, Value stage) {
+    auto guarded = b.create<scf::IfOp>(loc, index.less(begin, depth));
+    OpBuilder::InsertionGuard guard(b);
+    b.setInsertionPointToStart(guarded.thenBlock());
+    copy(begin, addressAt(b, loc, shared, stage));
+    b.setInsertionPointAfter(guarded);
+    b.create<NVVM::CpAsyncCommitGroupOp>(loc);
+  };
+  for (int64_t stage = 0; stage + 1 < tile.stages; ++stage)
+    start(index.number(stage * tile.depth), i32.number(stage * stageBytes));
+  SmallVector<Value> carried{i32.number(0), i32.number((tile.stages - 1) * stageBytes)};
+  llvm::append_range(carried, sums);
+  auto loop = b.create<scf::ForOp>(loc, index.number(0), depth, index.number(tile.depth), carried);
+  {
+    OpBuilder::InsertionGuard guard(b);
+    b.setInsertionPointToStart(loop.getBody());
+    Value begin = loop.getInductionVar(), read = loop.getRegionIterArg(0), write = loop.getRegionIterArg(1);
+    b.create<NVVM::CpAsyncWaitGroupOp>(loc, tile.stages - 2);
+    // Everybody's copies have arrived, and everybody has read the stage that is written next.
+    b.create<gpu::BarrierOp>(loc);
+    start(index.add(begin, (tile.stages - 1) * tile.depth), write);
+    Value stage = addressAt(b, loc, shared, read);
+    for (auto [i, sum] : llvm::enumerate(sums))
+      sum = loop.getRegionIterArg(2 + i);
+    step(stage, addressAt(b, loc, stage, left.bytes()), begin, sums);
+    auto advance = [&](Value stage) -> Value {
+      Value next = i32.add(stage, stageBytes);
+      Value wraps = b.create<arith::CmpIOp>(loc, arith::CmpIPredicate::eq, next, i32.number(allBytes));
+      return b.create<arith::SelectOp>(loc, wraps, i32.number(0), next);
+    };
+    SmallVector<Value> next{advance(read), advance(write)};
+    llvm::append_range(next, sums);
+    b.create<scf::YieldOp>(loc, next);
+  }
+  b.create<NVVM::CpAsyncWaitGroupOp>(loc, 0);
+  return SmallVector<Value>(loop.getResults().drop_front(2));
+}
+
+/// Reads chunks of 16 bytes: of a line of rows, several rows of a step; of a row, several steps.
+struct ContractionEmitter::ThreadProduct {
+  ContractionEmitter &e;
+  struct Side {
+    SharedTile &tile;
+    int64_t count, threads; ///< rows of this thread; threads along the rows
+    Value number;           ///< of the thread among them
+    int64_t width = 0;      ///< elements of a read
+
+    /// The thread's rows: next to each other as far as they are read at once, else far from each other, so that
+    /// neighbouring threads read neighbours.
+    int64_t placeOf(int64_t i) const {
+      return tile.alongDepth() ? i * threads : i / width * width * threads + i % width;
+    }
+    int64_t factor() const { return tile.alongDepth() ? 1 : width; }
+  };
+  Side left, right;
+  int64_t together = 1; ///< steps
+
+  ThreadProduct(ContractionEmitter &e)
+      : e(e), left{e.left, e.tile.partRows, e.tile.rows / e.tile.partRows, {}},
+        right{e.right, e.tile.partColumns, e.tile.columns / e.tile.partColumns, {}} {
+    Value thread = e.i32.of(e.thread);
+    left.number = e.i32.div(thread, right.threads);
+    right.number = e.i32.rem(thread, right.threads);
+    for (Side *side : {&left, &right}) {
+      int64_t chunk = 16 / side->tile.elementBytes();
+      side->width = side->tile.alongDepth() ? chunk : std::min(chunk, side->count);
+      if (side->tile.alongDepth())
+        together = std::max(together, chunk);
+    }
+  }
+
+  /// The elements of `together` steps from `step` on: [step][row].
+  SmallVector<SmallVector<Value>> read(Side &side, Value stage, Value step) {
+    OpBuilder &b = e.b;
+    Location loc = e.loc;
+    Integers &i32 = e.i32;
+    SharedTile &tile = side.tile;
+    int64_t bytes = tile.elementBytes();
+    Type element = (&side == &left ? e.nest.reduce->inputs[0] : e.nest.reduce->inputs[1]).element;
+    auto load = [&](Value place, int64_t further) {
+      return b.create<LLVM::LoadOp>(loc, VectorType::get(side.width, element),
+                                    addressAt(b, loc, addressAt(b, loc, stage, place), further), side.width * bytes);
+    };
+    auto extract = [&](Value vector, int64_t i) {
+      return b.create<LLVM::ExtractElementOp>(loc, vector, i32.number(i));
+    };
+    SmallVector<SmallVector<Value>> elements(together);
+    for (int64_t s = 0; s < together; ++s) {
+      if (tile.alongDepth()) {
+        if (s % side.width)
+          continue;
+        Value place = tile.offset(side.number, i32.div(i32.add(step, s), side.width));
+        for (int64_t i = 0; i < side.count; ++i) {
+          Value vector = load(place, side.placeOf(i) * tile.pitch());
+          for (int64_t k = 0; k < side.width; ++k)
+            elements[s + k].push_back(extract(vector, k));
+        }
+        continue;
+      }
+      Value place = i32.add(i32.mul(step, tile.pitch()), i32.mul(side.number, side.width * bytes));
+      for (int64_t i = 0; i < side.count; i += side.width) {
+        Value vector = load(place, s * tile.pitch() + side.placeOf(i) * bytes);
+        for (int64_t k = 0; k < side.width; ++k)
+          elements[s].push_back(extract(vector, k));
+      }
+    }
+    return elements;
+  }
+
+  void accumulate(Value leftStage, Value rightStage, Value begin, MutableArrayRef<Value> sums) {
+    OpBuilder &b = e.b;
+    Location loc = e.loc;
+    // Beyond the last step both sides are zero: not everything adds nothing then.
+    bool guarded = !e.isWhole(e.loops.depth, e.tile.depth) && !matchPlainProduct(e.nest.reduce->op);
+    auto loop = b.create<scf::ForOp>(loc, e.index.number(0), e.index.number(e.tile.depth), e.index.number(together),
+                                     SmallVector<Value>(sums));
+    OpBuilder::InsertionGuard guard(b);
+    b.setInsertionPointToStart(loop.getBody());
+    Value step = e.i32.of(loop.getInductionVar());
+    SmallVector<SmallVector<Value>> x = read(left, leftStage, step), y = read(right, rightStage, step);
+    SmallVector<Value> next = llvm::to_vector(ValueRange(loop.getRegionIterArgs()));
+    for (int64_t s = 0; s < together; ++s) {
+      Value inside;
+      if (guarded)
+        inside = e.index.less(e.index.add(e.index.add(begin, loop.getInductionVar()), s), e.depth);
+      for (int64_t i = 0; i < left.count; ++i)
+        for (int64_t j = 0; j < right.count; ++j) {
+          Value &sum = next[i * right.count + j];
+          Value more = e.accumulate(x[s][i], y[s][j], sum);
+          sum = inside ? b.create<arith::SelectOp>(loc, inside, more, sum).getResult() : more;
+        }
+    }
+    b.create<scf::YieldOp>(loc, next);
+    llvm::copy(loop.getResults(), sums.begin());
+  }
+};
+
+void ContractionEmitter::finish(Value row, Value column, ArrayRef<Value> sums) {
+  bool wholeRows = isWhole(loops.rows, tile.rows), wholeRuns = isWhole(loops.columns, sums.size());
+  int64_t together = wholeRuns ? sums.size() : 1;
+  for (int64_t first = 0; first < static_cast<int64_t>(sums.size()); first += together) {
+    OpBuilder::InsertionGuard guard(b);
+    Value inside = both(b, loc, wholeRows ? Value() : index.less(row, rows),
+                        isWhole(loops.columns, tile.columns) ? Value() : index.less(index.add(column, first), columns));
+    if (inside)
+      b.setInsertionPointToStart(b.create<scf::IfOp>(loc, inside).thenBlock());
+    SmallVector<SmallVector<Value>> places, values;
+    for (int64_t i = first; i < first + together; ++i) {
+      SmallVector<Value> at = batchAt;
+      delinearize(b, loc, row, nest, loops.rows, at);
+      delinearize(b, loc, index.add(column, i), nest, loops.columns, at);
+      values.push_back(results(at, sums[i]));
+      places.push_back(std::move(at));
+    }
+    for (auto [at, results] : llvm::zip(places, values))
+      for (auto [i, value] : llvm::enumerate(results))
+        stages.store(nest.last(), i, value, at);
+  }
+}
 
 void ContractionEmitter::emit() {
   OpBuilder::InsertionGuard guard(b);
@@ -195,69 +382,47 @@ void ContractionEmitter::emit() {
   rows = product(loops.rows);
   columns = product(loops.columns);
   depth = product(loops.depth);
-  Value columnBlocks = b.create<arith::CeilDivUIOp>(loc, columns, index(tile.columns));
-  Value rowBlocks = b.create<arith::CeilDivUIOp>(loc, rows, index(tile.rows));
-  Value firstColumn = mul(rem(block, columnBlocks), tile.columns);
-  Value rest = div(block, columnBlocks);
-  Value firstRow = mul(rem(rest, rowBlocks), tile.rows);
+  Value columnBlocks = b.create<arith::CeilDivUIOp>(loc, columns, index.number(tile.columns));
+  Value rowBlocks = b.create<arith::CeilDivUIOp>(loc, rows, index.number(tile.rows));
+  firstColumn = index.mul(index.rem(block, columnBlocks), tile.columns);
+  Value rest = index.div(block, columnBlocks);
+  firstRow = index.mul(index.rem(rest, rowBlocks), tile.rows);
   batchAt.resize(nest.loops.size());
-  delinearize(b, loc, div(rest, rowBlocks), nest, loops.batch, batchAt);
-
-  Side left = makeSide(nest.reduce->inputs[0], loops.rows, tile.rows, firstRow, rows);
-  Side right = makeSide(nest.reduce->inputs[1], loops.columns, tile.columns, firstColumn, columns);
-  int64_t across = tile.columns / tile.threadColumns;
-  // A thread's rows and columns are as far apart as there are threads: neighbours then store and read neighbours.
-  Value row = div(thread, index(across)), column = rem(thread, index(across));
-  int64_t down = tile.rows / tile.threadRows;
+  delinearize(b, loc, index.div(rest, rowBlocks), nest, loops.batch, batchAt);
+  left.prepare(thread, firstRow, isWhole(loops.rows, tile.rows) ? Value() : rows, batchAt);
+  right.prepare(thread, firstColumn, isWhole(loops.columns, tile.columns) ? Value() : columns, batchAt);
 
   Value neutral = b.create<arith::ConstantOp>(loc, combiner.neutral);
-  SmallVector<Value> sums(tile.threadRows * tile.threadColumns, neutral);
-  auto outer = b.create<scf::ForOp>(loc, index(0), depth, index(tile.depth), sums);
-  {
-    OpBuilder::InsertionGuard guard(b);
-    b.setInsertionPointToStart(outer.getBody());
-    Value begin = outer.getInductionVar();
-    copy(left, begin);
-    copy(right, begin);
-    b.create<gpu::BarrierOp>(loc);
-    // The last steps may be fewer: a function of two zeros is not always zero.
-    Value rest = b.create<arith::SubIOp>(loc, depth, begin);
-    Value end = b.create<arith::MinUIOp>(loc, rest, index(tile.depth));
-    auto inner = b.create<scf::ForOp>(loc, index(0), end, index(1), outer.getRegionIterArgs());
-    {
-      OpBuilder::InsertionGuard guard(b);
-      b.setInsertionPointToStart(inner.getBody());
-      Value step = inner.getInductionVar();
-      auto read = [&](Side &side, Value first, int64_t count, int64_t distance) {
-        SmallVector<Value> values;
-        for (int64_t i = 0; i < count; ++i)
-          values.push_back(
-              b.create<memref::LoadOp>(loc, side.shared, ValueRange{step, add(first, index(i * distance))}));
-        return values;
-      };
-      SmallVector<Value> x = read(left, row, tile.threadRows, down),
-                         y = read(right, column, tile.threadColumns, across);
-      SmallVector<Value> next;
-      for (int64_t i = 0; i < tile.threadRows; ++i)
-        for (int64_t j = 0; j < tile.threadColumns; ++j)
-          next.push_back(accumulate(x[i], y[j], inner.getRegionIterArg(i * tile.threadColumns + j)));
-      b.create<scf::YieldOp>(loc, next);
-    }
-    b.create<gpu::BarrierOp>(loc);
-    b.create<scf::YieldOp>(loc, inner.getResults());
+  if (!tile.matrix) {
+    ThreadProduct part(*this);
+    SmallVector<Value> sums(tile.partRows * tile.partColumns, neutral);
+    sums = pipeline(sums, [&](Value left, Value right, Value begin, MutableArrayRef<Value> sums) {
+      part.accumulate(left, right, begin, sums);
+    });
+    Value row = index.add(firstRow, index.of(i32.mul(part.left.number, part.left.factor())));
+    Value column = index.add(firstColumn, index.of(i32.mul(part.right.number, part.right.factor())));
+    int64_t run = part.right.factor();
+    for (int64_t i = 0; i < tile.partRows; ++i)
+      for (int64_t j = 0; j < tile.partColumns; j += run)
+        finish(index.add(row, part.left.placeOf(i)), index.add(column, part.right.placeOf(j)),
+               ArrayRef(sums).slice(i * tile.partColumns + j, run));
+    return;
   }
-  for (int64_t i = 0; i < tile.threadRows; ++i)
-    for (int64_t j = 0; j < tile.threadColumns; ++j) {
-      Value m = add(add(firstRow, row), index(i * down)), n = add(add(firstColumn, column), index(j * across));
-      Value inside = b.create<arith::AndIOp>(loc, less(m, rows), less(n, columns));
-      auto guarded = b.create<scf::IfOp>(loc, inside);
-      OpBuilder::InsertionGuard guard(b);
-      b.setInsertionPointToStart(guarded.thenBlock());
-      SmallVector<Value> at = batchAt;
-      delinearize(b, loc, m, nest, loops.rows, at);
-      delinearize(b, loc, n, nest, loops.columns, at);
-      finish(at, outer.getResult(i * tile.threadColumns + j));
-    }
+  Value lane = i32.rem(i32.of(thread), 32), warp = i32.div(i32.of(thread), 32);
+  int64_t across = tile.columns / tile.partColumns;
+  Value warpRow = i32.mul(i32.div(warp, across), tile.partRows),
+        warpColumn = i32.mul(i32.rem(warp, across), tile.partColumns);
+  WarpProduct part(b, loc, *tile.matrix, left, right, tile.partRows, tile.partColumns);
+  part.prepare(lane, warpRow, warpColumn);
+  SmallVector<Value> sums(part.numSums(), neutral);
+  sums = pipeline(
+      sums, [&](Value left, Value right, Value, MutableArrayRef<Value> sums) { part.accumulate(left, right, sums); });
+  Value row = index.add(firstRow, index.of(i32.add(warpRow, WarpProduct::rowOf(b, loc, lane))));
+  Value column = index.add(firstColumn, index.of(i32.add(warpColumn, WarpProduct::columnOf(b, loc, lane))));
+  for (int64_t i = 0; i < part.numSums(); i += 2) {
+    auto [down, right] = part.placeOf(i);
+    finish(index.add(row, down), index.add(column, right), ArrayRef(sums).slice(i, 2));
+  }
 }
 
 void strata::emitContraction(OpBuilder &b, gpu::GPUFuncOp function, LoopNest &nest, const ContractionTile &tile) {

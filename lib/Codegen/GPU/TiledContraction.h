@@ -2,19 +2,20 @@
 #ifndef STRATA_CODEGEN_GPU_TILEDCONTRACTION_H
 #define STRATA_CODEGEN_GPU_TILEDCONTRACTION_H
 
-#include "../LoopNest.h"
+#include "TensorCores.h"
 
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
 
 namespace strata {
 
-/// A block of threads computes `rows` x `columns` results, each thread
-/// `threadRows` x `threadColumns` of them, `depth` steps of the reduction at a
-/// time from shared memory.
+/// A block of threads computes `rows` x `columns` results, `depth` steps of the reduction at a time from shared memory,
+/// which has room for `stages` of them: one is computed while the others arrive.
 struct ContractionTile {
-  int64_t rows = 64, columns = 64, depth = 16, threadRows = 4, threadColumns = 4;
+  int64_t rows, columns, depth, stages;
+  int64_t partRows, partColumns;           ///< of a thread, or of a warp where there is an instruction for it
+  std::optional<MatrixInstruction> matrix; ///< tensor cores
 
-  int64_t threads() const { return (rows / threadRows) * (columns / threadColumns); }
+  int64_t threads() const { return (rows / partRows) * (columns / partColumns) * (matrix ? 32 : 1); }
 };
 
 /// The loops by what they walk: only the first input (rows), only the second
@@ -24,8 +25,8 @@ struct ContractionLoops {
 };
 
 /// How to compute the nest in tiles; nothing where that does not pay or the nest
-/// is no sum of a function of two inputs.
-std::optional<ContractionTile> chooseTile(LoopNest &nest);
+/// is no sum of a function of two inputs. `tf32`: f32 may go to tensor cores.
+std::optional<ContractionTile> chooseTile(LoopNest &nest, bool tf32);
 
 /// Blocks are numbered by block_id x: columns fastest, then rows, then batch.
 void emitContraction(mlir::OpBuilder &b, mlir::gpu::GPUFuncOp function, LoopNest &nest, const ContractionTile &tile);

@@ -62,17 +62,25 @@ func.func private @gpu_k(%x: !device, %y: !row) attributes {strata.kernel} {
 !right = memref<40x200xf32, #gpu.address_space<global>>
 !out = memref<100x200xf32, #gpu.address_space<global>>
 
-// 2 x 4 tiles of 64 x 64.
+// 2 x 4 tiles of 64 x 64. Rows of the left side lie with their steps, steps of the right side with their columns; both
+// are copied in chunks of 16 bytes, the next ones while these are computed.
 // CHECK-LABEL: func.func @main(
 // CHECK-DAG:     %[[BLOCKS:.*]] = arith.constant 8 : index
 // CHECK:         gpu.launch_func @kernels::@k blocks in (%[[BLOCKS]],
 // CHECK:       gpu.func @k(
-// CHECK-SAME:      workgroup(%{{.*}} : memref<16x65xf32, #gpu.address_space<workgroup>>, %{{.*}} : memref<16x65xf32, #gpu.address_space<workgroup>>)
+// CHECK-SAME:      workgroup(%{{.*}} : memref<16384xi8, #gpu.address_space<workgroup>> {llvm.align = 128 : i64})
+// CHECK-COUNT-2: llvm.call_intrinsic "llvm.nvvm.cp.async.cg.shared.global.16.s"
+// CHECK:         nvvm.cp.async.commit.group
 // CHECK:         scf.for
-// CHECK:           gpu.barrier
+// CHECK:           nvvm.cp.async.wait.group 0
+// CHECK-NEXT:      gpu.barrier
+// CHECK-COUNT-2:   llvm.call_intrinsic "llvm.nvvm.cp.async.cg.shared.global.16.s"
+// CHECK:           nvvm.cp.async.commit.group
 // CHECK:           scf.for
-// CHECK-COUNT-16:    arith.mulf %{{.*}}, %{{.*}} fastmath<contract> : f32
-// CHECK:           gpu.barrier
+// CHECK-COUNT-8:     llvm.load %{{.*}} : !llvm.ptr<3> -> vector<4xf32>
+// CHECK-COUNT-64:    arith.mulf %{{.*}}, %{{.*}} fastmath<contract> : f32
+// CHECK-NOT:       gpu.barrier
+// CHECK:         nvvm.cp.async.wait.group 0
 func.func @main(%x: !left, %y: !right, %z: !out) {
   call @gpu_k(%x, %y, %z) {strata.launch} : (!left, !right, !out) -> ()
   return
@@ -81,6 +89,43 @@ func.func private @gpu_k(%x: !left, %y: !right, %z: !out) attributes {strata.ker
   linalg.generic {indexing_maps = [affine_map<(i, j, k) -> (i, k)>, affine_map<(i, j, k) -> (k, j)>, affine_map<(i, j, k) -> (i, j)>], iterator_types = ["parallel", "parallel", "reduction"]} ins(%x, %y : !left, !right) outs(%z : !out) {
   ^bb0(%a: f32, %b: f32, %o: f32):
     %p = arith.mulf %a, %b : f32
+    %s = arith.addf %o, %p : f32
+    linalg.yield %s : f32
+  }
+  return
+}
+
+// -----
+
+!left = memref<64x64xf16, #gpu.address_space<global>>
+!out = memref<64x64xf32, #gpu.address_space<global>>
+
+// On tensor cores: four warps of 32 x 32 results, 32 steps at a time; whole tiles have no borders. The right side is
+// transposed while it is loaded.
+// CHECK-LABEL: func.func @main(
+// CHECK:       gpu.func @k(
+// CHECK-SAME:      known_block_size = array<i32: 128, 1, 1>
+// CHECK:         llvm.call_intrinsic "llvm.nvvm.cp.async.cg.shared.global.16"(
+// CHECK:         scf.for
+// CHECK:           nvvm.cp.async.wait.group 2
+// CHECK-NEXT:      gpu.barrier
+// CHECK-COUNT-2:   nvvm.ldmatrix %{{.*}} {layout = #nvvm.mma_layout<row>, num = 4 : i32}
+// CHECK-COUNT-2:   nvvm.ldmatrix %{{.*}} {layout = #nvvm.mma_layout<col>, num = 4 : i32}
+// CHECK-COUNT-8:   llvm.call_intrinsic "llvm.nvvm.mma.m16n8k16.row.col.f32.f32"
+// CHECK:           nvvm.ldmatrix
+// CHECK-COUNT-8:   llvm.call_intrinsic "llvm.nvvm.mma.m16n8k16.row.col.f32.f32"
+// CHECK-NOT:       llvm.nvvm.mma
+// CHECK:           scf.yield
+func.func @main(%x: !left, %y: !left, %z: !out) {
+  call @gpu_k(%x, %y, %z) {strata.launch} : (!left, !left, !out) -> ()
+  return
+}
+func.func private @gpu_k(%x: !left, %y: !left, %z: !out) attributes {strata.kernel} {
+  linalg.generic {indexing_maps = [affine_map<(i, j, k) -> (i, k)>, affine_map<(i, j, k) -> (k, j)>, affine_map<(i, j, k) -> (i, j)>], iterator_types = ["parallel", "parallel", "reduction"]} ins(%x, %y : !left, !left) outs(%z : !out) {
+  ^bb0(%a: f16, %b: f16, %o: f32):
+    %e = arith.extf %a : f16 to f32
+    %f = arith.extf %b : f16 to f32
+    %p = arith.mulf %e, %f : f32
     %s = arith.addf %o, %p : f32
     linalg.yield %s : f32
   }

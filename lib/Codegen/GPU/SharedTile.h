@@ -1,0 +1,76 @@
+//===- SharedTile.h - an operand's part of a tile in shared memory --------===//
+#ifndef STRATA_CODEGEN_GPU_SHAREDTILE_H
+#define STRATA_CODEGEN_GPU_SHAREDTILE_H
+
+#include "StageEmitter.h"
+
+namespace strata {
+
+/// What a block holds of one operand of a contraction at a time: `numbers` rows (or columns) by `depth` steps of the
+/// reduction, which `threads` copy.
+struct TileShape {
+  int64_t numbers, depth, threads;
+  bool matrix; ///< read by ldmatrix
+};
+
+/// The tile lies in lines of 16-byte chunks. A line is a row with its steps or a step with its rows, as neighbours are
+/// in memory. Chunks are swizzled, so that what a warp reads at once, the same chunk of eight lines, is in all banks.
+class SharedTile {
+public:
+  /// The last of `numberLoops` and of `stepLoops` counts fastest.
+  SharedTile(StageEmitter &stages, const Access &access, llvm::ArrayRef<int> numberLoops, llvm::ArrayRef<int> stepLoops,
+             TileShape shape);
+
+  /// A line is a row (or column).
+  bool alongDepth() const { return linesAreNumbers; }
+  int64_t elementBytes() const { return bytesOfElement; }
+  int64_t pitch() const { return lineElements * bytesOfElement; }
+  int64_t bytes() const { return shape.numbers * shape.depth * bytesOfElement; }
+
+  /// In bytes, where a chunk of a line lies. Lines that differ by a multiple of 8 lie that many pitches apart.
+  mlir::Value offset(mlir::Value line, mlir::Value chunk) const;
+
+  /// Computes which elements `thread` copies: of the rows from `first` on, of which there are `size` in all (null: the
+  /// tiles are whole).
+  void prepare(mlir::Value thread, mlir::Value first, mlir::Value size, llvm::ArrayRef<mlir::Value> batchAt);
+
+  /// Copies steps from `begin` on to `stage` (!llvm.ptr<3>), zeros where there is nothing: steps end at `end` (null:
+  /// beyond the tile). Copies of 4 bytes and more are asynchronous.
+  void copy(mlir::Value begin, mlir::Value end, mlir::Value stage);
+
+private:
+  struct Element {
+    mlir::Value position, inside, step;
+  };
+  struct Chunk {
+    mlir::Value to; ///< in bytes
+    llvm::SmallVector<Element> elements;
+  };
+
+  int64_t widestCopy(int loop) const;
+  void copyAsync(const Chunk &chunk, mlir::Value position, mlir::Value inside, mlir::Value to);
+
+  StageEmitter &stages;
+  mlir::OpBuilder &b;
+  mlir::Location loc;
+  const Access &access;
+  llvm::ArrayRef<int> numberLoops, stepLoops;
+  TileShape shape;
+  int64_t bytesOfElement, lineElements, lines;
+  bool linesAreNumbers;
+  bool neighboursAreLines = false; ///< of neighbouring threads
+  bool isAsync = false;
+  int64_t chunk = 1; ///< elements that are copied at once
+  mlir::Value base;  ///< of the operand: !llvm.ptr<1>
+  llvm::SmallVector<Chunk> chunks;
+};
+
+/// The address `bytes` (i32) behind a pointer.
+mlir::Value addressAt(mlir::OpBuilder &b, mlir::Location loc, mlir::Value pointer, mlir::Value bytes);
+mlir::Value addressAt(mlir::OpBuilder &b, mlir::Location loc, mlir::Value pointer, int64_t bytes);
+/// The pointer in a buffer's descriptor.
+mlir::Value pointerTo(mlir::OpBuilder &b, mlir::Location loc, mlir::Value buffer, unsigned addressSpace);
+
+} // namespace strata
+
+#endif // STRATA_CODEGEN_GPU_SHAREDTILE_H

@@ -1,0 +1,151 @@
+//===- TensorCores.cpp - products of small matrices by a warp -------------===//
+//
+// In bytes the fragments of all element types are the same: lane l holds, of 8
+// rows by 16 bytes, bytes l % 4 * 4 to + 3 of row l / 4, which is what ldmatrix
+// loads. Of a tile whose lines are steps, ldmatrix transposes elements of 16 bits.
+//
+//===----------------------------------------------------------------------===//
+#include "TensorCores.h"
+#include "Integers.h"
+
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+#include "mlir/Dialect/LLVMIR/NVVMDialect.h"
+
+using namespace mlir;
+using namespace strata;
+
+static constexpr int64_t stepBytes = 32; // of one instruction
+
+std::optional<PlainProduct> strata::matchPlainProduct(linalg::GenericOp op) {
+  Block *body = op.getBody();
+  if (op.getNumDpsInputs() != 2 || op.getNumDpsInits() != 1)
+    return std::nullopt;
+  Operation *sum = body->getTerminator()->getOperand(0).getDefiningOp();
+  if (!isa_and_nonnull<arith::AddFOp, arith::AddIOp>(sum))
+    return std::nullopt;
+  Value accumulator = body->getArgument(2);
+  Operation *product = sum->getOperand(sum->getOperand(0) == accumulator).getDefiningOp();
+  if (!llvm::is_contained(sum->getOperands(), accumulator) || !isa_and_nonnull<arith::MulFOp, arith::MulIOp>(product))
+    return std::nullopt;
+  PlainProduct result;
+  result.sum = accumulator.getType();
+  bool seen[2] = {false, false};
+  for (Value factor : product->getOperands()) {
+    Operation *widened = factor.getDefiningOp();
+    if (widened && !isa<arith::ExtFOp, arith::ExtSIOp, arith::ExtUIOp>(widened))
+      return std::nullopt;
+    auto input = dyn_cast<BlockArgument>(widened ? widened->getOperand(0) : factor);
+    if (!input || input.getOwner() != body || input.getArgNumber() > 1 || seen[input.getArgNumber()])
+      return std::nullopt;
+    seen[input.getArgNumber()] = true;
+    bool isLeft = input.getArgNumber() == 0;
+    (isLeft ? result.left : result.right) = input.getType();
+    (isLeft ? result.leftSigned : result.rightSigned) = !isa_and_nonnull<arith::ExtUIOp>(widened);
+  }
+  return result;
+}
+
+std::optional<MatrixInstruction> strata::matchMatrixInstruction(const PlainProduct &product, bool tf32) {
+  Type element = product.left, sum = product.sum;
+  if (element != product.right)
+    return std::nullopt;
+  auto named = [&](const char *shape, StringRef types) {
+    return MatrixInstruction{("llvm.nvvm.mma." + Twine(shape) + ".row.col." + types).str(), element, sum};
+  };
+  if (element.isF16() && sum.isF32())
+    return named("m16n8k16", "f32.f32");
+  if (element.isBF16() && sum.isF32())
+    return named("m16n8k16", "bf16");
+  if (element.isF32() && sum.isF32() && tf32)
+    return named("m16n8k8", "tf32");
+  if (element.isInteger(8) && sum.isInteger(32)) {
+    StringRef left = product.leftSigned ? "s8" : "u8", right = product.rightSigned ? "s8" : "u8";
+    return named("m16n8k32", left == right ? left.str() : (left + "." + right).str());
+  }
+  return std::nullopt;
+}
+
+WarpProduct::WarpProduct(OpBuilder &b, Location loc, const MatrixInstruction &instruction, SharedTile &left,
+                         SharedTile &right, int64_t rows, int64_t columns)
+    : b(b), loc(loc), instruction(instruction), rows(rows), columns(columns), left{left, rows / 16, {}},
+      right{right, columns / 16, {}} {}
+
+std::pair<int64_t, int64_t> WarpProduct::placeOf(int64_t sum) const {
+  int64_t tile = sum / 4, across = columns / 8;
+  return {tile / across * 16 + sum % 4 / 2 * 8, tile % across * 8 + sum % 2};
+}
+Value WarpProduct::rowOf(OpBuilder &b, Location loc, Value lane) {
+  return Integers{b, loc, b.getI32Type()}.div(lane, 4);
+}
+Value WarpProduct::columnOf(OpBuilder &b, Location loc, Value lane) {
+  Integers i32{b, loc, b.getI32Type()};
+  return i32.mul(i32.rem(lane, 4), 2);
+}
+
+/// Of the four matrices of 8 lines by 16 bytes that the lanes point to, eight each, the second has either the next
+/// lines (`linesFirst`) or the next bytes, the third the other.
+void WarpProduct::prepare(Fragments &fragments, Value lane, Value first, bool linesFirst) {
+  Integers i32{b, loc, b.getI32Type()};
+  SharedTile &tile = fragments.tile;
+  Value second = i32.rem(i32.div(lane, 8), 2), third = i32.div(lane, 16);
+  Value line = i32.add(i32.rem(lane, 8), i32.mul(linesFirst ? second : third, 8)), chunk = linesFirst ? third : second;
+  if (tile.alongDepth()) {
+    for (int64_t step = 0; step < tile.pitch() / stepBytes; ++step)
+      fragments.places.push_back(tile.offset(i32.add(first, line), i32.add(chunk, step * 2)));
+    return;
+  }
+  for (int64_t group = 0; group < fragments.groups; ++group)
+    fragments.places.push_back(tile.offset(line, i32.add(i32.add(i32.div(first, 8), chunk), group * 2)));
+}
+
+void WarpProduct::prepare(Value lane, Value row, Value column) {
+  // Registers go by rows, then by steps on the left, by steps, then by columns on the right.
+  prepare(left, lane, row, left.tile.alongDepth());
+  prepare(right, lane, column, !right.tile.alongDepth());
+}
+
+SmallVector<Value> WarpProduct::load(const Fragments &fragments, Value stage, int64_t group, int64_t step) {
+  SharedTile &tile = fragments.tile;
+  bool along = tile.alongDepth();
+  Value place = addressAt(b, loc, stage, fragments.places[along ? step : group]);
+  place = addressAt(b, loc, place, (along ? group : step) * 16 * tile.pitch());
+  SmallVector<Type> words(4, b.getI32Type());
+  Value loaded = b.create<NVVM::LdMatrixOp>(loc, LLVM::LLVMStructType::getLiteral(b.getContext(), words), place, 4,
+                                            along ? NVVM::MMALayout::row : NVVM::MMALayout::col);
+  SmallVector<Value> registers;
+  for (int64_t i = 0; i < 4; ++i) {
+    Value word = b.create<LLVM::ExtractValueOp>(loc, loaded, i);
+    if (instruction.element.isF16())
+      word = b.create<LLVM::BitcastOp>(loc, VectorType::get(2, b.getF16Type()), word);
+    if (instruction.element.isF32()) {
+      Value number = b.create<LLVM::BitcastOp>(loc, b.getF32Type(), word);
+      word =
+          b.create<LLVM::CallIntrinsicOp>(loc, b.getI32Type(), StringRef("llvm.nvvm.f2tf32.rna"), number).getResult(0);
+    }
+    registers.push_back(word);
+  }
+  return registers;
+}
+
+void WarpProduct::accumulate(Value leftStage, Value rightStage, MutableArrayRef<Value> sums) {
+  SmallVector<Type> types(4, instruction.sum);
+  Type four = LLVM::LLVMStructType::getLiteral(b.getContext(), types);
+  int64_t depth = left.tile.alongDepth() ? left.tile.pitch() : left.tile.bytes() / left.tile.pitch() * 2;
+  for (int64_t step = 0; step < depth / stepBytes; ++step) {
+    SmallVector<SmallVector<Value>> x, y;
+    for (int64_t group = 0; group < left.groups; ++group)
+      x.push_back(load(left, leftStage, group, step));
+    for (int64_t group = 0; group < right.groups; ++group)
+      y.push_back(load(right, rightStage, group, step));
+    for (int64_t j = 0; j < columns / 8; ++j)
+      for (int64_t i = 0; i < left.groups; ++i) {
+        Value *sum = &sums[(i * (columns / 8) + j) * 4];
+        SmallVector<Value> operands(x[i]);
+        llvm::append_range(operands, ArrayRef(y[j / 2]).slice(j % 2 * 2, 2));
+        operands.append(sum, sum + 4);
+        Value result = b.create<LLVM::CallIntrinsicOp>(loc, four, StringRef(instruction.name), operands).getResult(0);
+        for (int64_t k = 0; k < 4; ++k)
+          sum[k] = b.create<LLVM::ExtractValueOp>(loc, result, k);
+      }
+  }
+}

@@ -1,0 +1,67 @@
+//===- TensorCores.h - products of small matrices by a warp ---------------===//
+#ifndef STRATA_CODEGEN_GPU_TENSORCORES_H
+#define STRATA_CODEGEN_GPU_TENSORCORES_H
+
+#include "SharedTile.h"
+
+#include <string>
+
+namespace strata {
+
+/// The body of a contraction, if it adds the product of its two inputs, each perhaps widened first. Zeros then add
+/// nothing.
+struct PlainProduct {
+  mlir::Type left, right, sum;
+  bool leftSigned = true, rightSigned = true; ///< how integers are widened
+};
+std::optional<PlainProduct> matchPlainProduct(mlir::linalg::GenericOp op);
+
+/// An instruction mma.sync: 16 rows, 8 columns, and 32 bytes of steps of each.
+struct MatrixInstruction {
+  std::string name; ///< LLVM's
+  mlir::Type element, sum;
+};
+
+/// The instruction that computes the product; nothing if there is none. With `tf32` products of f32 are rounded to 11
+/// bits first.
+std::optional<MatrixInstruction> matchMatrixInstruction(const PlainProduct &product, bool tf32);
+
+/// A warp's share of a block's tile: `rows` x `columns` sums, four in a thread for each 16 x 8.
+class WarpProduct {
+public:
+  WarpProduct(mlir::OpBuilder &b, mlir::Location loc, const MatrixInstruction &instruction, SharedTile &left,
+              SharedTile &right, int64_t rows, int64_t columns);
+
+  /// Where the fragments lie of the warp's rows from `row` on and its columns from `column` on (i32).
+  void prepare(mlir::Value lane, mlir::Value row, mlir::Value column);
+
+  int64_t numSums() const { return rows * columns / 32; }
+  /// The sum's row and column in the warp's share, but for the lane's part.
+  std::pair<int64_t, int64_t> placeOf(int64_t sum) const;
+  /// The lane's part (i32).
+  static mlir::Value rowOf(mlir::OpBuilder &b, mlir::Location loc, mlir::Value lane);
+  static mlir::Value columnOf(mlir::OpBuilder &b, mlir::Location loc, mlir::Value lane);
+
+  /// Adds the products of the tiles in a stage (!llvm.ptr<3>, where each begins).
+  void accumulate(mlir::Value left, mlir::Value right, llvm::MutableArrayRef<mlir::Value> sums);
+
+private:
+  /// 16 rows (or two times 8 columns) by 32 bytes: four registers of a lane.
+  struct Fragments {
+    SharedTile &tile;
+    int64_t groups;                        ///< of 16 rows or columns
+    llvm::SmallVector<mlir::Value> places; ///< of each group, or of each 32 bytes of steps
+  };
+  void prepare(Fragments &fragments, mlir::Value lane, mlir::Value first, bool linesFirst);
+  llvm::SmallVector<mlir::Value> load(const Fragments &fragments, mlir::Value stage, int64_t group, int64_t step);
+
+  mlir::OpBuilder &b;
+  mlir::Location loc;
+  const MatrixInstruction &instruction;
+  int64_t rows, columns;
+  Fragments left, right;
+};
+
+} // namespace strata
+
+#endif // STRATA_CODEGEN_GPU_TENSORCORES_H

@@ -1,0 +1,134 @@
+"""Products on tensor cores, and in tiles without them, on the emulated GPU, against NumPy."""
+
+import numpy as np
+import pytest
+import strata
+from support.emulator import use_emulator
+
+from GPU.assembler import PTXAS, resources
+from GPU.families import model, tensor, wide
+
+ERROR = {"float": 1e-6, "float16": 1e-3, "bfloat16": 8e-3}
+
+
+def run(proto, inputs):
+    return strata.compile(proto, gpu="cuda", gpu_format=use_emulator(), threads=1).run(inputs)[0]
+
+
+def check(got, want, kind):
+    assert got.shape == want.shape
+    error = np.abs(got.astype(np.float64) - want).max() / np.abs(want).max()
+    assert error <= ERROR[kind], f"largest error {error:.2e}"
+
+
+def gemm(kind, rows, columns, depth, transposed_a=0, transposed_b=0):
+    a = tensor(kind, (depth, rows) if transposed_a else (rows, depth))
+    b = tensor(kind, (columns, depth) if transposed_b else (depth, columns), 1)
+    bias = tensor(kind, (columns,), 2)
+    nodes = [("Gemm", ["a", "b", "c"], ["p"], {"transA": transposed_a, "transB": transposed_b}),
+             ("Relu", ["p"], ["r"], {})]  # fmt: skip
+    proto = model(nodes, {"a": list(a.shape), "b": list(b.shape), "c": [columns]}, {"r": [rows, columns]}, kind)
+    left, right = wide(a).T if transposed_a else wide(a), wide(b).T if transposed_b else wide(b)
+    return proto, [a, b, bias], np.maximum(left @ right + wide(bias), 0)
+
+
+@pytest.mark.parametrize("kind", ERROR)
+@pytest.mark.parametrize("transposed", ["", "a", "b", "ab"])
+@pytest.mark.parametrize("size", [(40, 72, 56), (37, 45, 51)], ids=["aligned", "odd"])
+def test_gemm(kind, transposed, size):
+    """Rows, columns and steps do not fill the tile, but in whole chunks, or in no way."""
+    proto, inputs, want = gemm(kind, *size, int("a" in transposed), int("b" in transposed))
+    check(run(proto, inputs), want, kind)
+
+
+@pytest.mark.parametrize("kind", ERROR)
+def test_large_tiles(kind):
+    """There are as many blocks as the large tile wants; it has borders, and the whole tile none."""
+    x, y = tensor(kind, (129, 70, 24)), tensor(kind, (129, 24, 72), 1)
+    proto = model([("MatMul", ["x", "y"], ["r"], {})], {"x": [129, 70, 24], "y": [129, 24, 72]}, {"r": [129, 70, 72]},
+                  kind)  # fmt: skip
+    check(run(proto, [x, y]), wide(x) @ wide(y), kind)
+
+
+@pytest.mark.parametrize("kind", ERROR)
+def test_dynamic_sizes(kind):
+    x, y = tensor(kind, (2, 35, 32)), tensor(kind, (2, 32, 50), 1)
+    proto = model([("MatMul", ["x", "y"], ["p"], {}), ("Add", ["p", "p"], ["r"], {})],
+                  {"x": ["n", "m", 32], "y": ["n", 32, "k"]}, {"r": ["n", "m", "k"]}, kind)  # fmt: skip
+    check(run(proto, [x, y]), 2 * (wide(x) @ wide(y)), kind)
+
+
+@pytest.mark.parametrize("kind", ERROR)
+@pytest.mark.parametrize("channels", [3, 16, 32])
+def test_convolution(kind, channels):
+    """Strides, dilations and padding; a tile of steps is of one place of the window, of several, of parts."""
+    x, w = tensor(kind, (2, channels, 11, 9)), tensor(kind, (24, channels, 3, 2), 1)
+    bias = tensor(kind, (24,), 2)
+    proto = model([("Conv", ["x", "w", "b"], ["r"], {"strides": [2, 1], "dilations": [1, 2], "pads": [1, 0, 1, 1]})],
+                  {"x": [2, channels, 11, 9]}, {"r": [2, 24, 6, 8]}, kind, [("w", w), ("b", bias)])  # fmt: skip
+    padded = np.pad(wide(x), ((0, 0), (0, 0), (1, 1), (0, 1)))
+    windows = np.lib.stride_tricks.sliding_window_view(padded, (3, 3), (2, 3))[:, :, ::2, :, :, ::2]
+    want = np.einsum("nchwij,fcij->nfhw", windows, wide(w)) + wide(bias)[:, None, None]
+    check(run(proto, [x]), want, kind)
+
+
+INTEGERS = """
+module attributes {{strata.model = "m"}} {{
+  func.func @main(%x: tensor<{x}xi8> {{strata.name = "x", strata.dtype = "{left}"}},
+                  %y: tensor<{y}xi8> {{strata.name = "y", strata.dtype = "{right}"}})
+      -> (tensor<{m}x{n}xi32> {{strata.name = "r", strata.dtype = "int32"}}) {{
+    %zero = arith.constant 0 : i32
+    %empty = tensor.empty() : tensor<{m}x{n}xi32>
+    %init = linalg.fill ins(%zero : i32) outs(%empty : tensor<{m}x{n}xi32>) -> tensor<{m}x{n}xi32>
+    %r = linalg.generic {{indexing_maps = [affine_map<(i, j, k) -> ({xs})>, affine_map<(i, j, k) -> ({ys})>,
+                                          affine_map<(i, j, k) -> (i, j)>],
+                         iterator_types = ["parallel", "parallel", "reduction"]}}
+        ins(%x, %y : tensor<{x}xi8>, tensor<{y}xi8>) outs(%init : tensor<{m}x{n}xi32>) {{
+    ^bb0(%a: i8, %b: i8, %c: i32):
+      %p = arith.{ext_x} %a : i8 to i32
+      %q = arith.{ext_y} %b : i8 to i32
+      %t = arith.muli %p, %q : i32
+      %s = arith.addi %c, %t : i32
+      linalg.yield %s : i32
+    }} -> tensor<{m}x{n}xi32>
+    return %r : tensor<{m}x{n}xi32>
+  }}
+}}
+"""
+
+
+def integers(dtype, shape):
+    low, high = (-128, 128) if dtype == "int8" else (0, 256)
+    return np.random.default_rng(0).integers(low, high, shape).astype(dtype)
+
+
+@pytest.mark.parametrize("left, right, size, transposed", [
+    ("int8", "int8", (64, 64, 64), False), ("uint8", "uint8", (40, 48, 80), True), ("int8", "int8", (37, 45, 51), True),
+    ("int8", "uint8", (37, 45, 51), False), ("uint8", "int8", (37, 45, 51), False)])  # fmt: skip
+def test_bytes(left, right, size, transposed, tmp_path):
+    m, n, k = size
+    x, y = integers(left, (m, k)), integers(right, (n, k) if transposed else (k, n))
+    text = INTEGERS.format(m=m, n=n, left=left, right=right, x="x".join(map(str, x.shape)),
+                           y="x".join(map(str, y.shape)), xs="i, k", ys="j, k" if transposed else "k, j", ext_x="extsi" if left == "int8" else "extui",
+                           ext_y="extsi" if right == "int8" else "extui")  # fmt: skip
+    (tmp_path / "m.mlir").write_text(text)
+    want = x.astype(np.int32) @ (y.T if transposed else y).astype(np.int32)
+    np.testing.assert_array_equal(run(tmp_path / "m.mlir", [x, y]), want)
+
+
+@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("kind", ["float16", "float"])
+def test_order_of_threads_and_copies(kind, seed, monkeypatch):
+    """Threads go on in another order, and copies arrive early or late: a missing barrier or wait shows."""
+    if use_emulator() != "bitcode":
+        pytest.skip("only the emulator can choose the order")
+    monkeypatch.setenv("STRATA_EMULATOR_ORDER", str(seed))
+    proto, inputs, want = gemm(kind, 72, 80, 200)
+    check(run(proto, inputs), want, kind)
+
+
+@pytest.mark.skipif(not PTXAS, reason="no ptxas")
+@pytest.mark.parametrize("kind", ERROR)
+def test_registers_of_large_tiles(kind):
+    [kernel] = resources(gemm(kind, 2048, 2048, 512)[0], "sm_80")
+    assert kernel["spilled"] == 0 and kernel["shared"] <= 48 << 10, kernel
