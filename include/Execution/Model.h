@@ -26,10 +26,11 @@ struct SessionOptions {
 };
 
 /// Time of the code of one node (or of several that were merged), over `runs`
-/// runs.
+/// runs; what it computed and moved in them, as far as that is known.
 struct ProfileEntry {
   std::string name;
   uint64_t runs = 0, nanoseconds = 0;
+  uint64_t operations = 0, bytes = 0;
 };
 
 class Model {

@@ -24,6 +24,8 @@ struct RunRequest {
   double rtol = 1e-3, atol = 1e-7;
   int benchmark = 0; ///< Number of timed runs.
   bool quiet = false;
+  /// What the machine can do, for the profile: operations and bytes per nanosecond; 0: not known.
+  double peakOperations = 0, peakBytes = 0;
   CompileOptions compile;
   SessionOptions session;
 };

@@ -164,6 +164,7 @@ typedef struct strata_profile_entry {
   const char *name;
   uint64_t calls;
   uint64_t nanoseconds;
+  uint64_t operations, bytes; /* of all calls, as far as they are known */
 } strata_profile_entry;
 /* What was measured per node since the session was made or the profile was reset; the array belongs to the session
  * until its next run. */

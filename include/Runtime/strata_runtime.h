@@ -175,6 +175,8 @@ STRATA_API void strata_rt_svm_probabilities(const void *decisions, const void *a
 /* Profiling hooks around the code of one node; cheap when the session does not profile. `name` outlives the model. */
 STRATA_API void strata_rt_profile_begin(int64_t node, const char *name);
 STRATA_API void strata_rt_profile_end(int64_t node);
+/* The code that follows computes `operations` on numbers, and reads and writes `bytes`. */
+STRATA_API void strata_rt_profile_work(int64_t node, int64_t operations, int64_t bytes);
 
 #ifdef __cplusplus
 }

@@ -189,6 +189,8 @@ LogicalResult lowerTo(ModuleOp module, Phase phase, const CompileOptions &option
       insertProfiling(module);
     if (failed(runPhase(module, current, options)))
       return failure();
+    if (current == Phase::Buffers && options.profile)
+      noteWork(module);
     module->setAttr(kPhase, StringAttr::get(module.getContext(), nameOf(current)));
     std::chrono::duration<double> time = std::chrono::steady_clock::now() - start;
     if (progress)

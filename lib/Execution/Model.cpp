@@ -232,7 +232,7 @@ std::vector<ProfileEntry> Model::profile() {
   std::vector<ProfileEntry> result;
   for (size_t i = 0; i < count; ++i)
     if (entries[i].calls)
-      result.push_back({entries[i].name, runs, entries[i].nanoseconds});
+      result.push_back({entries[i].name, runs, entries[i].nanoseconds, entries[i].operations, entries[i].bytes});
   return result;
 }
 

@@ -2,7 +2,12 @@
 
 #include "Profiling.h"
 #include "Codegen/NodeNames.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+#include "mlir/Dialect/Linalg/IR/Linalg.h"
+#include "mlir/Dialect/Math/IR/Math.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/IR/Builders.h"
 #include "mlir/Interfaces/FunctionInterfaces.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
@@ -16,6 +21,53 @@ namespace strata {
 static std::string nameOf(Operation *op) {
   std::string names = joinNodeNames(op->getLoc(), " + ");
   return names.empty() ? "(other)" : names;
+}
+
+static constexpr llvm::StringLiteral kOperations = "strata.operations", kBytes = "strata.bytes";
+
+static int64_t bytesOf(Type element) {
+  return element.isIntOrFloat() ? llvm::divideCeil(element.getIntOrFloatBitWidth(), 8) : 8;
+}
+
+/// Not counted: casts, and what computes places.
+static bool isOperation(Operation &op) {
+  return isa<arith::ArithDialect, math::MathDialect>(op.getDialect()) && !isa<CastOpInterface>(op) &&
+         !op.hasTrait<OpTrait::ConstantLike>() && !op.getResult(0).getType().isIndex();
+}
+
+void noteWork(ModuleOp module) {
+  for (auto function : module.getOps<func::FuncOp>()) {
+    int64_t operations = 0, bytes = 0;
+    bool known = true;
+    llvm::SmallDenseSet<Value> seen;
+    for (auto generic : function.getOps<linalg::GenericOp>()) {
+      int64_t points = 1;
+      for (int64_t size : generic.getStaticLoopRanges()) {
+        known &= !ShapedType::isDynamic(size);
+        points *= size;
+      }
+      for (Operation &op : generic.getBody()->without_terminator()) {
+        if (isOperation(op))
+          operations += points;
+        else if (auto load = dyn_cast<memref::LoadOp>(op))
+          bytes += points * bytesOf(load.getType());
+      }
+      for (Value operand : generic->getOperands()) {
+        auto type = dyn_cast<MemRefType>(operand.getType());
+        // What a kernel has to itself need not be in memory.
+        if (!type || !isa<BlockArgument>(operand) || !seen.insert(operand).second)
+          continue;
+        known &= type.hasStaticShape();
+        if (known)
+          bytes += type.getNumElements() * bytesOf(type.getElementType());
+      }
+    }
+    if (!known || !function->hasAttr("strata.kernel"))
+      continue;
+    Builder b(module.getContext());
+    function->setAttr(kOperations, b.getI64IntegerAttr(operations));
+    function->setAttr(kBytes, b.getI64IntegerAttr(bytes));
+  }
 }
 
 /// Whether running the op takes time: loops, calls, copies, allocations.
@@ -34,6 +86,9 @@ public:
                                              LLVM::LLVMFunctionType::get(nothing, {builder.getI64Type(), pointer}));
     end = builder.create<LLVM::LLVMFuncOp>(module.getLoc(), "strata_rt_profile_end",
                                            LLVM::LLVMFunctionType::get(nothing, {builder.getI64Type()}));
+    Type i64 = builder.getI64Type();
+    work = builder.create<LLVM::LLVMFuncOp>(module.getLoc(), "strata_rt_profile_work",
+                                            LLVM::LLVMFunctionType::get(nothing, {i64, i64, i64}));
   }
 
   void run(Block &block) {
@@ -45,9 +100,11 @@ public:
       std::optional<int64_t> next;
       if (!isEnd)
         next = numberOf(nameOf(&op));
-      if (next == current)
-        continue;
       builder.setInsertionPoint(&op);
+      if (next == current) {
+        tellWork(op, current);
+        continue;
+      }
       if (current)
         builder.create<LLVM::CallOp>(op.getLoc(), end, number(op.getLoc(), *current));
       if (next) {
@@ -55,10 +112,23 @@ public:
         builder.create<LLVM::CallOp>(op.getLoc(), begin, ValueRange{number(op.getLoc(), *next), name});
       }
       current = next;
+      tellWork(op, current);
     }
   }
 
 private:
+  void tellWork(Operation &op, std::optional<int64_t> node) {
+    auto call = dyn_cast<func::CallOp>(op);
+    auto kernel = call ? module.lookupSymbol<func::FuncOp>(call.getCallee()) : func::FuncOp();
+    if (!node || !kernel || !kernel->hasAttr(kOperations))
+      return;
+    auto noted = [&](StringRef name) {
+      return number(op.getLoc(), kernel->getAttrOfType<IntegerAttr>(name).getInt());
+    };
+    builder.create<LLVM::CallOp>(op.getLoc(), work,
+                                 ValueRange{number(op.getLoc(), *node), noted(kOperations), noted(kBytes)});
+  }
+
   Value number(Location loc, int64_t value) {
     return builder.create<LLVM::ConstantOp>(loc, builder.getI64Type(), value);
   }
@@ -79,7 +149,7 @@ private:
   ModuleOp module;
   OpBuilder builder;
   Type pointer;
-  LLVM::LLVMFuncOp begin, end;
+  LLVM::LLVMFuncOp begin, end, work;
   llvm::StringMap<int64_t> numbers;
   std::vector<LLVM::GlobalOp> strings;
 };

@@ -6,8 +6,13 @@
 
 namespace strata {
 
+/// Writes on each kernel of known sizes how much work it is: `strata.operations` on numbers, and `strata.bytes` that it
+/// has to read and write at least once. For modules after the buffers phase.
+void noteWork(mlir::ModuleOp module);
+
 /// Brackets the code of each node in @main with the runtime's profiling hooks;
-/// for modules between the vector and the LLVM phase.
+/// for modules between the vector and the LLVM phase. Calls of kernels also tell
+/// it the work that was noted.
 ///
 ///   memref.copy ...  loc("a")     strata_rt_profile_begin(0, "a")
 ///   scf.for ...      loc("a")     memref.copy ...

@@ -290,7 +290,20 @@ static Error benchmark(const RunRequest &request, Model &model, ArrayRef<Tensor>
   return Error::success();
 }
 
-static void printProfile(Model &model) {
+/// Operations and bytes per nanosecond, and which part of the machine's limit that is.
+static void printRates(const RunRequest &request, const ProfileEntry &entry) {
+  if (!entry.operations && !entry.bytes) {
+    outs().indent(request.peakOperations ? 24 : 17);
+    return;
+  }
+  double time = std::max<uint64_t>(entry.nanoseconds, 1);
+  outs() << format("%7.1f %7.1f  ", entry.operations / time, entry.bytes / time);
+  if (request.peakOperations)
+    outs() << format("%4.0f %% ", 100 * std::max(entry.operations / time / request.peakOperations,
+                                                 entry.bytes / time / request.peakBytes));
+}
+
+static void printProfile(const RunRequest &request, Model &model) {
   std::vector<ProfileEntry> entries = model.profile();
   if (entries.empty()) {
     errs() << "warning: the model was compiled without --profile\n";
@@ -300,11 +313,13 @@ static void printProfile(Model &model) {
   uint64_t total = 0;
   for (const ProfileEntry &entry : entries)
     total += entry.nanoseconds;
-  outs() << "   time/run     %  node\n";
-  for (const ProfileEntry &entry : entries)
+  outs() << "   time/run     %  GFLOP/s    GB/s  " << (request.peakOperations ? "of peak  " : "") << "node\n";
+  for (const ProfileEntry &entry : entries) {
     outs() << format("%8.1f us %5.1f  ", entry.nanoseconds / 1e3 / entry.runs,
-                     100.0 * entry.nanoseconds / std::max<uint64_t>(total, 1))
-           << entry.name << "\n";
+                     100.0 * entry.nanoseconds / std::max<uint64_t>(total, 1));
+    printRates(request, entry);
+    outs() << entry.name << "\n";
+  }
 }
 
 static Expected<bool> runModel(const RunRequest &request, Model &model) {
@@ -331,7 +346,7 @@ static Expected<bool> runModel(const RunRequest &request, Model &model) {
     if (Error error = benchmark(request, model, *inputs))
       return std::move(error);
   if (request.session.profile)
-    printProfile(model);
+    printProfile(request, model);
   return *same;
 }
 

@@ -28,7 +28,7 @@ size_t strata_profiler_entries(strata_profiler *profiler, const strata_profile_e
 
 void strata_profiler_reset(strata_profiler *profiler) {
   for (size_t i = 0; profiler && i < profiler->count; ++i)
-    profiler->entries[i].calls = profiler->entries[i].nanoseconds = 0;
+    profiler->entries[i] = (strata_profile_entry){.name = profiler->entries[i].name};
 }
 
 static uint64_t now(void) {
@@ -57,6 +57,14 @@ void strata_rt_profile_begin(int64_t node, const char *name) {
   }
   profiler->entries[node].name = name;
   profiler->begin = now();
+}
+
+void strata_rt_profile_work(int64_t node, int64_t operations, int64_t bytes) {
+  strata_profiler *profiler = active();
+  if (!profiler || node < 0 || (size_t)node >= profiler->count)
+    return;
+  profiler->entries[node].operations += (uint64_t)operations;
+  profiler->entries[node].bytes += (uint64_t)bytes;
 }
 
 void strata_rt_profile_end(int64_t node) {

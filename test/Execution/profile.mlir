@@ -2,9 +2,16 @@
 
 // RUN: strata-run %s --profile --quiet | FileCheck %s
 // CHECK:     latency: median
-// CHECK:     time/run     %  node
-// CHECK-DAG: us {{.*}} first
-// CHECK-DAG: us {{.*}} second
+// CHECK:     time/run     %  GFLOP/s    GB/s  node
+// CHECK-DAG: us {{.*[0-9]\.[0-9] +[0-9]+\.[0-9] +}}first
+// CHECK-DAG: us {{.*[0-9]\.[0-9] +[0-9]+\.[0-9] +}}second
+
+// RUN: strata-run %s --profile --quiet --peak=100,10 | FileCheck %s --check-prefix=PEAK
+// PEAK:     GB/s  of peak  node
+// PEAK-DAG: {{[0-9]+}} % first
+
+// RUN: not strata-run %s --profile --quiet --peak=100 2>&1 | FileCheck %s --check-prefix=NOPEAK
+// NOPEAK: error: --peak takes 1e9 operations and 1e9 bytes per second, such as 240,12, not '100'
 
 // RUN: strata-compile %s --profile -o %t.so
 // RUN: strata-run %t.so --profile --quiet --threads=1 | FileCheck %s

@@ -29,7 +29,9 @@ int main(int argc, char **argv) {
                                        "into one .npz file"));
   cl::opt<std::string> benchmark("benchmark", category, cl::ValueOptional, cl::value_desc("N"),
                                  cl::desc("Time N runs (20) after three unmeasured ones"));
-  cl::opt<bool> profile("profile", category, cl::desc("Show the time that each node takes"));
+  cl::opt<bool> profile("profile", category, cl::desc("Show the time that each node takes, and what it does in it"));
+  cl::opt<std::string> peak("peak", category, cl::value_desc("GFLOPS,GBS"),
+                            cl::desc("What the machine can do, for --profile: operations and bytes"));
   cl::opt<int> threads("threads", category, cl::init(0), cl::desc("Threads to use (all cores)"));
   cl::opt<uint64_t> seed("seed", category, cl::desc("Seed of random inputs and operators"));
   cl::opt<bool> advanceSeeds("advance-seeds", category,
@@ -59,6 +61,14 @@ int main(int argc, char **argv) {
     request.benchmark = 20;
     if (!benchmark.empty() && (StringRef(benchmark).getAsInteger(10, request.benchmark) || request.benchmark <= 0)) {
       errs() << "error: --benchmark takes a number of runs, not '" << benchmark << "'\n";
+      return 1;
+    }
+  }
+  if (!peak.empty()) {
+    auto [operations, bytes] = StringRef(peak).split(',');
+    if (operations.getAsDouble(request.peakOperations) || bytes.getAsDouble(request.peakBytes) ||
+        request.peakOperations <= 0 || request.peakBytes <= 0) {
+      errs() << "error: --peak takes 1e9 operations and 1e9 bytes per second, such as 240,12, not '" << peak << "'\n";
       return 1;
     }
   }
