@@ -197,7 +197,13 @@ NestPlan strata::planNest(LoopNest &nest, const NestOptions &options) {
 }
 
 double strata::estimatePointNs(LoopNest &nest, const NestPlan &plan) {
+  // What comes from memory and goes there, at the rate of one core; what all lanes share stays in registers.
+  constexpr double nsPerByte = 0.03;
   double ns = 0;
+  nest.forEachAccess([&](Access &access) {
+    if (access.base && !(plan.lane >= 0 && stride(access, plan.lane).is(0)))
+      ns += nsPerByte * (access.element.isIntOrFloat() ? access.element.getIntOrFloatBitWidth() / 8.0 : 8.0);
+  });
   double lanes = plan.lane >= 0 ? plan.width : 1;
   for (std::optional<Stage> *stage : {&nest.init, &nest.reduce, &nest.finish}) {
     if (!*stage)

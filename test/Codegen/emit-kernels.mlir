@@ -245,3 +245,31 @@ func.func @gather_columns(%numbers: memref<64xi64>, %table: memref<12x100xf32>, 
   }
   return
 }
+
+// -----
+
+// A copy computes nothing, and takes as long as its bytes.
+// CHECK-LABEL: func.func @large_copy
+// TASKS-LABEL: func.func @large_copy
+// TASKS:         scf.parallel
+func.func @large_copy(%a: memref<512x12x64xf32>, %c: memref<12x512x64xf32>) attributes {strata.kernel} {
+  linalg.generic {indexing_maps = [affine_map<(i, j, k) -> (j, i, k)>, affine_map<(i, j, k) -> (i, j, k)>], iterator_types = ["parallel", "parallel", "parallel"]}
+      ins(%a : memref<512x12x64xf32>) outs(%c : memref<12x512x64xf32>) {
+  ^bb0(%x: f32, %o: f32):
+    linalg.yield %x : f32
+  }
+  return
+}
+
+// -----
+
+// TASKS-LABEL: func.func @small_copy
+// TASKS-NOT:     scf.parallel
+func.func @small_copy(%a: memref<16x12x64xf32>, %c: memref<12x16x64xf32>) attributes {strata.kernel} {
+  linalg.generic {indexing_maps = [affine_map<(i, j, k) -> (j, i, k)>, affine_map<(i, j, k) -> (i, j, k)>], iterator_types = ["parallel", "parallel", "parallel"]}
+      ins(%a : memref<16x12x64xf32>) outs(%c : memref<12x16x64xf32>) {
+  ^bb0(%x: f32, %o: f32):
+    linalg.yield %x : f32
+  }
+  return
+}
