@@ -49,7 +49,7 @@ def _results(results, precision):
             best, limit = run.get("best"), run.get("of limit")
             row += [number(run.get("ms", {}).get("strata")) or "failed",
                     f"{number(run['ms'][best])} {NAMES[best]}" if best else "",
-                    _emphasised(run.get("ratio")), f"{100 * limit:.0f} %" if limit else ""]  # fmt: skip
+                    _ratio(run), f"{100 * limit:.0f} %" if limit else ""]  # fmt: skip
         first, last = (case.get(n, {}).get("ms", {}).get("strata") for n in (counts[0], counts[-1]))
         errors = [case[n]["error"]["strata"] for n in _counts(case) if "strata" in case[n]["error"]]
         row += [f"{first / last:.2f}" if first and last and len(counts) > 1 else "",
@@ -62,8 +62,11 @@ def _counts(case):
     return [n for n in case if n.isdigit()]
 
 
-def _emphasised(ratio):
-    return "" if ratio is None else f"**{ratio:.2f}**" if ratio > 1.05 else f"{ratio:.2f}"
+def _ratio(run):
+    if "ratio" not in run:
+        return ""
+    text = f"**{run['ratio']:.2f}**" if run["ratio"] > 1.05 else f"{run['ratio']:.2f}"
+    return f"~ {text}" if run.get("foreign", 0) > 0.3 else text
 
 
 def _summary(have, counts):
