@@ -52,6 +52,11 @@ struct CompileFlags {
                               llvm::cl::desc("Say for each node whether the GPU runs it, or why the host, and list "
                                              "the copies between them"),
                               llvm::cl::cat(flagCategory())};
+  llvm::cl::opt<std::string> precision{
+      "precision", llvm::cl::value_desc("f32|bf16"),
+      llvm::cl::desc("What the operands of f32 matrix products and convolutions with constant weights are rounded to "
+                     "(f32); bf16 needs a CPU with amx-bf16"),
+      llvm::cl::init("f32"), llvm::cl::cat(flagCategory())};
   llvm::cl::opt<bool> verbose{"verbose", llvm::cl::desc("Show the phases and their times"),
                               llvm::cl::cat(flagCategory())};
 
@@ -70,6 +75,12 @@ struct CompileFlags {
     if (mcpu != "native")
       result.targetCPU = mcpu;
     result.targetFeatures = features;
+    std::optional<Precision> parsed = parsePrecision(precision);
+    if (!parsed) {
+      llvm::errs() << "error: --precision is f32 or bf16, not '" << precision << "'\n";
+      std::exit(1);
+    }
+    result.precision = *parsed;
     std::optional<GpuFormat> format = parseGpuFormat(gpuFormat);
     if (!parseTarget(target, result) || !format) {
       llvm::errs() << "error: "

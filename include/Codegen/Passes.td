@@ -15,6 +15,28 @@ def Generalize : Pass<"strata-generalize", "mlir::func::FuncOp"> {
                            "mlir::affine::AffineDialect", "mlir::math::MathDialect"];
 }
 
+def NarrowProducts : Pass<"strata-narrow-products", "mlir::func::FuncOp"> {
+  let summary = "Products of f32 with constant weights take operands of bf16";
+  let description = [{
+    Matrix products and convolutions whose weights are constant, and long enough
+    for a matrix unit. The operands are rounded, products and sums are f32's. The
+    conversion of weights is a constant expression, that of the data fuses with
+    what makes it, before a padding.
+
+    ```mlir
+    %0 = arith.mulf %x, %w : f32
+    ```
+    becomes
+    ```mlir
+    %a = arith.extf %x : bf16 to f32
+    %b = arith.extf %w : bf16 to f32
+    %0 = arith.mulf %a, %b : f32
+    ```
+  }];
+  let dependentDialects = ["mlir::linalg::LinalgDialect", "mlir::tensor::TensorDialect",
+                           "mlir::arith::ArithDialect"];
+}
+
 def ChannelsLast : Pass<"strata-channels-last", "mlir::func::FuncOp"> {
   let summary = "Windowed operations compute with channels last, transposes sink";
   let description = [{
@@ -43,9 +65,35 @@ def FuseElementwise : Pass<"strata-fuse-elementwise"> {
     computed twice (its only user reads each of its elements once), or if it
     computes nothing; never into a contraction, whose operands are read many times,
     and never where a body reads tensors by computed positions.
+
+    A conversion to a narrower type of a result that has other readers becomes a
+    second result of what computes it.
   }];
   let dependentDialects = ["mlir::linalg::LinalgDialect", "mlir::tensor::TensorDialect",
                            "mlir::affine::AffineDialect"];
+}
+
+def GroupReductions : Pass<"strata-group-reductions", "mlir::func::FuncOp"> {
+  let summary = "Narrow elements of a reduction in groups of 32 bits, as matrix units take them";
+  let description = [{
+    The innermost dimension of the reduction of a product with constant weights is
+    split in two, the inner one as large as 32 bits have elements; filled up with
+    zeros to a number that tiles well. `strata-pack-weights` puts the groups last.
+
+    ```mlir
+    (m, n, k) -> (m, k), (k, n)
+    ```
+    becomes, of bf16,
+    ```mlir
+    (m, n, k, g) -> (m, k, g), (k, g, n)
+    ```
+  }];
+  let options = [
+    Option<"bf16", "bf16", "bool", "false", "sums of f32 of products of bf16">,
+    Option<"int8", "int8", "bool", "false", "sums of i32 of products of 8-bit integers">
+  ];
+  let dependentDialects = ["mlir::linalg::LinalgDialect", "mlir::tensor::TensorDialect",
+                           "mlir::arith::ArithDialect"];
 }
 
 def PackWeights : Pass<"strata-pack-weights", "mlir::func::FuncOp"> {
@@ -213,12 +261,15 @@ def EmitKernels : Pass<"strata-emit-kernels", "mlir::func::FuncOp"> {
     Option<"vectorBits", "vector-bits", "unsigned", "256", "width of a vector register">,
     Option<"registers", "registers", "unsigned", "16", "number of vector registers">,
     Option<"fma", "fma", "bool", "true", "fused multiply-add in reductions">,
+    Option<"bf16Tiles", "bf16-tiles", "bool", "false", "a matrix unit multiplies tiles of bf16">,
+    Option<"int8Tiles", "int8-tiles", "bool", "false", "a matrix unit multiplies tiles of 8-bit integers">,
     Option<"threads", "threads", "bool", "true", "make tasks of the outer loops">
   ];
   let dependentDialects = ["mlir::arith::ArithDialect", "mlir::math::MathDialect",
                            "mlir::memref::MemRefDialect", "mlir::scf::SCFDialect",
                            "mlir::vector::VectorDialect", "mlir::linalg::LinalgDialect",
-                           "mlir::affine::AffineDialect"];
+                           "mlir::affine::AffineDialect", "mlir::LLVM::LLVMDialect",
+                           "mlir::amx::AMXDialect"];
 }
 
 def OutlineTasks : Pass<"strata-outline-tasks", "mlir::ModuleOp"> {

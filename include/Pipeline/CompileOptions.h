@@ -25,6 +25,13 @@ enum class GpuFormat {
 llvm::StringRef nameOf(GpuFormat format);
 std::optional<GpuFormat> parseGpuFormat(llvm::StringRef name);
 
+/// What the operands of f32 matrix products and convolutions are rounded to; sums are f32's always.
+enum class Precision { F32, BF16 };
+
+/// "f32", "bf16".
+llvm::StringRef nameOf(Precision precision);
+std::optional<Precision> parsePrecision(llvm::StringRef name);
+
 struct CompileOptions {
   /// Prefix of the exported symbols (NAME_main, NAME_init, NAME_constants); a C
   /// identifier.
@@ -36,6 +43,9 @@ struct CompileOptions {
   bool threads = true;
   /// Whether the code measures the time of each node for sessions that ask.
   bool profile = false;
+
+  /// Less than f32 only where someone asks for it.
+  Precision precision = Precision::F32;
 
   /// The target, in LLVM's words. Empty: the machine that compiles.
   std::string targetTriple;
@@ -62,6 +72,8 @@ struct TargetFacts {
   unsigned vectorBits = 128; ///< widest vector register worth using
   unsigned registers = 16;   ///< number of vector registers
   bool fma = false;          ///< fused multiply-add of f32 and f64 vectors
+  bool bf16Tiles = false;    ///< a matrix unit: tiles of bf16 to sums of f32
+  bool int8Tiles = false;    ///< the same of 8-bit integers to sums of i32
 };
 
 /// Derives the facts from triple, CPU and features (or from the host's).

@@ -2,9 +2,11 @@
 #include "Codegen/Passes.h"
 #include "NestEmitter.h"
 
+#include "mlir/Dialect/AMX/AMXDialect.h"
 #include "mlir/Dialect/Affine/IR/AffineOps.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
@@ -38,6 +40,8 @@ struct EmitKernelsPass : strata::impl::EmitKernelsBase<EmitKernelsPass> {
     options.vectorBits = vectorBits;
     options.registers = registers;
     options.fma = fma;
+    options.bf16Tiles = bf16Tiles;
+    options.int8Tiles = int8Tiles;
     options.threads = threads;
     strata::emitLoopNest(b, function.getLoc(), *nest, options);
     llvm::SmallSetVector<Value, 4> buffers;

@@ -2,6 +2,7 @@
 #include "Codegen/Passes.h"
 
 #include "mlir/Dialect/Affine/IR/AffineOps.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/Linalg/Transforms/Transforms.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
@@ -53,6 +54,42 @@ static bool shouldFuse(OpOperand *operand) {
   return producer->hasOneUse();
 }
 
+/// Rounds each element of its operand to a narrower type, and does nothing else.
+static bool isNarrowing(linalg::GenericOp op) {
+  return op.hasPureTensorSemantics() && op.getNumDpsInputs() == 1 && op.getNumDpsInits() == 1 &&
+         llvm::all_of(op.getIndexingMapsArray(), [](AffineMap map) { return map.isIdentity(); }) &&
+         op.getBody()->getOperations().size() == 2 && isa<arith::TruncFOp>(op.getBody()->front());
+}
+
+/// A conversion of a result that others read, too, becomes a result of its own: the wide one is not read for it.
+static void joinWithProducer(linalg::GenericOp conversion) {
+  auto result = dyn_cast<OpResult>(conversion.getDpsInputs()[0]);
+  auto producer = result ? dyn_cast<linalg::GenericOp>(result.getOwner()) : nullptr;
+  if (!producer || producer.getNumReductionLoops() || isIrregular(producer) ||
+      producer->getBlock() != conversion->getBlock())
+    return;
+  OpBuilder b(producer);
+  Location loc = conversion.getLoc();
+  Type element = getElementTypeOrSelf(conversion.getType(0));
+  SmallVector<Value> inits(producer.getDpsInits());
+  inits.push_back(
+      b.create<tensor::EmptyOp>(loc, tensor::getMixedSizes(b, loc, inits[result.getResultNumber()]), element));
+  SmallVector<AffineMap> maps = producer.getIndexingMapsArray();
+  maps.push_back(producer.getIndexingMapMatchingResult(result));
+  auto joined = b.create<linalg::GenericOp>(producer.getLoc(), ValueRange(inits).getTypes(), producer.getDpsInputs(),
+                                            inits, maps, producer.getIteratorTypesArray());
+  joined.getRegion().takeBody(producer.getRegion());
+  joined.getBody()->addArgument(element, loc);
+  Operation *yield = joined.getBody()->getTerminator();
+  b.setInsertionPoint(yield);
+  Value narrow = b.create<arith::TruncFOp>(loc, element, yield->getOperand(result.getResultNumber()));
+  yield->insertOperands(yield->getNumOperands(), narrow);
+  conversion.getResult(0).replaceAllUsesWith(joined->getResults().back());
+  conversion.erase();
+  producer->replaceAllUsesWith(joined->getResults().drop_back());
+  producer.erase();
+}
+
 namespace {
 struct FuseElementwisePass : strata::impl::FuseElementwiseBase<FuseElementwisePass> {
   void runOnOperation() override {
@@ -79,6 +116,13 @@ struct FuseElementwisePass : strata::impl::FuseElementwiseBase<FuseElementwisePa
     config.useTopDownTraversal = true;
     config.maxIterations = 20;
     (void)applyPatternsAndFoldGreedily(getOperation(), std::move(patterns), config);
+    SmallVector<linalg::GenericOp> conversions;
+    getOperation()->walk([&](linalg::GenericOp op) {
+      if (isNarrowing(op))
+        conversions.push_back(op);
+    });
+    for (linalg::GenericOp conversion : conversions)
+      joinWithProducer(conversion);
   }
 };
 } // namespace

@@ -146,8 +146,9 @@ static FailureOr<Access> buildAccess(ExtentMath &math, OpOperand &operand, Affin
       continue;
     }
     if (auto blocked = matchBlocked(expr, AffineExprKind::Mod)) {
-      if (access.blockedLoop != loopOf[blocked->first] || access.block != blocked->second || !strideOf(i).is(1))
+      if (access.blockedLoop != loopOf[blocked->first] || access.block != blocked->second || !strideOf(i).isKnown())
         return failure();
+      access.withinStride = strideOf(i).known;
       continue;
     }
     std::optional<Linear> linear = linearize(expr, dims);

@@ -32,9 +32,9 @@ struct Access {
   mlir::Value offset; ///< null is zero
   mlir::Type element;
   llvm::SmallVector<Extent> strides; ///< one per loop of the nest
-  /// A dimension stored in blocks: index (d floordiv block, ..., d mod block).
+  /// A dimension stored in blocks: index (d floordiv block, ..., d mod block, ...).
   int blockedLoop = -1;
-  int64_t block = 0;
+  int64_t block = 0, withinStride = 1;
   Extent blockStride;
 };
 

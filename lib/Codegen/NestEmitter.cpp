@@ -5,6 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 #include "NestEmitter.h"
+#include "MatrixTiles.h"
 #include "TileEmitter.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -27,7 +28,7 @@ class NestEmitter : IndexMath {
 public:
   NestEmitter(OpBuilder &b, Location loc, LoopNest &nest, const NestOptions &options)
       : IndexMath{b, loc}, nest(nest), options(options), plan(planNest(nest, options)),
-        tileEmitter(b, loc, nest, plan, options.fma) {}
+        tileEmitter(b, loc, nest, plan, options.fma), matrixTiles(b, loc, nest, plan, tileEmitter) {}
 
   void emit();
 
@@ -36,6 +37,7 @@ private:
   const NestOptions &options;
   NestPlan plan;
   TileEmitter tileEmitter;
+  MatrixTiles matrixTiles;
 
   Order orderLoops();
   void lanesOf(Tile tile);
@@ -149,10 +151,20 @@ void NestEmitter::tiles(Tile tile) {
 }
 
 void NestEmitter::loops(ArrayRef<std::pair<int, int64_t>> order, Tile tile) {
+  if (order.empty() && plan.matrix)
+    return matrixTiles.emit(tile, [&](const Tile &row) { lanesOf(row); });
   if (order.empty())
     return tiles(tile);
   auto [loop, step] = order.front();
   const Extent &size = nest.loops[loop].size;
+  if (Value start = tile.at[loop]) { // of a block
+    Value end = b.create<arith::AddIOp>(loc, start, index(plan.matrix->rowBlock));
+    auto each = b.create<scf::ForOp>(loc, start, b.create<arith::MinUIOp>(loc, end, materialize(size)), index(step));
+    OpBuilder::InsertionGuard guard(b);
+    b.setInsertionPointToStart(each.getBody());
+    tile.at[loop] = each.getInductionVar();
+    return loops(order.drop_front(), tile);
+  }
   if (size.isKnown() && size.known <= step && size.known > 0) {
     tile.at[loop] = index(0);
     return loops(order.drop_front(), tile);
@@ -177,7 +189,8 @@ Order NestEmitter::orderLoops() {
     if (nest.reduce && laneLoop)
       for (Access &access : nest.reduce->inputs)
         weightsDepend |= !stride(access, plan.lane).is(0) && !stride(access, loop).is(0);
-    (weightsDepend ? order : inner).push_back({loop, 1});
+    bool tiled = plan.matrix && plan.matrix->second == loop;
+    (weightsDepend ? order : inner).push_back({loop, tiled ? plan.matrix->rowTiles : 1});
   }
   auto outStride = [&](int loop) {
     Extent s = stride(nest.last().outputs[0], loop);
@@ -189,6 +202,8 @@ Order NestEmitter::orderLoops() {
   };
   llvm::sort(order, byStride);
   llvm::sort(inner, byStride);
+  if (plan.matrix && plan.matrix->rowBlock)
+    order.push_back({plan.row, plan.matrix->rowBlock});
   if (laneLoop && plan.laneOutermost)
     order.push_back({plan.lane, plan.vectorTile * plan.width});
   order.append(inner);
@@ -237,7 +252,10 @@ void NestEmitter::tasks(const Order &order, Tile tile, double pointNs) {
   int64_t tasks = 1;
   unsigned split = 0;
   Value total;
-  while (split < order.size() && (split == 0 || tasks < 64)) {
+  auto isBlocked = [&](unsigned i) {
+    return is_contained(make_first_range(ArrayRef(order).take_front(i)), order[i].first);
+  };
+  while (split < order.size() && (split == 0 || tasks < 64) && !isBlocked(split)) {
     Extent count = trips(split++);
     counts.push_back(count);
     tasks *= count.isKnown() ? count.known : 8;
@@ -247,6 +265,7 @@ void NestEmitter::tasks(const Order &order, Tile tile, double pointNs) {
   auto parallel = b.create<scf::ParallelOp>(loc, ValueRange{index(0)}, ValueRange{total}, ValueRange{grain});
   OpBuilder::InsertionGuard guard(b);
   b.setInsertionPointToStart(parallel.getBody());
+  matrixTiles.prepare();
   Value first = parallel.getInductionVars()[0];
   Value stop = b.create<arith::MinUIOp>(loc, b.create<arith::AddIOp>(loc, first, grain), total);
   auto task = b.create<scf::ForOp>(loc, first, stop, index(1));
@@ -275,8 +294,10 @@ void NestEmitter::emit() {
       points *= loop.size.isKnown() ? loop.size.known : 1;
       known &= loop.size.isKnown();
     }
-  if (!options.threads || order.empty() || (known && points * pointNs < parallelFromNs))
+  if (!options.threads || order.empty() || (known && points * pointNs < parallelFromNs)) {
+    matrixTiles.prepare();
     return loops(order, tile);
+  }
   tasks(order, tile, pointNs);
 }
 

@@ -20,15 +20,15 @@ static bool isVectorizable(Operation &op) {
   return llvm::all_of(op.getResultTypes(), [](Type type) { return type.isIntOrIndexOrFloat(); });
 }
 
-static bool isVectorizable(std::optional<Stage> &stage) {
-  return !stage || llvm::all_of(*stage->op.getBody(), [](Operation &op) { return isVectorizable(op); });
+bool strata::isVectorizable(std::optional<Stage> &stage) {
+  return !stage || llvm::all_of(*stage->op.getBody(), [](Operation &op) { return ::isVectorizable(op); });
 }
 
 Extent strata::stride(const Access &access, int loop) {
   if (loop < 0)
     return {};
   if (access.blockedLoop == loop)
-    return {1, {}};
+    return {access.withinStride, {}};
   return access.scalar || !access.base ? Extent{} : access.strides[loop];
 }
 
@@ -165,6 +165,8 @@ static bool hasLargeWeights(LoopNest &nest, const NestPlan &plan, int64_t bits) 
 
 NestPlan strata::planNest(LoopNest &nest, const NestOptions &options) {
   NestPlan plan;
+  if (planMatrixTiles(nest, options, plan))
+    return plan;
   plan.lane = chooseLane(nest, plan);
   if (plan.lane < 0)
     return plan;

@@ -20,6 +20,20 @@ struct NestOptions {
   unsigned registers = 16;
   bool fma = true;
   bool threads = true;
+  bool bf16Tiles = false, int8Tiles = false; ///< what a matrix unit multiplies
+};
+
+/// A reduction that a matrix unit computes: sums of up to 16 rows and 16 lanes, of up to 16 groups of the reduction at
+/// once.
+struct MatrixPlan {
+  unsigned data, weights;   ///< inputs of the reduction
+  int group, depth;         ///< loops of the reduction: the elements of 32 bits; the groups
+  int64_t depthStep;        ///< groups of one tile
+  Extent rows;              ///< of one tile; the row loop's iterations if they are less than 16
+  int64_t rowTiles;         ///< at once
+  int second = -1;          ///< the loop that they are iterations of, where it is not the row loop
+  int64_t rowBlock = 0;     ///< rows whose data stays in the cache for all weights; 0: all
+  mlir::StringRef multiply; ///< the instruction
 };
 
 struct NestPlan {
@@ -30,9 +44,15 @@ struct NestPlan {
   int64_t rowTile = 1, vectorTile = 1; ///< of a full tile
   bool laneOutermost = false;          ///< vectors of weights outside of the rows
   bool transposes = false;             ///< an input lies along the rows: tiles are transposed in registers
+  std::optional<MatrixPlan> matrix;
 };
 
 NestPlan planNest(LoopNest &nest, const NestOptions &options);
+
+/// Plans for the matrix unit of `options`, if there is one that computes the nest's reduction.
+bool planMatrixTiles(LoopNest &nest, const NestOptions &options, NestPlan &plan);
+
+bool isVectorizable(std::optional<Stage> &stage);
 
 /// A rough estimate of the time of one result, for the decision to use threads and for the tasks' size.
 double estimatePointNs(LoopNest &nest, const NestPlan &plan);

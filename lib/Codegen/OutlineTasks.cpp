@@ -5,6 +5,7 @@
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/IR/IRMapping.h"
 #include "mlir/Transforms/RegionUtils.h"
@@ -84,8 +85,12 @@ private:
     top.create<func::ReturnOp>(loc);
     top.setInsertionPointToStart(each.getBody());
     mapping.map(loop.getInductionVars()[0], each.getInductionVar());
-    for (Operation &op : loop.getBody()->without_terminator())
-      top.clone(op, mapping);
+    for (Operation &op : loop.getBody()->without_terminator()) {
+      Operation *copy = top.clone(op, mapping);
+      // One buffer for the task, not one for each of its parts.
+      if (isa<memref::AllocaOp, LLVM::AllocaOp>(copy))
+        copy->moveBefore(each);
+    }
 
     // The call. The context lies in the function's frame, not in a loop's.
     auto run = module.lookupSymbol<func::FuncOp>("strata_rt_parallel_for");

@@ -8,6 +8,7 @@
 //===----------------------------------------------------------------------===//
 #include "Codegen/Passes.h"
 #include "ConstantExpressions.h"
+#include "ProductSums.h"
 #include "Transposed.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -21,11 +22,8 @@ namespace strata {
 } // namespace strata
 
 using namespace mlir;
+using strata::isPlain;
 using strata::transposed;
-
-static bool isPlain(AffineMap map) {
-  return llvm::all_of(map.getResults(), [](AffineExpr e) { return isa<AffineDimExpr, AffineConstantExpr>(e); });
-}
 
 namespace {
 struct PackWeightsPass : strata::impl::PackWeightsBase<PackWeightsPass> {
@@ -46,6 +44,8 @@ struct PackWeightsPass : strata::impl::PackWeightsBase<PackWeightsPass> {
   }
 
 private:
+  static constexpr int64_t tileLanes = 16; ///< of a matrix unit
+
   /// The result's last dimension.
   static std::optional<unsigned> laneOf(linalg::GenericOp op) {
     AffineMap out = op.getIndexingMapsArray().back();
@@ -248,6 +248,7 @@ private:
 
   /// Parallel dimensions first, then those of the reduction in the order in which
   /// the data has them, then the lanes: [.., lanes / block, reduction.., block].
+  /// Behind them, if there is one, the group: [.., lanes / block, reduction.., block, group].
   void reorder(linalg::GenericOp op, OpOperand *operand, OpOperand *data, unsigned lane, bool weights) {
     MLIRContext *context = op.getContext();
     AffineMap map = op.getMatchingIndexingMap(operand);
@@ -255,11 +256,14 @@ private:
     SmallVector<utils::IteratorType> kinds = op.getIteratorTypesArray();
     auto type = cast<RankedTensorType>(operand->get().getType());
     SmallVector<std::pair<int64_t, int64_t>> head, middle; // (key, position)
-    int64_t last = -1;
+    std::optional<unsigned> groupDim = weights ? strata::getGroup(op, data) : std::nullopt;
+    int64_t last = -1, group = -1;
     for (auto [i, expr] : llvm::enumerate(map.getResults())) {
       auto dim = dyn_cast<AffineDimExpr>(expr);
       if (dim && dim.getPosition() == lane) {
         last = i;
+      } else if (dim && groupDim == dim.getPosition()) {
+        group = i;
       } else if (dim && kinds[dim.getPosition()] == utils::IteratorType::reduction) {
         int64_t key = 0;
         for (auto [p, e] : llvm::enumerate(dataMap.getResults()))
@@ -274,7 +278,9 @@ private:
     int64_t lanes = type.getDimSize(last);
     int64_t bits = type.getElementType().isIntOrFloat() ? type.getElementTypeBitWidth() : 32;
     int64_t block = 2 * vectorBits / std::max<int64_t>(bits, 32);
-    bool blocked = weights && !middle.empty() && lanes > block;
+    if (group >= 0 && lanes <= tileLanes)
+      block = tileLanes;
+    bool blocked = weights && !middle.empty() && (lanes > block || group >= 0);
     OpBuilder b(op);
     Location loc = op.getLoc();
     Value value = operand->get();
@@ -287,6 +293,7 @@ private:
         for (auto &[key, position] : *list)
           if (position > last)
             ++position;
+      group += group > last;
       head.push_back({last, last});
       ++last;
     }
@@ -296,6 +303,8 @@ private:
     for (auto &[key, position] : middle)
       order.push_back(position);
     order.push_back(last);
+    if (group >= 0)
+      order.push_back(group);
     value = blocked ? inBlocks(b, loc, value, last - 1, block, order) : transposed(b, loc, value, order);
     applyPermutationToVector(exprs, order);
     replace(op, operand, value, AffineMap::get(map.getNumDims(), 0, exprs, context));

@@ -28,7 +28,6 @@ Value IndexMath::times(Value x, const Extent &e) {
   return b.create<arith::MulIOp>(loc, x, materialize(e));
 }
 
-/// Offset plus the parallel (or the reduction) loops' share.
 Value TileEmitter::position(const Access &access, const Tile &tile, bool reduction) {
   Value sum = reduction || !access.offset ? index(0) : access.offset;
   for (auto [loop, info] : llvm::enumerate(nest.loops)) {
@@ -37,7 +36,7 @@ Value TileEmitter::position(const Access &access, const Tile &tile, bool reducti
     if (access.blockedLoop == static_cast<int>(loop)) {
       Value size = index(access.block);
       Value number = b.create<arith::DivUIOp>(loc, tile.at[loop], size);
-      Value within = b.create<arith::RemUIOp>(loc, tile.at[loop], size);
+      Value within = times(b.create<arith::RemUIOp>(loc, tile.at[loop], size), {access.withinStride, {}});
       sum = add(sum, add(times(number, access.blockStride), within));
       continue;
     }

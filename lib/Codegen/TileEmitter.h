@@ -37,6 +37,15 @@ public:
   /// Initialisation, reduction and consumer of all elements of the tile.
   void emit(const Tile &tile);
 
+  /// Offset plus the parallel (or the reduction) loops' share.
+  mlir::Value position(const Access &access, const Tile &tile, bool reduction);
+
+  /// The loops of the reduction but the lanes: in the order in which the data lies, the same for every tile.
+  llvm::SmallVector<int> reductionOrder();
+
+  /// What the reduction adds to element (i, j) of a tile, where a matrix unit computes it.
+  std::function<mlir::Value(const Tile &, int64_t i, int64_t j)> product;
+
 private:
   using Values = llvm::SmallVector<mlir::Value>;
   /// What was loaded, by access and element of the tile.
@@ -47,7 +56,6 @@ private:
   bool fma;
 
   // Accesses.
-  mlir::Value position(const Access &access, const Tile &tile, bool reduction);
   mlir::Value elementAt(const Access &access, mlir::Value base, const Tile &tile, int64_t i, int64_t j);
   mlir::Value load(const Access &access, mlir::Value base, const Tile &tile, int64_t i, int64_t j);
   void prefetch(const Access &access, mlir::Value base, const Tile &tile);
@@ -68,7 +76,6 @@ private:
   using Accumulators = llvm::SmallVector<Values>;
   using Inner = llvm::function_ref<Values(const Tile &, Values)>;
   Accumulators initial(const Tile &tile, Loaded &cache);
-  llvm::SmallVector<int> reductionOrder();
   Values reduceLoops(Tile tile, llvm::ArrayRef<int> order, Values carried, Inner inner);
   Values reduceLanes(const Tile &outer, Values carried);
   mlir::Value reduceToOne(const Tile &tile, mlir::Value start);

@@ -84,7 +84,6 @@ SmallVector<Value> TileEmitter::reduceLanes(const Tile &outer, SmallVector<Value
   return carried;
 }
 
-/// The loops of the reduction but the lanes: in the order in which the data lies, the same for every tile.
 SmallVector<int> TileEmitter::reductionOrder() {
   SmallVector<int> order;
   for (auto [loop, info] : llvm::enumerate(nest.loops))
@@ -243,7 +242,14 @@ void TileEmitter::emit(const Tile &tile) {
   Accumulators accumulators;
   if (nest.reduce) {
     accumulators = initial(tile, cache);
-    if (plan.laneIsReduction) {
+    if (product) {
+      forEachElement(tile, [&](int64_t i, int64_t j, int64_t n) {
+        Value &sum = accumulators[0][n];
+        Value more = product(tile, i, j);
+        sum = isa<FloatType>(getElementTypeOrSelf(sum)) ? b.create<arith::AddFOp>(loc, sum, more).getResult()
+                                                        : b.create<arith::AddIOp>(loc, sum, more).getResult();
+      });
+    } else if (plan.laneIsReduction) {
       accumulators[0][0] = reduceToOne(tile, accumulators[0][0]);
     } else {
       Values carried;

@@ -1,6 +1,7 @@
 //===- Codegen.cpp - LLVM dialect to object code --------------------------===//
 
 #include "Codegen.h"
+#include "PromoteTiles.h"
 #include "Target.h"
 #include "mlir/Target/LLVMIR/Export.h"
 #include "llvm/Bitcode/BitcodeReader.h"
@@ -34,6 +35,7 @@ mlir::FailureOr<std::unique_ptr<Module>> translateToLLVM(mlir::ModuleOp module, 
     if (machine.getTargetTriple().isX86())
       function.addFnAttr("prefer-vector-width", "512");
     function.setDoesNotThrow();
+    promoteTiles(function);
     // A call is nothing beside a kernel; one function of all kernels would
     // take LLVM far longer than the kernels one by one.
     if (function.hasLocalLinkage() && function.getInstructionCount() > 50)

@@ -175,6 +175,11 @@ LogicalResult lowerTo(ModuleOp module, Phase phase, const CompileOptions &option
     return module.emitError("phase 'gpu' needs a GPU as the target: --target=cuda");
   if (options.explain && current == Phase::Import)
     rememberNodes(module);
+  if (options.precision == Precision::BF16 && !options.gpu.empty())
+    return module.emitError("precision 'bf16' is for the CPU; a GPU has no such option");
+  if (options.precision == Precision::BF16 && !describeTarget(options).bf16Tiles)
+    return module.emitError("precision 'bf16' needs a CPU with amx-bf16, amx-tile and avx512bf16 (such as "
+                            "sapphirerapids), which the target lacks");
   while (current < phase && current < Phase::LLVM) {
     current = static_cast<Phase>(static_cast<int>(current) + 1);
     if (current == Phase::GPU && phase != Phase::GPU && options.gpu.empty())

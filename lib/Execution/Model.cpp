@@ -6,6 +6,7 @@
 #include "Descriptor.h"
 #include "Jit.h"
 #include "Target.h"
+#include "mlir/Target/LLVMIR/Dialect/AMX/AMXToLLVMIRTranslation.h"
 #include "mlir/Target/LLVMIR/Dialect/Builtin/BuiltinToLLVMIRTranslation.h"
 #include "mlir/Target/LLVMIR/Dialect/GPU/GPUToLLVMIRTranslation.h"
 #include "mlir/Target/LLVMIR/Dialect/LLVMIR/LLVMToLLVMIRTranslation.h"
@@ -20,6 +21,7 @@ namespace strata {
 
 void registerTranslationDialects(DialectRegistry &registry) {
   registerBuiltinDialectTranslation(registry);
+  registerAMXDialectTranslation(registry);
   registerLLVMDialectTranslation(registry);
   registerGPUDialectTranslation(registry);
   registerNVVMDialectTranslation(registry);

@@ -24,6 +24,9 @@ void strata::buildFusedPhase(OpPassManager &pm, const CompileOptions &options) {
   pm.addPass(createCanonicalizerPass());
   pm.addPass(createCSEPass());
   pm.addNestedPass<func::FuncOp>(createGeneralize());
+  // Conversions fuse with what makes their operands.
+  if (options.precision == Precision::BF16)
+    pm.addNestedPass<func::FuncOp>(createNarrowProducts());
   if (options.optLevel == 0)
     return;
   pm.addNestedPass<func::FuncOp>(createChannelsLast());
@@ -37,8 +40,13 @@ void strata::buildTiledPhase(OpPassManager &pm, const CompileOptions &options) {
     return;
   // The GPU's kernels read weights as they are.
   if (options.gpu.empty()) {
+    TargetFacts facts = describeTarget(options);
+    GroupReductionsOptions group;
+    group.bf16 = facts.bf16Tiles;
+    group.int8 = facts.int8Tiles;
+    pm.addNestedPass<func::FuncOp>(createGroupReductions(group));
     PackWeightsOptions pack;
-    pack.vectorBits = describeTarget(options).vectorBits;
+    pack.vectorBits = facts.vectorBits;
     pm.addNestedPass<func::FuncOp>(createPackWeights(pack));
   }
   pm.addPass(createCSEPass());
@@ -93,6 +101,8 @@ void strata::buildVectorPhase(OpPassManager &pm, const CompileOptions &options) 
     kernels.vectorBits = facts.vectorBits;
     kernels.registers = facts.registers;
     kernels.fma = facts.fma;
+    kernels.bf16Tiles = facts.bf16Tiles;
+    kernels.int8Tiles = facts.int8Tiles;
     kernels.threads = options.threads;
     pm.addNestedPass<func::FuncOp>(createEmitKernels(kernels));
   }
@@ -166,6 +176,7 @@ struct PipelineOptions : PassPipelineOptions<PipelineOptions> {
   Option<std::string> triple{*this, "triple", llvm::cl::desc("target triple")};
   Option<std::string> cpu{*this, "cpu", llvm::cl::desc("target CPU")};
   Option<std::string> features{*this, "features", llvm::cl::desc("target features")};
+  Option<std::string> precision{*this, "precision", llvm::cl::desc("f32 or bf16"), llvm::cl::init("f32")};
   Option<std::string> gpu{*this, "gpu", llvm::cl::desc("sm_NN: run kernels on it")};
   Option<std::string> gpuFormat{*this, "gpu-format", llvm::cl::desc("auto, ptx, cubin, bitcode"),
                                 llvm::cl::init("auto")};
@@ -178,6 +189,7 @@ struct PipelineOptions : PassPipelineOptions<PipelineOptions> {
     options.targetTriple = triple;
     options.targetCPU = cpu;
     options.targetFeatures = features;
+    options.precision = parsePrecision(precision).value_or(Precision::F32);
     options.gpu = gpu;
     options.gpuFormat = parseGpuFormat(gpuFormat).value_or(GpuFormat::Auto);
     return options;

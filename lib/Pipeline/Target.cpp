@@ -40,6 +40,17 @@ std::optional<GpuFormat> strata::parseGpuFormat(llvm::StringRef name) {
   return std::nullopt;
 }
 
+static constexpr llvm::StringLiteral precisionNames[] = {"f32", "bf16"};
+
+llvm::StringRef strata::nameOf(Precision precision) { return precisionNames[static_cast<int>(precision)]; }
+
+std::optional<Precision> strata::parsePrecision(llvm::StringRef name) {
+  for (auto [i, known] : llvm::enumerate(precisionNames))
+    if (name == known)
+      return static_cast<Precision>(i);
+  return std::nullopt;
+}
+
 bool strata::parseTarget(llvm::StringRef target, CompileOptions &options) {
   auto [name, chip] = target.split(':');
   if (name == "cpu") {
@@ -86,6 +97,9 @@ TargetFacts strata::describeTarget(const CompileOptions &given) {
     } else if (has("+avx2")) {
       facts.vectorBits = 256;
     }
+    bool tiles = has("+amx-tile") && facts.vectorBits == 512;
+    facts.bf16Tiles = tiles && has("+amx-bf16") && has("+avx512bf16");
+    facts.int8Tiles = tiles && has("+amx-int8");
   } else if (triple.isAArch64()) {
     facts.fma = true;
     facts.registers = 32;

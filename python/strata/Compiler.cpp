@@ -58,6 +58,12 @@ FailureOr<CompileOptions> compileOptions(const Options &options, std::string &fa
                      : "error: no such form of kernels: '" + options.gpuFormat + "'";
     return mlir::failure();
   }
+  std::optional<Precision> precision = parsePrecision(options.precision);
+  if (!precision) {
+    failure = "error: precision is 'f32' or 'bf16', not '" + options.precision + "'";
+    return mlir::failure();
+  }
+  result.precision = *precision;
   if (options.gpuFormat != "auto")
     result.gpuFormat = *format;
   if (!options.name.empty())

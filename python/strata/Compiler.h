@@ -22,7 +22,7 @@ namespace strata::python {
 /// the defaults.
 struct Options {
   std::string name, cpu, features;
-  std::string target = "cpu", gpuFormat = "auto"; ///< as the tools' flags
+  std::string target = "cpu", gpuFormat = "auto", precision = "f32"; ///< as the tools' flags
   unsigned optLevel = 3;
   int threads = 0;
   std::optional<uint64_t> seed;

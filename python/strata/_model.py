@@ -94,6 +94,7 @@ def compile(
     seed: int | None = None,
     name: str | None = None,
     opt_level: int | None = None,
+    precision: str | None = None,
     profile: bool = False,
     memory_limit: int | None = None,
     advance_seeds: bool = False,
@@ -108,6 +109,8 @@ def compile(
     seed          start of the random operators without a seed of their own (default: a new one for every Model)
     name          prefix of the compiled code's symbols, a C identifier (default "model")
     opt_level     0 to 3 (default 3)
+    precision     what f32 operands of matrix products and convolutions with constant weights are rounded to: "f32"
+                  (the default: not at all) or "bf16", which needs a CPU with amx-bf16; sums are f32's always
     profile       measure every node: see Model.profile
     memory_limit  bytes that a run may hold at once (default: the machine's memory)
     advance_seeds whether random operators with a seed of their own give new values in every run, not the same ones
@@ -122,6 +125,8 @@ def compile(
         options.name = name
     if opt_level is not None:
         options.opt_level = opt_level
+    if precision is not None:
+        options.precision = precision
     if isinstance(model, (str, os.PathLike)):
         return Model(_native.compile_file(os.fspath(model), options))
     data = model if isinstance(model, (bytes, bytearray, memoryview)) else model.SerializeToString()

@@ -1,0 +1,133 @@
+//===- GroupReductions.cpp - narrow elements side by side, 32 bits at once ===//
+//
+// A matrix unit takes the elements of 32 bits of a row, two of bf16 or four of 8
+// bits, as one step of the reduction; the weights of such a step must lie side by
+// side, too. So the step is a loop of its own.
+//
+//===----------------------------------------------------------------------===//
+#include "Codegen/Passes.h"
+#include "ConstantExpressions.h"
+#include "ProductSums.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
+
+namespace strata {
+#define GEN_PASS_DEF_GROUPREDUCTIONS
+#include "Codegen/Passes.h.inc"
+} // namespace strata
+
+using namespace mlir;
+
+/// Groups of one tile at most; and what most of a tile is.
+static constexpr int64_t tileGroups = 16, wellFilled = 12;
+
+/// The size that a dimension of the reduction is filled up to: whole groups, and whole tiles where the groups have no
+/// divisor that nearly fills one.
+static int64_t filledUp(int64_t size, int64_t group) {
+  int64_t groups = llvm::divideCeil(size, group);
+  if (groups > tileGroups) {
+    int64_t step = tileGroups;
+    while (groups % step)
+      --step;
+    if (step < wellFilled)
+      groups = llvm::alignTo(groups, tileGroups);
+  }
+  return groups * group;
+}
+
+/// Dimension `dim` filled up with zeros to `size`, in groups.
+static Value grouped(OpBuilder &b, Location loc, Value value, int64_t dim, int64_t size, int64_t group) {
+  auto type = cast<RankedTensorType>(value.getType());
+  SmallVector<int64_t> shape(type.getShape());
+  if (int64_t more = size - shape[dim]) {
+    SmallVector<OpFoldResult> low(type.getRank(), b.getIndexAttr(0)), high = low;
+    high[dim] = b.getIndexAttr(more);
+    shape[dim] = size;
+    Value zero = b.create<arith::ConstantOp>(loc, b.getZeroAttr(type.getElementType()));
+    value = b.create<tensor::PadOp>(loc, type.clone(shape), value, low, high, zero);
+  }
+  SmallVector<OpFoldResult> sizes = tensor::getMixedSizes(b, loc, value);
+  shape[dim] /= group;
+  shape.insert(shape.begin() + dim + 1, group);
+  sizes[dim] = b.getIndexAttr(shape[dim]);
+  sizes.insert(sizes.begin() + dim + 1, b.getIndexAttr(group));
+  SmallVector<ReassociationIndices> parts;
+  for (int64_t i = 0; i < type.getRank(); ++i)
+    parts.push_back(i < dim    ? ReassociationIndices{i}
+                    : i == dim ? ReassociationIndices{i, i + 1}
+                               : ReassociationIndices{i + 1});
+  return b.create<tensor::ExpandShapeOp>(loc, type.clone(shape), value, parts, sizes);
+}
+
+namespace {
+struct GroupReductionsPass : strata::impl::GroupReductionsBase<GroupReductionsPass> {
+  using GroupReductionsBase::GroupReductionsBase;
+
+  void runOnOperation() override {
+    strata::ConstantExpressions constants(getOperation());
+    SmallVector<linalg::GenericOp> ops(getOperation().getOps<linalg::GenericOp>());
+    for (linalg::GenericOp op : ops)
+      for (unsigned weights : {0u, 1u})
+        if (canGroup(op, weights, constants)) {
+          group(op, weights);
+          break;
+        }
+  }
+
+private:
+  bool isMultiplied(const strata::ProductSum &sum) const {
+    if (bf16 && sum.sum.isF32())
+      return sum.elements[0].isBF16() && sum.elements[1].isBF16();
+    return int8 && sum.sum.isInteger(32) && sum.elements[0].isInteger(8) && sum.elements[1].isInteger(8);
+  }
+
+  /// The innermost dimension of the data.
+  static std::optional<unsigned> innermost(AffineMap map) {
+    auto dim = map.getNumResults() ? dyn_cast<AffineDimExpr>(map.getResults().back()) : nullptr;
+    return dim ? std::optional<unsigned>(dim.getPosition()) : std::nullopt;
+  }
+
+  bool canGroup(linalg::GenericOp op, unsigned weights, const strata::ConstantExpressions &constants) const {
+    std::optional<strata::ProductSum> sum = strata::matchProductSum(op);
+    if (!sum || !isMultiplied(*sum) || !op.hasPureTensorSemantics())
+      return false;
+    OpOperand *w = op.getDpsInputOperand(weights), *data = op.getDpsInputOperand(1 - weights);
+    AffineMap map = op.getMatchingIndexingMap(w), dataMap = op.getMatchingIndexingMap(data);
+    std::optional<unsigned> depth = innermost(dataMap);
+    if (!constants.isConstant(w->get()) || constants.isConstant(data->get()) || !strata::isPlain(map) ||
+        !strata::getLaneOf(op, weights) || !depth ||
+        op.getIteratorTypesArray()[*depth] != utils::IteratorType::reduction ||
+        ShapedType::isDynamic(op.getStaticLoopRanges()[*depth]))
+      return false;
+    return llvm::count(map.getResults(), getAffineDimExpr(*depth, op.getContext())) == 1 &&
+           llvm::count_if(dataMap.getResults(), [&](AffineExpr e) { return e.isFunctionOfDim(*depth); }) == 1;
+  }
+
+  void group(linalg::GenericOp op, unsigned weights) {
+    SmallVector<AffineMap> maps = op.getIndexingMapsArray();
+    SmallVector<utils::IteratorType> kinds = op.getIteratorTypesArray();
+    SmallVector<Value> inputs(op.getDpsInputs());
+    unsigned depth = *innermost(maps[1 - weights]), dims = kinds.size();
+    int64_t group = 32 / getElementTypeOrSelf(inputs[0].getType()).getIntOrFloatBitWidth();
+    int64_t size = filledUp(op.getStaticLoopRanges()[depth], group);
+    OpBuilder b(op);
+    Location loc = op.getLoc();
+    for (auto [i, map] : llvm::enumerate(maps)) {
+      SmallVector<AffineExpr> results(map.getResults());
+      if (i < inputs.size()) {
+        int64_t at = llvm::find(results, b.getAffineDimExpr(depth)) - results.begin();
+        results.insert(results.begin() + at + 1, b.getAffineDimExpr(dims));
+        inputs[i] = grouped(b, loc, inputs[i], at, size, group);
+      }
+      map = AffineMap::get(dims + 1, 0, results, op.getContext());
+    }
+    kinds.push_back(utils::IteratorType::reduction);
+    auto moved = b.create<linalg::GenericOp>(loc, op.getResultTypes(), inputs, op.getDpsInits(), maps, kinds);
+    moved.getRegion().takeBody(op.getRegion());
+    op.replaceAllUsesWith(moved);
+    op.erase();
+  }
+};
+} // namespace

@@ -1,0 +1,333 @@
+//===- MatrixTiles.cpp - tiles of a nest on a matrix unit -----------------===//
+#include "MatrixTiles.h"
+#include "BodyLoads.h"
+#include "ProductSums.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+
+using namespace mlir;
+using namespace strata;
+
+/// Rows of a tile register, and its 32-bit columns.
+static constexpr int64_t tileRows = 16, tileColumns = 16;
+
+//===----------------------------------------------------------------------===//
+// The plan
+//===----------------------------------------------------------------------===//
+
+static StringRef instructionFor(const ProductSum &sum, unsigned data, const NestOptions &options) {
+  if (options.bf16Tiles && sum.sum.isF32() && sum.elements[0].isBF16() && sum.elements[1].isBF16())
+    return "amx.tdpbf16ps";
+  if (!options.int8Tiles || !sum.sum.isInteger(32) || !sum.elements[0].isInteger(8) || !sum.elements[1].isInteger(8))
+    return {};
+  static constexpr StringRef names[2][2] = {{"amx.tdpbssd", "amx.tdpbsud"}, {"amx.tdpbusd", "amx.tdpbuud"}};
+  return names[sum.isUnsigned[data]][sum.isUnsigned[1 - data]];
+}
+
+/// The loop of the reduction in groups: of data that lies group after group.
+static bool findDepth(LoopNest &nest, MatrixPlan &matrix, const Access &data, const Access &weights) {
+  int64_t group = 32 / data.element.getIntOrFloatBitWidth();
+  matrix.group = matrix.depth = -1;
+  for (auto [loop, info] : llvm::enumerate(nest.loops))
+    if (info.reduction && stride(data, loop).is(1) && stride(weights, loop).is(1) && info.size.is(group))
+      matrix.group = loop;
+  for (auto [loop, info] : llvm::enumerate(nest.loops))
+    if (info.reduction && stride(data, loop).is(group) && stride(weights, loop).isKnown() && info.size.isKnown())
+      matrix.depth = loop;
+  if (matrix.group < 0 || matrix.depth < 0)
+    return false;
+  int64_t groups = nest.loops[matrix.depth].size.known;
+  matrix.depthStep = std::min(tileRows, groups);
+  while (groups % matrix.depthStep)
+    --matrix.depthStep;
+  return true;
+}
+
+/// The rows: the longest loop that the weights do not depend on; where it fills one tile only, the second one's are
+/// iterations of the next longest.
+static void findRows(LoopNest &nest, NestPlan &plan, const Access &data, const Access &weights) {
+  MatrixPlan &matrix = *plan.matrix;
+  SmallVector<int> candidates;
+  for (auto [loop, info] : llvm::enumerate(nest.loops))
+    if (!info.reduction && static_cast<int>(loop) != plan.lane && stride(weights, loop).is(0) &&
+        !stride(data, loop).is(0) && data.blockedLoop != static_cast<int>(loop))
+      candidates.push_back(loop);
+  auto sizeOf = [&](int loop) {
+    const Extent &size = nest.loops[loop].size;
+    return size.isKnown() ? size.known : 64;
+  };
+  // Of equally long ones the inner one, whose rows lie closer.
+  llvm::stable_sort(candidates, [&](int a, int b) {
+    int64_t x = std::min(tileRows, sizeOf(a)), y = std::min(tileRows, sizeOf(b));
+    return x != y ? x > y : a > b;
+  });
+  matrix.rows = {1, {}};
+  matrix.rowTiles = 1;
+  if (candidates.empty())
+    return;
+  plan.row = candidates[0];
+  const Extent &size = nest.loops[plan.row].size;
+  matrix.rows = {tileRows, size.value};
+  if (!size.isKnown() || size.known > tileRows) {
+    matrix.rowTiles = 2;
+    // Tiles of one size that leave little over.
+    if (size.isKnown())
+      matrix.rows.known = llvm::divideCeil(size.known, llvm::alignTo(llvm::divideCeil(size.known, tileRows), 2));
+    plan.rowTile = 2 * matrix.rows.known;
+    return;
+  }
+  matrix.rows.known = plan.rowTile = size.known;
+  if (candidates.size() > 1 && sizeOf(candidates[1]) > 1) {
+    matrix.second = candidates[1];
+    matrix.rowTiles = 2;
+  }
+}
+
+/// Weights that are too many for the cache are read once for as many rows as have their data there.
+static void chooseBlocks(LoopNest &nest, NestPlan &plan, const Access &data) {
+  constexpr int64_t cacheBytes = 512 << 10;
+  int64_t rowBytes = data.element.getIntOrFloatBitWidth() / 8;
+  for (const Loop &loop : nest.loops)
+    if (loop.reduction)
+      rowBytes *= loop.size.isKnown() ? loop.size.known : 64;
+  const Extent &lanes = nest.loops[plan.lane].size;
+  plan.laneOutermost = !lanes.isKnown() || rowBytes * lanes.known > cacheBytes;
+  if (!plan.laneOutermost || plan.row < 0 || plan.matrix->second >= 0)
+    return;
+  const Extent &rows = nest.loops[plan.row].size;
+  int64_t block = cacheBytes / (rowBytes * plan.rowTile) * plan.rowTile;
+  if (block > 0 && (!rows.isKnown() || rows.known > 3 * block / 2))
+    plan.matrix->rowBlock = block;
+}
+
+bool strata::planMatrixTiles(LoopNest &nest, const NestOptions &options, NestPlan &plan) {
+  if (!nest.reduce || nest.reduce->outputs.size() != 1 || !isVectorizable(nest.init) || !isVectorizable(nest.finish))
+    return false;
+  std::optional<ProductSum> sum = matchProductSum(nest.reduce->op);
+  if (!sum)
+    return false;
+  MatrixPlan matrix;
+  for (unsigned input : {0u, 1u}) {
+    const Access &weights = nest.reduce->inputs[input], &data = nest.reduce->inputs[1 - input];
+    int lane = weights.blockedLoop;
+    matrix.multiply = instructionFor(*sum, 1 - input, options);
+    if (lane < 0 || !data.base || weights.withinStride == 1 || matrix.multiply.empty() || !stride(data, lane).is(0) ||
+        !bodyLoadsFit(nest, lane) || !findDepth(nest, matrix, data, weights))
+      continue;
+    matrix.weights = input;
+    matrix.data = 1 - input;
+    plan.lane = lane;
+    plan.width = tileColumns;
+    plan.vectorTile = weights.block / tileColumns;
+    plan.matrix = matrix;
+    findRows(nest, plan, data, weights);
+    chooseBlocks(nest, plan, data);
+    return true;
+  }
+  return false;
+}
+
+//===----------------------------------------------------------------------===//
+// The code
+//===----------------------------------------------------------------------===//
+
+MatrixTiles::MatrixTiles(OpBuilder &b, Location loc, LoopNest &nest, const NestPlan &plan, TileEmitter &tileEmitter)
+    : IndexMath{b, loc}, nest(nest), plan(plan), tileEmitter(tileEmitter) {}
+
+Value MatrixTiles::constant(int64_t number, unsigned bits) {
+  return b.create<arith::ConstantOp>(loc, b.getIntegerAttr(b.getIntegerType(bits), number));
+}
+
+Value MatrixTiles::call(StringRef intrinsic, ValueRange arguments, bool makesTile) {
+  // The type of a tile is LLVM's x86_amx, which this only stands for: no operation but these intrinsics sees it.
+  OperationState state(loc, intrinsic, arguments, TypeRange(), {});
+  if (makesTile)
+    state.addTypes(VectorType::get({tileRows * tileColumns}, b.getI32Type()));
+  Operation *made = b.create(state);
+  return makesTile ? Value(made->getResult(0)) : Value();
+}
+
+Value MatrixTiles::load(Value rows, Value columnBytes, Value address, Value stride) {
+  return call("amx.tileloadd64", {rows, columnBytes, address, stride});
+}
+
+void MatrixTiles::store(Value rows, Value address, Value stride, Value tile) {
+  call("amx.tilestored64", {rows, constant(64, 16), address, stride, tile}, /*makesTile=*/false);
+}
+
+Value MatrixTiles::addressOf(const Access &access, Value elements) {
+  Value bytes = times(elements, {access.element.getIntOrFloatBitWidth() / 8, {}});
+  Value base = b.create<memref::ExtractAlignedPointerAsIndexOp>(loc, access.base);
+  Value address = b.create<arith::IndexCastOp>(loc, b.getI64Type(), add(base, bytes));
+  return b.create<LLVM::IntToPtrOp>(loc, LLVM::LLVMPointerType::get(b.getContext()), address);
+}
+
+void MatrixTiles::prepare() {
+  if (!plan.matrix)
+    return;
+  const MatrixPlan &matrix = *plan.matrix;
+  columnTiles = plan.vectorTile;
+  element = nest.reduce->outputs[0].element;
+  rows = index(matrix.rows.known);
+  // A tile has a row at least, even where it is only configured.
+  if (matrix.rows.value)
+    rows = b.create<arith::MaxUIOp>(loc, b.create<arith::MinUIOp>(loc, matrix.rows.value, rows), index(1));
+  rows16 = constant(matrix.rows.known, 16);
+  if (matrix.rows.value)
+    rows16 = b.create<arith::IndexCastOp>(loc, b.getI16Type(), rows);
+  sums.clear();
+  Value one = b.create<LLVM::ConstantOp>(loc, b.getI64Type(), b.getI64IntegerAttr(1));
+  auto tile = VectorType::get({tileRows * tileColumns}, b.getI32Type());
+  for (int64_t i = 0; i < matrix.rowTiles * columnTiles; ++i)
+    sums.push_back(b.create<LLVM::AllocaOp>(loc, LLVM::LLVMPointerType::get(b.getContext()), tile, one));
+  auto type = MemRefType::get({matrix.rowTiles * tileRows * columnTiles * tileColumns}, element);
+  scratch = b.create<memref::AllocaOp>(loc, type, b.getI64IntegerAttr(64));
+  tileEmitter.product = [this](const Tile &tile, int64_t i, int64_t j) -> Value {
+    Value within = b.create<arith::SubIOp>(loc, tile.at[plan.lane], scratchColumn);
+    Value at = add(add(scratchRow, within), index(j * tile.lanes));
+    if (tile.lanes == 1)
+      return b.create<memref::LoadOp>(loc, scratch, at);
+    return b.create<vector::LoadOp>(loc, VectorType::get({tile.lanes}, element), scratch, at);
+  };
+}
+
+/// Where tile `number` of rows lies: at the end it is moved back to be whole, and begins with rows of the one before.
+MatrixTiles::Place MatrixTiles::placeRows(const Tile &tile, int64_t number) {
+  const MatrixPlan &matrix = *plan.matrix;
+  Place place{tile, index(0)};
+  if (plan.row < 0)
+    return place;
+  const Extent &size = nest.loops[plan.row].size;
+  Value wanted = tile.at[plan.row];
+  if (matrix.second < 0 && number)
+    wanted = add(wanted, times(rows, {number, {}}));
+  if (size.isKnown() && size.known % plan.rowTile == 0) {
+    place.tile.at[plan.row] = wanted;
+  } else {
+    Value last = b.create<arith::SubIOp>(loc, materialize(size), rows);
+    place.tile.at[plan.row] = b.create<arith::MinUIOp>(loc, wanted, last);
+    place.first = b.create<arith::SubIOp>(loc, wanted, place.tile.at[plan.row]);
+  }
+  if (matrix.second < 0 || !number)
+    return place;
+  const Extent &other = nest.loops[matrix.second].size;
+  wanted = add(tile.at[matrix.second], index(number));
+  place.tile.at[matrix.second] = wanted;
+  if (other.isKnown() && other.known % matrix.rowTiles == 0)
+    return place;
+  Value last = b.create<arith::SubIOp>(loc, materialize(other), index(1));
+  place.tile.at[matrix.second] = b.create<arith::MinUIOp>(loc, wanted, last);
+  Value isOver = b.create<arith::CmpIOp>(loc, arith::CmpIPredicate::ugt, wanted, last);
+  place.first = b.create<arith::SelectOp>(loc, isOver, rows, place.first);
+  return place;
+}
+
+/// Large weights are read once per run: while a block of lanes is used, each of the tiles that use it brings its share
+/// of the next one to the cache.
+void MatrixTiles::prefetch(Value from, const Tile &at) {
+  const MatrixPlan &matrix = *plan.matrix;
+  const Access &weights = nest.reduce->inputs[matrix.weights];
+  if (!plan.laneOutermost || !weights.blockStride.isKnown() || !stride(weights, matrix.depth).isKnown())
+    return;
+  constexpr int64_t lineBytes = 64;
+  int64_t bytes = weights.element.getIntOrFloatBitWidth() / 8, tiles = 1;
+  Value number = index(0);
+  if (int loop = matrix.second >= 0 ? matrix.second : plan.row; loop >= 0) {
+    int64_t step = matrix.second >= 0 ? matrix.rowTiles : plan.rowTile;
+    const Extent &size = nest.loops[loop].size;
+    if (!size.isKnown())
+      return;
+    tiles = llvm::divideCeil(size.known, step);
+    number = b.create<arith::DivUIOp>(loc, at.at[loop], index(step));
+  }
+  int64_t lines = matrix.depthStep * stride(weights, matrix.depth).known * bytes / lineBytes;
+  int64_t share = llvm::divideCeil(lines, tiles);
+  Value next = add(add(from, index(weights.blockStride.known)), times(number, {share * lineBytes / bytes, {}}));
+  for (int64_t line = 0; line < share; ++line)
+    b.create<memref::PrefetchOp>(loc, weights.base, add(next, index(line * lineBytes / bytes)), /*isWrite=*/false,
+                                 /*localityHint=*/2, /*isDataCache=*/true);
+}
+
+/// One step of the innermost loop of the reduction, for all tiles of sums.
+void MatrixTiles::multiply(ArrayRef<Place> places, const Tile &at) {
+  const MatrixPlan &matrix = *plan.matrix;
+  const Access &data = nest.reduce->inputs[matrix.data], &weights = nest.reduce->inputs[matrix.weights];
+  auto bytesOf = [&](const Access &access, const Extent &elements) -> Value {
+    Value bytes = times(materialize(elements), {access.element.getIntOrFloatBitWidth() / 8, {}});
+    return b.create<arith::IndexCastOp>(loc, b.getI64Type(), bytes);
+  };
+  Value step = constant(matrix.depthStep, 16), stepBytes = constant(4 * matrix.depthStep, 16),
+        laneBytes = constant(4 * tileColumns, 16), sumStride = constant(4 * tileColumns, 64);
+  SmallVector<Value> dataTiles, weightTiles;
+  for (const Place &place : places) {
+    Value from = add(tileEmitter.position(data, place.tile, false), tileEmitter.position(data, at, true));
+    dataTiles.push_back(load(rows16, stepBytes, addressOf(data, from), bytesOf(data, stride(data, plan.row))));
+  }
+  Value from = add(tileEmitter.position(weights, at, false), tileEmitter.position(weights, at, true));
+  prefetch(from, at);
+  for (int64_t column = 0; column < columnTiles; ++column) {
+    Value here = add(from, index(column * tileColumns * weights.withinStride));
+    weightTiles.push_back(
+        load(step, laneBytes, addressOf(weights, here), bytesOf(weights, stride(weights, matrix.depth))));
+  }
+  for (size_t n = 0; n < sums.size(); ++n) {
+    Value sum = load(rows16, laneBytes, sums[n], sumStride);
+    sum = call(matrix.multiply,
+               {rows16, laneBytes, stepBytes, sum, dataTiles[n / columnTiles], weightTiles[n % columnTiles]});
+    store(rows16, sums[n], sumStride, sum);
+  }
+}
+
+void MatrixTiles::reduce(ArrayRef<int> order, ArrayRef<Place> places, Tile at) {
+  if (order.empty())
+    return multiply(places, at);
+  int loop = order.front();
+  int64_t step = loop == plan.matrix->depth ? plan.matrix->depthStep : 1;
+  auto each = b.create<scf::ForOp>(loc, index(0), materialize(nest.loops[loop].size), index(step));
+  OpBuilder::InsertionGuard guard(b);
+  b.setInsertionPointToStart(each.getBody());
+  at.at[loop] = each.getInductionVar();
+  reduce(order.drop_front(), places, at);
+}
+
+void MatrixTiles::emit(const Tile &tile, llvm::function_ref<void(const Tile &)> finish) {
+  const MatrixPlan &matrix = *plan.matrix;
+  SmallVector<Place> places;
+  for (int64_t number = 0; number < matrix.rowTiles; ++number)
+    places.push_back(placeRows(tile, number));
+  Value laneBytes = constant(4 * tileColumns, 16), sumStride = constant(4 * tileColumns, 64);
+  for (Value sum : sums)
+    store(rows16, sum, sumStride, call("amx.tilezero", {rows16, laneBytes}));
+  SmallVector<int> order;
+  for (int loop : tileEmitter.reductionOrder())
+    if (loop != matrix.group && loop != matrix.depth)
+      order.push_back(loop);
+  order.push_back(matrix.depth);
+  reduce(order, places, tile);
+
+  Value base = b.create<memref::ExtractAlignedPointerAsIndexOp>(loc, scratch);
+  Value address = b.create<arith::IndexCastOp>(loc, b.getI64Type(), base);
+  int64_t columns = columnTiles * tileColumns;
+  for (auto [n, sum] : llvm::enumerate(sums)) {
+    int64_t number = n / columnTiles, column = n % columnTiles;
+    Value to =
+        b.create<arith::AddIOp>(loc, address, constant(4 * (number * tileRows * columns + column * tileColumns), 64));
+    store(rows16, b.create<LLVM::IntToPtrOp>(loc, LLVM::LLVMPointerType::get(b.getContext()), to),
+          constant(4 * columns, 64), load(rows16, laneBytes, sum, sumStride));
+  }
+  scratchColumn = tile.at[plan.lane];
+  for (auto [number, place] : llvm::enumerate(places)) {
+    auto each = b.create<scf::ForOp>(loc, place.first, rows, index(1));
+    OpBuilder::InsertionGuard guard(b);
+    b.setInsertionPointToStart(each.getBody());
+    Tile row = place.tile;
+    row.rows = 1;
+    if (plan.row >= 0)
+      row.at[plan.row] = add(row.at[plan.row], each.getInductionVar());
+    scratchRow = times(add(index(number * tileRows), each.getInductionVar()), {columns, {}});
+    finish(row);
+  }
+}

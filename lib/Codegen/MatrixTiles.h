@@ -1,0 +1,56 @@
+//===- MatrixTiles.h - tiles of a nest on a matrix unit ---------*- C++ -*-===//
+//
+// x86's AMX: a tile register holds 16 rows of 64 bytes; one instruction adds the
+// products of a tile of data and a tile of weights to a tile of sums. A tile of
+// the nest is up to two tiles of rows by two of lanes. The sums are written to a
+// scratch buffer, from which the vector code of the other stages reads them.
+//
+// The nest's sums live in memory here, because MLIR has no type for the register;
+// PromoteTiles.cpp moves them there.
+//
+//===----------------------------------------------------------------------===//
+#ifndef STRATA_CODEGEN_MATRIXTILES_H
+#define STRATA_CODEGEN_MATRIXTILES_H
+
+#include "TileEmitter.h"
+
+namespace strata {
+
+class MatrixTiles : IndexMath {
+public:
+  MatrixTiles(mlir::OpBuilder &b, mlir::Location loc, LoopNest &nest, const NestPlan &plan, TileEmitter &tileEmitter);
+
+  /// What all tiles use, at a place before them that every thread passes for itself.
+  void prepare();
+  /// All rows and lanes of a tile: `finish` makes the other stages of one row.
+  void emit(const Tile &tile, llvm::function_ref<void(const Tile &)> finish);
+
+private:
+  LoopNest &nest;
+  const NestPlan &plan;
+  TileEmitter &tileEmitter;
+  int64_t columnTiles = 0;
+  mlir::Type element;                    ///< of the sums
+  mlir::Value rows, rows16;              ///< of a tile, as index and i16
+  llvm::SmallVector<mlir::Value> sums;   ///< a tile each: rows, then columns
+  mlir::Value scratch;                   ///< [rowTiles, 16, columnTiles, 16]
+  mlir::Value scratchRow, scratchColumn; ///< where product() reads
+
+  struct Place {
+    Tile tile;
+    mlir::Value first; ///< the first row that no other tile has
+  };
+  Place placeRows(const Tile &tile, int64_t number);
+  mlir::Value addressOf(const Access &access, mlir::Value elements);
+  mlir::Value call(mlir::StringRef intrinsic, mlir::ValueRange arguments, bool makesTile = true);
+  mlir::Value load(mlir::Value rows, mlir::Value columnBytes, mlir::Value address, mlir::Value stride);
+  void store(mlir::Value rows, mlir::Value address, mlir::Value stride, mlir::Value tile);
+  mlir::Value constant(int64_t number, unsigned bits);
+  void reduce(llvm::ArrayRef<int> order, llvm::ArrayRef<Place> places, Tile at);
+  void multiply(llvm::ArrayRef<Place> places, const Tile &at);
+  void prefetch(mlir::Value from, const Tile &at);
+};
+
+} // namespace strata
+
+#endif // STRATA_CODEGEN_MATRIXTILES_H

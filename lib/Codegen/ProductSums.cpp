@@ -1,0 +1,68 @@
+//===- ProductSums.cpp - reductions that are sums of products -------------===//
+#include "ProductSums.h"
+#include "LoopNest.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+
+using namespace mlir;
+using namespace strata;
+
+std::optional<ProductSum> strata::matchProductSum(linalg::GenericOp op) {
+  if (op.getNumDpsInputs() != 2 || !op.getNumReductionLoops())
+    return std::nullopt;
+  std::optional<Combiner> combiner = matchCombiner(op);
+  if (!combiner || combiner->kind != vector::CombiningKind::ADD)
+    return std::nullopt;
+  Operation *sum = combiner->op;
+  Block *body = op.getBody();
+  Value accumulator = body->getArguments().back();
+  Operation *product = sum->getOperand(sum->getOperand(0) == accumulator ? 1 : 0).getDefiningOp();
+  if (!isa_and_nonnull<arith::MulFOp, arith::MulIOp>(product) || !product->hasOneUse())
+    return std::nullopt;
+  ProductSum result;
+  result.sum = accumulator.getType();
+  unsigned seen = 0, extensions = 0;
+  for (Value factor : product->getOperands()) {
+    Operation *extension = factor.getDefiningOp();
+    if (isa_and_nonnull<arith::ExtFOp, arith::ExtSIOp, arith::ExtUIOp>(extension)) {
+      factor = extension->getOperand(0);
+      ++extensions;
+    }
+    auto input = dyn_cast<BlockArgument>(factor);
+    if (!input || input.getOwner() != body || input.getArgNumber() > 1)
+      return std::nullopt;
+    seen |= 1u << input.getArgNumber();
+    result.elements[input.getArgNumber()] = input.getType();
+    result.isUnsigned[input.getArgNumber()] = isa_and_nonnull<arith::ExtUIOp>(extension);
+  }
+  // Sum, product, terminator.
+  if (seen != 3 || body->getOperations().size() != 3 + extensions)
+    return std::nullopt;
+  return result;
+}
+
+std::optional<unsigned> strata::getLaneOf(linalg::GenericOp op, unsigned weights) {
+  AffineMap out = op.getIndexingMapsArray().back();
+  auto dim = out.getNumResults() ? dyn_cast<AffineDimExpr>(out.getResults().back()) : nullptr;
+  auto depends = [&](unsigned input) {
+    return op.getMatchingIndexingMap(op.getDpsInputOperand(input)).isFunctionOfDim(dim.getPosition());
+  };
+  if (!dim || !depends(weights) || depends(1 - weights))
+    return std::nullopt;
+  return dim.getPosition();
+}
+
+bool strata::isPlain(AffineMap map) {
+  return llvm::all_of(map.getResults(), [](AffineExpr e) { return isa<AffineDimExpr, AffineConstantExpr>(e); });
+}
+
+std::optional<unsigned> strata::getGroup(linalg::GenericOp op, OpOperand *data) {
+  AffineMap map = op.getMatchingIndexingMap(data);
+  auto dim = map.getNumResults() ? dyn_cast<AffineDimExpr>(map.getResults().back()) : nullptr;
+  Type element = getElementTypeOrSelf(data->get().getType());
+  if (!dim || !element.isIntOrFloat() || element.getIntOrFloatBitWidth() >= 32 ||
+      op.getIteratorTypesArray()[dim.getPosition()] != utils::IteratorType::reduction ||
+      op.getStaticLoopRanges()[dim.getPosition()] * element.getIntOrFloatBitWidth() != 32)
+    return std::nullopt;
+  return dim.getPosition();
+}

@@ -1,0 +1,29 @@
+//===- ProductSums.h - reductions that are sums of products -----*- C++ -*-===//
+#ifndef STRATA_CODEGEN_PRODUCTSUMS_H
+#define STRATA_CODEGEN_PRODUCTSUMS_H
+
+#include "mlir/Dialect/Linalg/IR/Linalg.h"
+
+namespace strata {
+
+/// sum + x * y, where x and y are the operation's two inputs, each perhaps extended.
+struct ProductSum {
+  mlir::Type sum;         ///< the type of products and sum
+  mlir::Type elements[2]; ///< the inputs' types
+  bool isUnsigned[2];     ///< zero-extended
+};
+
+std::optional<ProductSum> matchProductSum(mlir::linalg::GenericOp op);
+
+/// The last dimension of the result, if only input `weights` depends on it.
+std::optional<unsigned> getLaneOf(mlir::linalg::GenericOp op, unsigned weights);
+
+/// Dimensions of the operand are dimensions of the loops, or constants.
+bool isPlain(mlir::AffineMap map);
+
+/// The dimension that `strata-group-reductions` made: the last one of `data`, with 32 bits of elements.
+std::optional<unsigned> getGroup(mlir::linalg::GenericOp op, mlir::OpOperand *data);
+
+} // namespace strata
+
+#endif // STRATA_CODEGEN_PRODUCTSUMS_H

@@ -1,0 +1,52 @@
+// RUN: strata-opt %s --split-input-file --pass-pipeline='builtin.module(func.func(strata-group-reductions{bf16=true},strata-pack-weights{vector-bits=512}),cse)' | FileCheck %s
+// RUN: strata-opt %s --split-input-file --pass-pipeline='builtin.module(func.func(strata-group-reductions))' | FileCheck %s --check-prefix=NONE
+
+// Pairs of the reduction lie side by side in the data, and behind the lanes in the weights.
+// NONE-NOT:      tensor.expand_shape
+// CHECK-DAG:   #[[X:.*]] = affine_map<(d0, d1, d2, d3) -> (d0, d2, d3)>
+// CHECK-DAG:   #[[W:.*]] = affine_map<(d0, d1, d2, d3) -> (d1 floordiv 32, d2, d1 mod 32, d3)>
+// CHECK-LABEL: func.func @main(
+// CHECK:         tensor.expand_shape %{{.*}} {{\[\[}}0], [1, 2]] output_shape [4, 32, 2] : tensor<4x64xbf16> into tensor<4x32x2xbf16>
+// CHECK:         linalg.generic {indexing_maps = [#[[X]], #[[W]], #{{.*}}]{{.*}} ins(%{{.*}}, %{{.*}} : tensor<4x32x2xbf16>, tensor<2x32x32x2xbf16>)
+#x = affine_map<(m, n, k) -> (m, k)>
+#w = affine_map<(m, n, k) -> (k, n)>
+#o = affine_map<(m, n, k) -> (m, n)>
+ml_program.global private @w(dense_resource<w> : tensor<64x40xbf16>) : tensor<64x40xbf16>
+func.func @main(%x: tensor<4x64xbf16>, %c: tensor<4x40xf32>) -> tensor<4x40xf32> {
+  %w = ml_program.global_load_const @w : tensor<64x40xbf16>
+  %0 = linalg.generic {indexing_maps = [#x, #w, #o], iterator_types = ["parallel", "parallel", "reduction"]}
+      ins(%x, %w : tensor<4x64xbf16>, tensor<64x40xbf16>) outs(%c : tensor<4x40xf32>) {
+  ^bb0(%a: bf16, %b: bf16, %s: f32):
+    %1 = arith.extf %a : bf16 to f32
+    %2 = arith.extf %b : bf16 to f32
+    %3 = arith.mulf %1, %2 : f32
+    %4 = arith.addf %s, %3 : f32
+    linalg.yield %4 : f32
+  } -> tensor<4x40xf32>
+  return %0 : tensor<4x40xf32>
+}
+
+// -----
+
+// 35 products are filled up to 36, which are 18 pairs and tile badly: to 64. Results of one tile are one block.
+// CHECK-LABEL: func.func @main(
+// CHECK-DAG:     tensor.pad %{{.*}} low[0, 0] high[0, 29]
+// CHECK-DAG:     tensor.pad %{{.*}} low[0, 0] high[29, 0]
+// CHECK:         linalg.generic {{.*}} ins(%{{.*}}, %{{.*}} : tensor<4x32x2xbf16>, tensor<1x32x16x2xbf16>)
+#x = affine_map<(m, n, k) -> (m, k)>
+#w = affine_map<(m, n, k) -> (k, n)>
+#o = affine_map<(m, n, k) -> (m, n)>
+ml_program.global private @w(dense_resource<w> : tensor<35x16xbf16>) : tensor<35x16xbf16>
+func.func @main(%x: tensor<4x35xbf16>, %c: tensor<4x16xf32>) -> tensor<4x16xf32> {
+  %w = ml_program.global_load_const @w : tensor<35x16xbf16>
+  %0 = linalg.generic {indexing_maps = [#x, #w, #o], iterator_types = ["parallel", "parallel", "reduction"]}
+      ins(%x, %w : tensor<4x35xbf16>, tensor<35x16xbf16>) outs(%c : tensor<4x16xf32>) {
+  ^bb0(%a: bf16, %b: bf16, %s: f32):
+    %1 = arith.extf %a : bf16 to f32
+    %2 = arith.extf %b : bf16 to f32
+    %3 = arith.mulf %1, %2 : f32
+    %4 = arith.addf %s, %3 : f32
+    linalg.yield %4 : f32
+  } -> tensor<4x16xf32>
+  return %0 : tensor<4x16xf32>
+}

@@ -1,0 +1,79 @@
+// RUN: strata-opt %s --pass-pipeline='builtin.module(func.func(strata-emit-kernels{vector-bits=512 registers=32 bf16-tiles=true int8-tiles=true threads=false},canonicalize,cse))' | FileCheck %s
+// RUN: strata-opt %s --pass-pipeline='builtin.module(func.func(strata-emit-kernels{vector-bits=512 registers=32 threads=false},canonicalize,cse))' | FileCheck %s --check-prefix=NONE
+// RUN: strata-opt %s --pass-pipeline='builtin.module(func.func(strata-emit-kernels{vector-bits=512 registers=32 bf16-tiles=true int8-tiles=true}),canonicalize,cse,strata-outline-tasks)' | FileCheck %s --check-prefix=TASK
+
+// Without the unit, vectors compute the same.
+// NONE-NOT:     amx.
+
+// 40 rows are two pairs of tiles of 10, 40 lanes a pair of tiles and the first 8 of a second one.
+// CHECK-LABEL: func.func @product(
+// CHECK-DAG:     %[[ROWS:.*]] = arith.constant 10 : i16
+// CHECK-DAG:     %[[STEP:.*]] = arith.constant 16 : i16
+// CHECK-DAG:     %[[BYTES:.*]] = arith.constant 64 : i16
+// CHECK-COUNT-4: llvm.alloca
+// CHECK:         %[[SCRATCH:.*]] = memref.alloca() {alignment = 64 : i64} : memref<1024xf32>
+// CHECK-COUNT-4: "amx.tilezero"(%[[ROWS]], %[[BYTES]])
+// The reduction: 64 pairs, 16 at once.
+// CHECK:         scf.for %{{.*}} = %c0 to %c64 step %c16
+// CHECK-COUNT-4:   "amx.tileloadd64"
+// CHECK:           %[[SUM:.*]] = "amx.tileloadd64"(%[[ROWS]], %[[BYTES]]
+// CHECK:           "amx.tdpbf16ps"(%[[ROWS]], %[[BYTES]], %[[BYTES]], %[[SUM]]
+// CHECK:           "amx.tilestored64"
+// CHECK-COUNT-3:   "amx.tdpbf16ps"
+// The sums of a row are added to what the results begin with.
+// CHECK:         scf.for
+// CHECK:           vector.load %[[SCRATCH]]
+// CHECK:           arith.addf
+// CHECK:           vector.store
+
+#x = affine_map<(m, n, k, g) -> (m, k, g)>
+#w = affine_map<(m, n, k, g) -> (n floordiv 32, k, n mod 32, g)>
+#o = affine_map<(m, n, k, g) -> (m, n)>
+func.func @product(%x: memref<40x64x2xbf16>, %w: memref<2x64x32x2xbf16>, %y: memref<40x40xf32>) attributes {strata.kernel} {
+  linalg.generic {indexing_maps = [#x, #w, #o], iterator_types = ["parallel", "parallel", "reduction", "reduction"]}
+      ins(%x, %w : memref<40x64x2xbf16>, memref<2x64x32x2xbf16>) outs(%y : memref<40x40xf32>) {
+  ^bb0(%a: bf16, %b: bf16, %s: f32):
+    %1 = arith.extf %a : bf16 to f32
+    %2 = arith.extf %b : bf16 to f32
+    %3 = arith.mulf %1, %2 : f32
+    %4 = arith.addf %s, %3 : f32
+    linalg.yield %4 : f32
+  }
+  return
+}
+
+// Slots belong to the task, not to one of its parts.
+// TASK-LABEL: func.func private @strata_task_0(
+// TASK:         llvm.alloca
+// TASK:         memref.alloca()
+// TASK:         scf.for
+// TASK-NOT:     {{llvm|memref}}.alloca{{ |\(}}
+func.func @large(%x: memref<4096x64x2xbf16>, %w: memref<2x64x32x2xbf16>, %y: memref<4096x40xf32>) attributes {strata.kernel} {
+  linalg.generic {indexing_maps = [#x, #w, #o], iterator_types = ["parallel", "parallel", "reduction", "reduction"]}
+      ins(%x, %w : memref<4096x64x2xbf16>, memref<2x64x32x2xbf16>) outs(%y : memref<4096x40xf32>) {
+  ^bb0(%a: bf16, %b: bf16, %s: f32):
+    %1 = arith.extf %a : bf16 to f32
+    %2 = arith.extf %b : bf16 to f32
+    %3 = arith.mulf %1, %2 : f32
+    %4 = arith.addf %s, %3 : f32
+    linalg.yield %4 : f32
+  }
+  return
+}
+
+// Four 8-bit integers are a group; unsigned data and signed weights have an instruction of their own.
+// CHECK-LABEL: func.func @integers(
+// CHECK:         "amx.tdpbusd"
+// CHECK:         arith.addi
+func.func @integers(%x: memref<40x32x4xi8>, %w: memref<2x32x32x4xi8>, %y: memref<40x40xi32>) attributes {strata.kernel} {
+  linalg.generic {indexing_maps = [#x, #w, #o], iterator_types = ["parallel", "parallel", "reduction", "reduction"]}
+      ins(%x, %w : memref<40x32x4xi8>, memref<2x32x32x4xi8>) outs(%y : memref<40x40xi32>) {
+  ^bb0(%a: i8, %b: i8, %s: i32):
+    %1 = arith.extui %a : i8 to i32
+    %2 = arith.extsi %b : i8 to i32
+    %3 = arith.muli %1, %2 : i32
+    %4 = arith.addi %s, %3 : i32
+    linalg.yield %4 : i32
+  }
+  return
+}
