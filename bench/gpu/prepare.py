@@ -1,0 +1,144 @@
+"""Compiles what bench/gpu/run.py tests and times, on a machine that needs no GPU.
+
+    python bench/gpu/prepare.py -o gpu-bench [--target cuda:sm_90] [MODEL.onnx ...]
+
+The folder holds everything: shared objects with the kernels inside, inputs and expected outputs, the runtime, run.py.
+Beside kernels of every family it takes networks, whose inputs are drawn at random (symbolic dimensions are --dim
+NAME=SIZE, else 1). With --gpu-format=bitcode --small it is for the emulator.
+"""
+
+import argparse
+import json
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import ml_dtypes
+import numpy as np
+import onnx
+from onnx import TensorProto, helper, numpy_helper
+
+ROOT = Path(__file__).resolve().parents[2]
+sys.path.insert(0, str(ROOT / "test"))
+
+from GPU.families import FAMILIES, TOLERANCE, tolerance_of  # noqa: E402
+
+TYPES = {"float": np.float32, "float16": np.float16, "bfloat16": ml_dtypes.bfloat16}
+
+
+def model(op, shapes, result, dtype, attributes=None, nodes=None):
+    """One operator on inputs of these shapes; `nodes` in its place, as (operator, inputs, outputs, attributes)."""
+    element = getattr(TensorProto, dtype.upper())
+    nodes = nodes or [(op, list(shapes), ["y"], attributes or {})]
+    graph = helper.make_graph(
+        [helper.make_node(o, i, out, name=f"{o.lower()}_{n}", **a) for n, (o, i, out, a) in enumerate(nodes)], op,
+        [helper.make_tensor_value_info(name, element, shape) for name, shape in shapes.items()],
+        [helper.make_tensor_value_info("y", element, result)])  # fmt: skip
+    return helper.make_model(graph, opset_imports=[helper.make_opsetid("", 23)], ir_version=11)
+
+
+def timed(small):
+    """(name, kind, element type, model, floating point operations, bytes read and written) of each timing."""
+    size = 64 if small else None
+    for n in [size] if small else [4096, 8192]:
+        for dtype in TYPES:
+            yield f"matmul_{n}_{dtype}", "matmul", dtype, model("MatMul", {"a": [n, n], "b": [n, n]}, [n, n], dtype), 2 * n**3, None
+    for dtype in TYPES:
+        width = np.dtype(TYPES[dtype]).itemsize
+        rows, columns = (8, 64) if small else (16384, 4096)
+        moved = rows * columns * width
+        yield f"softmax_{dtype}", "softmax", dtype, model("Softmax", {"x": [rows, columns]}, [rows, columns], dtype), None, 2 * moved
+        yield f"layer_norm_{dtype}", "layer_norm", dtype, model(
+            "LayerNormalization", {"x": [rows, columns], "scale": [columns], "bias": [columns]}, [rows, columns], dtype
+        ), None, 2 * moved  # fmt: skip
+        chain = [("Mul", ["x", "y0"], ["p"], {}), ("Add", ["p", "z"], ["q"], {}), ("Relu", ["q"], ["y"], {})]
+        yield f"elementwise_{dtype}", "elementwise", dtype, model(
+            "chain", {"x": [rows, columns], "y0": [rows, columns], "z": [rows, columns]}, [rows, columns], dtype, nodes=chain
+        ), None, 4 * moved  # fmt: skip
+        shape = [1, 2, 16, 16] if small else [8, 16, 2048, 64]
+        flops = 4 * shape[0] * shape[1] * shape[2] ** 2 * shape[3]
+        yield f"attention_{dtype}", "attention", dtype, model(
+            "Attention", {"q": shape, "k": shape, "v": shape}, shape, dtype
+        ), flops, None  # fmt: skip
+
+
+class Folder:
+    def __init__(self, path, arguments):
+        self.path, self.arguments, self.entries = path, arguments, []
+        path.mkdir(parents=True, exist_ok=True)
+
+    def compile(self, name, source):
+        """Whether the compiler takes it; else its reason is printed."""
+        command = [ROOT / "build/dev/bin/strata-compile", source, f"--target={self.arguments.target}",
+                   f"--gpu-format={self.arguments.gpu_format}", f"--mcpu={self.arguments.cpu}", "-o", self.path / f"{name}.so"]  # fmt: skip
+        done = subprocess.run([str(word) for word in command], capture_output=True, text=True)
+        (self.path / f"{name}.h").unlink(missing_ok=True)
+        print(f"{name}: {'compiled' if done.returncode == 0 else done.stderr.strip()}", flush=True)
+        return done.returncode == 0
+
+    def add(self, name, proto, inputs, expected=None, **about):
+        source = self.path / f"{name}.onnx"
+        onnx.save(proto, source)
+        if self.compile(name, source):
+            # NumPy's files know no bfloat16: bytes, with the type beside them.
+            arrays = {f"i{i}": np.ascontiguousarray(x).view(np.uint8).reshape(-1) for i, x in enumerate(inputs)}
+            if expected is not None:
+                arrays["expected"] = expected
+            np.savez(self.path / f"{name}.npz", **arrays)
+            described = [{"dtype": str(x.dtype), "shape": list(x.shape)} for x in inputs]
+            self.entries.append({"name": name, "inputs": described, **about})
+        if about["kind"] != "network":
+            source.unlink()
+
+
+def random_input(value, sizes):
+    tensor = value.type.tensor_type
+    shape = [d.dim_value or sizes.get(d.dim_param, 1) for d in tensor.shape.dim]
+    dtype = helper.tensor_dtype_to_np_dtype(tensor.elem_type)
+    random = np.random.default_rng(0)
+    if dtype.kind == "f":
+        return random.standard_normal(shape).astype(dtype)
+    return random.integers(0, 2 if dtype == bool else 100, shape).astype(dtype)
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("models", nargs="*", type=Path)
+    parser.add_argument("-o", dest="output", type=Path, required=True)
+    parser.add_argument("--target", default="cuda:sm_90")
+    parser.add_argument("--gpu-format", default="auto")
+    parser.add_argument("--cpu", default="x86-64-v3", help="of the host that runs it (x86-64-v3)")
+    parser.add_argument("--small", action="store_true", help="sizes for the emulator")
+    parser.add_argument("--filter", default="", help="only what has this in its name")
+    parser.add_argument("--dim", action="append", default=[], metavar="NAME=SIZE")
+    arguments = parser.parse_args()
+    folder = Folder(arguments.output, arguments)
+    for family, dtypes in FAMILIES.items():
+        for dtype in dtypes:
+            name = f"test_{family.__name__}_{dtype}"
+            if arguments.filter in name:
+                proto, inputs, want = family(dtype)
+                want = want.astype(np.float64) if dtype in TOLERANCE else want
+                folder.add(name, proto, inputs, expected=want, kind="test", family=family.__name__, dtype=dtype,
+                           tolerance=float(tolerance_of(want, dtype)))  # fmt: skip
+    random = np.random.default_rng(0)
+    for name, kind, dtype, proto, flops, moved in timed(arguments.small):
+        if arguments.filter in name:
+            shapes = [[d.dim_value for d in v.type.tensor_type.shape.dim] for v in proto.graph.input]
+            inputs = [random.standard_normal(s, dtype=np.float32).astype(TYPES.get(dtype, np.float32)) for s in shapes]
+            folder.add(name, proto, inputs, kind=kind, dtype=dtype, flops=flops, bytes=moved)
+    sizes = {name: int(size) for name, size in (text.split("=") for text in arguments.dim)}
+    for path in arguments.models:
+        proto = onnx.load(path)
+        constants = {tensor.name for tensor in proto.graph.initializer}
+        inputs = [random_input(value, sizes) for value in proto.graph.input if value.name not in constants]
+        folder.add(path.stem, proto, inputs, kind="network", dtype="float", flops=None, bytes=None)
+    (folder.path / "index.json").write_text(json.dumps(folder.entries, indent=1))
+    shutil.copy(ROOT / "build/dev/lib/libstrata_runtime.so", folder.path)
+    shutil.copy(Path(__file__).with_name("run.py"), folder.path)
+    print(f"{len(folder.entries)} models in {folder.path}")
+
+
+if __name__ == "__main__":
+    main()
