@@ -127,22 +127,44 @@ static std::string loweringOf(ArrayRef<RegisteredOperationName> versions, size_t
   return getVersioned(versions.back())->getOperatorName() == "Gradient" ? "expanded into other operators" : "";
 }
 
+//===----------------------------------------------------------------------===//
+// The GPU
+//===----------------------------------------------------------------------===//
+
+namespace {
+/// Where an operator's work is done from this version on, as the compiler says when it compiles a use of it.
+struct GpuPlacement {
+  StringLiteral domain, op;
+  int version;
+  StringLiteral where;
+};
+} // namespace
+
+static constexpr GpuPlacement kGpuPlacements[] = {
+#include "GpuPlacement.inc"
+};
+
+static StringRef placementOf(VersionedOpInterface::Concept *op) {
+  StringRef where = "not known";
+  for (const GpuPlacement &row : kGpuPlacements)
+    if (row.domain == op->getDomain() && row.op == op->getOperatorName() && row.version <= op->getSinceVersion())
+      where = row.where;
+  return where;
+}
+
 void printSupportTable(raw_ostream &out) {
   DialectRegistry registry;
   registerOperatorSets(registry);
   MLIRContext context(registry, MLIRContext::Threading::DISABLED);
   context.loadAllAvailableDialects();
   out << "# Operators\n\n"
-         "Printed by `strata-opt --list-ops=markdown`; do not edit. Every operator of ONNX at every version: the "
-         "element\n"
-         "types that its type variables (or parameters of one type) allow, and how it is compiled. A version that is "
-         "not the\n"
-         "newest is upgraded step by step, once, after the import; a function body is the one that the specification "
-         "gives.\n"
-         "Sizes may be static or dynamic; ranks must be known when a model is compiled. The same lowerings are "
-         "compiled for a\n"
-         "GPU by `--target=cuda`; what is no kernel stays on the host ([gpu.md](gpu.md), which also says what has been "
-         "run).\n\n"
+         "Printed by `strata-opt --list-ops=markdown`; do not edit. Every operator of ONNX at every version: the element\n"
+         "types that its type variables (or parameters of one type) allow, and how it is compiled. A version that is not the\n"
+         "newest is upgraded step by step, once, after the import; a function body is the one that the specification gives.\n"
+         "Sizes may be static or dynamic; ranks must be known when a model is compiled.\n\n"
+         "GPU: where `--target=cuda` does the operator's work, as the compiler says of uses of it (`--explain`,\n"
+         "[gpu.md](gpu.md)): yes, all of it in kernels; partly, the rest on the host; host; or no code, for it is computed when\n"
+         "the model is compiled, or is another view of its input. Sizes and conditions are always the host's.\n\n"
          "Names of several types:";
   for (const Group &group : kGroups) {
     SmallVector<StringRef> names;
@@ -175,7 +197,8 @@ void printSupportTable(raw_ostream &out) {
       ++total;
       compiled += !lowering.empty();
       out << "| " << version->getOperatorName() << " | " << version->getSinceVersion() << " | "
-          << elementTypes(versions[i]) << " | " << (lowering.empty() ? "no | no" : "yes | compiles") << " | "
+          << elementTypes(versions[i]) << " | " << (lowering.empty() ? "no" : "yes") << " | "
+          << (lowering.empty() ? "no" : placementOf(version)) << " | "
           << (lowering.empty() ? "" : "static, dynamic") << " | "
           << (version->isDeprecated() ? "none: deprecated"
               : lowering.empty()      ? "none"
