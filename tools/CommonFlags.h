@@ -40,9 +40,9 @@ struct CompileFlags {
                                       llvm::cl::cat(flagCategory())};
   llvm::cl::opt<std::string> name{"name", llvm::cl::desc("Prefix of the exported symbols (a C identifier)"),
                                   llvm::cl::init("model"), llvm::cl::cat(flagCategory())};
-  llvm::cl::opt<std::string> target{"target", llvm::cl::value_desc("cpu|cuda[:sm_NN]"),
-                                    llvm::cl::desc("What kernels run on: the CPU, or an NVIDIA GPU (any from "
-                                                   "sm_80 on, or this one)"),
+  llvm::cl::opt<std::string> target{"target", llvm::cl::value_desc("cpu|cuda[:sm_NN]|rocm:gfxNNN"),
+                                    llvm::cl::desc("What kernels run on: the CPU, an NVIDIA GPU (any from sm_80 "
+                                                   "on, or this one), or, only compiled, an AMD GPU"),
                                     llvm::cl::init("cpu"), llvm::cl::cat(flagCategory())};
   llvm::cl::opt<std::string> gpuFormat{"gpu-format", llvm::cl::value_desc("auto|ptx|cubin|bitcode"),
                                        llvm::cl::desc("What of the GPU's kernels the artifact holds; auto: machine "
@@ -84,8 +84,9 @@ struct CompileFlags {
     std::optional<GpuFormat> format = parseGpuFormat(gpuFormat);
     if (!parseTarget(target, result) || !format) {
       llvm::errs() << "error: "
-                   << (format ? "--target is cpu, cuda or cuda:sm_80, sm_86, "
-                                "sm_87, sm_89, sm_90, sm_90a, not '" +
+                   << (format ? "--target is cpu, cuda, cuda:sm_80, sm_86, sm_87, "
+                                "sm_89, sm_90, sm_90a, or rocm:gfx908, gfx90a, "
+                                "gfx942, gfx1030, gfx1100, not '" +
                                     target + "'"
                               : "--gpu-format is auto, ptx, cubin or bitcode, "
                                 "not '" +
@@ -96,6 +97,10 @@ struct CompileFlags {
     if (gpuFormat != "auto")
       result.gpuFormat = *format;
     result.explain = explain;
+    if (result.gpu.compare(0, 3, "gfx") == 0 && (gpuFormat == "ptx" || gpuFormat == "cubin")) {
+      llvm::errs() << "error: --gpu-format=" << gpuFormat << " is of NVIDIA's GPUs, not of " << result.gpu << "\n";
+      std::exit(1);
+    }
     if (explain && result.gpu.empty()) {
       llvm::errs() << "error: --explain says what a GPU runs: it needs --target=cuda\n";
       std::exit(1);

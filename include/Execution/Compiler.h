@@ -11,6 +11,7 @@ enum class EmitKind {
   MLIR,          ///< The module at some phase: text, or bytecode (.mlirbc).
   LLVM,          ///< Optimised LLVM IR as text.
   Assembly,      ///< Optimised assembly.
+  Kernels,       ///< What a GPU's driver loads: PTX, machine code, bitcode.
   Object,        ///< One relocatable object with code, weights, description.
   StaticLibrary, ///< The same as an archive.
   SharedLibrary  ///< What strata-run and strata_model_load open.

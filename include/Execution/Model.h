@@ -23,6 +23,10 @@ struct SessionOptions {
   bool profile = false;
   /// Random operators with a seed of their own give new values in every run.
   bool advanceSeeds = false;
+  /// Which GPU, of models that are compiled for one.
+  std::optional<int> device;
+  /// Results that a GPU has computed stay in its memory.
+  bool deviceResults = false;
 };
 
 /// Time of the code of one node (or of several that were merged), over `runs`

@@ -1,4 +1,4 @@
-//===- Tensor.h - a tensor in host memory -----------------------*- C++ -*-===//
+//===- Tensor.h - a tensor in memory ----------------------------*- C++ -*-===//
 #ifndef STRATA_EXECUTION_TENSOR_H
 #define STRATA_EXECUTION_TENSOR_H
 
@@ -22,6 +22,8 @@ struct Tensor {
   void *data = nullptr;
   std::shared_ptr<void> owner;
   std::vector<Tensor> elements;
+  /// Where `data` is, as strata_tensor has it; 0 is the host.
+  int deviceType = 0, deviceId = 0;
 
   bool isContainer() const { return dtype >= STRATA_SEQUENCE; }
   /// A tensor of strings, which are copied.

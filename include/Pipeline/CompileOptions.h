@@ -53,8 +53,8 @@ struct CompileOptions {
   /// Comma separated, "+avx2,-fma"; added to what the CPU has.
   std::string targetFeatures;
 
-  /// The GPU that kernels are compiled for, as NVIDIA spells it ("sm_80",
-  /// "sm_90a"). Empty: everything runs on the CPU.
+  /// The GPU that kernels are compiled for, as its vendor spells it ("sm_80",
+  /// "sm_90a", "gfx90a"). Empty: everything runs on the CPU.
   std::string gpu;
   /// What of the kernels goes into the artifact.
   GpuFormat gpuFormat = GpuFormat::Auto;
@@ -63,8 +63,8 @@ struct CompileOptions {
   bool explain = false;
 };
 
-/// "cpu", "cuda" (any NVIDIA GPU from sm_80 on) or "cuda:sm_NN" into
-/// options.gpu. False: no such target.
+/// "cpu", "cuda" (any NVIDIA GPU from sm_80 on), "cuda:sm_NN" or "rocm:gfxNNN"
+/// into options.gpu. False: no such target.
 bool parseTarget(llvm::StringRef target, CompileOptions &options);
 
 /// What code generation wants to know of the target.

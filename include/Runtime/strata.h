@@ -94,7 +94,11 @@ typedef struct strata_tensor {
   const int64_t *strides; /* in elements; null: row-major without gaps */
   void (*release)(struct strata_tensor *);
   void *owner;
+  int32_t device_type; /* where `data` is, as DLPack numbers it: STRATA_CPU (also 0), STRATA_CUDA */
+  int32_t device_id;   /* which of the GPUs */
 } strata_tensor;
+
+enum { STRATA_CPU = 1, STRATA_CUDA = 2 };
 
 /* An input or output of a model. dims[i] is -1 where the size is only known at run time; dim_names[i] is the symbolic
  * name of dimension i, or "" (equal names must have equal sizes in one run). Of a sequence or an optional, rank is 0
@@ -146,6 +150,9 @@ typedef struct strata_session_options {
   uint64_t memory_limit; /* bytes that a run may hold at once; 0: the machine's memory */
   int32_t profile;       /* measure each node (if the model was compiled with profiling) */
   int32_t advance_seeds; /* random operators with a seed of their own give new values in every run, not the same ones */
+  int32_t has_device;    /* of models that were compiled for a GPU; 0: STRATA_CUDA_DEVICE, or the first */
+  int32_t device;        /* which GPU */
+  int32_t device_results; /* results that kernels of a GPU have computed stay in its memory */
 } strata_session_options;
 
 /* A session owns threads and buffers that are reused from run to run. One run at a time: concurrent calls wait.
@@ -156,9 +163,13 @@ STRATA_API void strata_session_free(strata_session *session);
 STRATA_API int32_t strata_session_threads(const strata_session *session);
 
 /* Runs the model once, inputs and outputs in the order of the model. Contiguous inputs are not copied, and neither
- * are outputs. On failure no output is filled. */
+ * are outputs. On failure no output is filled. A model for a GPU also takes contiguous tensors in the memory of its
+ * device; they must be complete, or be written by work on the device's default stream. */
 STRATA_API int strata_session_run(strata_session *session, const strata_tensor *inputs, size_t num_inputs,
                                   strata_tensor *outputs, size_t num_outputs);
+
+/* Copies the elements of a result, which may be in a GPU's memory, to `to` on the host. */
+STRATA_API int strata_result_read(const strata_tensor *result, void *to);
 
 typedef struct strata_profile_entry {
   const char *name;

@@ -1,9 +1,13 @@
 //===- Driver.cpp - CUDA's driver, of the emulated device -----------------===//
 #include "Emulator.h"
 
+#include "llvm/ADT/STLExtras.h"
+
 #include <algorithm>
 #include <cstdio>
+#include <cstdlib>
 #include <cstring>
+#include <functional>
 #include <map>
 #include <mutex>
 #include <sys/mman.h>
@@ -18,6 +22,7 @@ enum Result {
   OutOfMemory = 2,
   InvalidImage = 200,
   NotFound = 500,
+  StreamCapture = 900,
   IllegalAddress = 700,
   LaunchFailed = 719
 };
@@ -33,6 +38,7 @@ struct {
      "the emulator takes kernels as LLVM's bitcode only (--gpu-format=bitcode)"},
     {NotFound, "CUDA_ERROR_NOT_FOUND", "named symbol not found"},
     {IllegalAddress, "CUDA_ERROR_ILLEGAL_ADDRESS", "an illegal memory access was encountered"},
+    {StreamCapture, "CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED", "operation not permitted when stream is capturing"},
     {LaunchFailed, "CUDA_ERROR_LAUNCH_FAILED", "unspecified launch failure"},
 };
 
@@ -48,8 +54,19 @@ constexpr size_t page = 4096;
 struct Allocation {
   char *pages;
   size_t mapped; ///< without the guard
+  int device;
 };
 std::map<uint64_t, Allocation> memory; // by address
+
+constexpr int maxDevices = 16;
+int contexts[maxDevices]; // a context is the address of the place that is its device's
+thread_local int current = 0;
+
+/// STRATA_EMULATOR_DEVICES, of which there is one where it does not say.
+int countDevices() {
+  const char *text = std::getenv("STRATA_EMULATOR_DEVICES");
+  return text ? std::clamp(std::atoi(text), 0, maxDevices) : 1;
+}
 
 Result allocate(uint64_t &address, size_t bytes) {
   if (bytes == 0)
@@ -64,17 +81,18 @@ Result allocate(uint64_t &address, size_t bytes) {
   address = reinterpret_cast<uint64_t>(base + mapped - bytes) & ~uint64_t(255);
   std::memset(base, 0xff, mapped); // not a number
   mprotect(base, mapped + page, PROT_NONE);
-  memory[address] = {base, mapped};
+  memory[address] = {base, mapped, current};
   return Success;
 }
 
-/// Opens device memory as long as it lives.
+/// Opens the current device's memory as long as it lives.
 struct Access {
   Access() { protect(PROT_READ | PROT_WRITE); }
   ~Access() { protect(PROT_NONE); }
   static void protect(int protection) {
     for (auto &[address, allocation] : memory)
-      mprotect(allocation.pages, allocation.mapped, protection);
+      if (allocation.device == current)
+        mprotect(allocation.pages, allocation.mapped, protection);
   }
 };
 
@@ -84,7 +102,7 @@ bool isAllocated(uint64_t address, size_t bytes) {
   if (next == memory.begin())
     return false;
   const Allocation &allocation = std::prev(next)->second;
-  return address + bytes <= reinterpret_cast<uint64_t>(allocation.pages) + allocation.mapped;
+  return allocation.device == current && address + bytes <= reinterpret_cast<uint64_t>(allocation.pages) + allocation.mapped;
 }
 
 int report(llvm::Error error, Result result) {
@@ -92,13 +110,35 @@ int report(llvm::Error error, Result result) {
   return result;
 }
 
+//===----------------------------------------------------------------------===//
+// Streams: work is done when it is asked for, or kept while a graph is recorded.
+//===----------------------------------------------------------------------===//
+
+using Graph = std::vector<std::function<int()>>;
+struct Stream {
+  bool capturing = false;
+  Graph graph;
+};
+long launchedGraphs = 0;
+
+/// Does the work, or adds it to the graph that is being recorded.
+int submit(void *stream, std::function<int()> work) {
+  auto *s = static_cast<Stream *>(stream);
+  if (!s || !s->capturing)
+    return work();
+  s->graph.push_back(std::move(work));
+  return Success;
+}
+
 } // namespace
 
 #define EXPORT extern "C" __attribute__((visibility("default"))) int
 
 EXPORT cuInit(unsigned) { return Success; }
-EXPORT cuDeviceGetCount(int *count) { return *count = 1, Success; }
-EXPORT cuDeviceGet(int *device, int ordinal) { return *device = 0, ordinal ? InvalidValue : Success; }
+EXPORT cuDeviceGetCount(int *count) { return *count = countDevices(), Success; }
+EXPORT cuDeviceGet(int *device, int ordinal) {
+  return *device = ordinal, ordinal < 0 || ordinal >= countDevices() ? InvalidValue : Success;
+}
 EXPORT cuDeviceGetAttribute(int *value, int attribute, int) {
   *value = attribute == 75 ? 9 : 0; // compute capability 9.0
   return Success;
@@ -107,12 +147,53 @@ EXPORT cuDeviceGetName(char *name, int length, int) {
   std::snprintf(name, length, "Strata's emulator");
   return Success;
 }
-EXPORT cuDevicePrimaryCtxRetain(void **context, int) { return *context = &memory, Success; }
+EXPORT cuDevicePrimaryCtxRetain(void **context, int device) { return *context = &contexts[device], Success; }
 EXPORT cuDevicePrimaryCtxRelease_v2(int) { return Success; }
-EXPORT cuCtxSetCurrent(void *) { return Success; }
-EXPORT cuStreamCreate(void **stream, unsigned) { return *stream = &memory, Success; }
-EXPORT cuStreamDestroy_v2(void *) { return Success; }
-EXPORT cuStreamSynchronize(void *) { return Success; }
+EXPORT cuCtxSetCurrent(void *context) { return current = static_cast<int *>(context) - contexts, Success; }
+EXPORT cuStreamCreate(void **stream, unsigned) { return *stream = new Stream, Success; }
+EXPORT cuStreamDestroy_v2(void *stream) { return delete static_cast<Stream *>(stream), Success; }
+EXPORT cuStreamSynchronize(void *stream) {
+  return stream && static_cast<Stream *>(stream)->capturing ? StreamCapture : Success;
+}
+EXPORT cuEventCreate(void **event, unsigned) { return *event = &memory, Success; }
+EXPORT cuEventDestroy_v2(void *) { return Success; }
+EXPORT cuEventRecord(void *, void *) { return Success; }
+EXPORT cuEventSynchronize(void *) { return Success; }
+EXPORT cuMemHostAlloc(void **pointer, size_t bytes, unsigned) {
+  return *pointer = std::malloc(bytes), *pointer ? Success : OutOfMemory;
+}
+EXPORT cuMemFreeHost(void *pointer) { return std::free(pointer), Success; }
+
+EXPORT cuStreamBeginCapture_v2(void *stream, int) {
+  auto *s = static_cast<Stream *>(stream);
+  if (s->capturing)
+    return StreamCapture;
+  s->capturing = true;
+  return Success;
+}
+EXPORT cuStreamEndCapture(void *stream, void **graph) {
+  auto *s = static_cast<Stream *>(stream);
+  if (!s->capturing)
+    return InvalidValue;
+  *graph = new Graph(std::move(s->graph));
+  s->graph.clear();
+  s->capturing = false;
+  return Success;
+}
+EXPORT cuGraphInstantiateWithFlags(void **exec, void *graph, unsigned long long) {
+  return *exec = new Graph(*static_cast<Graph *>(graph)), Success;
+}
+EXPORT cuGraphLaunch(void *exec, void *) {
+  ++launchedGraphs;
+  for (const auto &work : *static_cast<Graph *>(exec))
+    if (int result = work())
+      return result;
+  return Success;
+}
+EXPORT cuGraphDestroy(void *graph) { return delete static_cast<Graph *>(graph), Success; }
+EXPORT cuGraphExecDestroy(void *exec) { return delete static_cast<Graph *>(exec), Success; }
+/// For tests: how many graphs were started so far.
+extern "C" __attribute__((visibility("default"))) long strata_emulator_graphs() { return launchedGraphs; }
 EXPORT cuFuncSetAttribute(void *, int, int) { return Success; }
 
 EXPORT cuGetErrorName(int result, const char **name) {
@@ -141,7 +222,11 @@ EXPORT cuMemFree_v2(uint64_t address) {
   memory.erase(found);
   return Success;
 }
-EXPORT cuMemcpyHtoDAsync_v2(uint64_t to, const void *from, size_t bytes, void *) {
+static bool isCapturing(void *stream) { return stream && static_cast<Stream *>(stream)->capturing; }
+
+EXPORT cuMemcpyHtoDAsync_v2(uint64_t to, const void *from, size_t bytes, void *stream) {
+  if (isCapturing(stream))
+    return StreamCapture; // the runtime records none
   std::lock_guard<std::mutex> lock(mutex);
   if (!isAllocated(to, bytes))
     return InvalidValue;
@@ -149,7 +234,9 @@ EXPORT cuMemcpyHtoDAsync_v2(uint64_t to, const void *from, size_t bytes, void *)
   std::memcpy(reinterpret_cast<void *>(to), from, bytes);
   return Success;
 }
-EXPORT cuMemcpyDtoHAsync_v2(void *to, uint64_t from, size_t bytes, void *) {
+EXPORT cuMemcpyDtoHAsync_v2(void *to, uint64_t from, size_t bytes, void *stream) {
+  if (isCapturing(stream))
+    return StreamCapture;
   std::lock_guard<std::mutex> lock(mutex);
   if (!isAllocated(from, bytes))
     return InvalidValue;
@@ -157,13 +244,15 @@ EXPORT cuMemcpyDtoHAsync_v2(void *to, uint64_t from, size_t bytes, void *) {
   std::memcpy(to, reinterpret_cast<void *>(from), bytes);
   return Success;
 }
-EXPORT cuMemcpyDtoDAsync_v2(uint64_t to, uint64_t from, size_t bytes, void *) {
-  std::lock_guard<std::mutex> lock(mutex);
-  if (!isAllocated(to, bytes) || !isAllocated(from, bytes))
-    return InvalidValue;
-  Access access;
-  std::memmove(reinterpret_cast<void *>(to), reinterpret_cast<void *>(from), bytes);
-  return Success;
+EXPORT cuMemcpyDtoDAsync_v2(uint64_t to, uint64_t from, size_t bytes, void *stream) {
+  return submit(stream, [=]() -> int {
+    std::lock_guard<std::mutex> lock(mutex);
+    if (!isAllocated(to, bytes) || !isAllocated(from, bytes))
+      return InvalidValue;
+    Access access;
+    std::memmove(reinterpret_cast<void *>(to), reinterpret_cast<void *>(from), bytes);
+    return Success;
+  });
 }
 
 // The size of an image is not passed: bitcode says itself how long it is.
@@ -192,16 +281,35 @@ EXPORT cuModuleGetFunction(void **function, void *module, const char *name) {
   return *function ? Success : NotFound;
 }
 
-EXPORT cuLaunchKernel(void *function, unsigned gx, unsigned gy, unsigned gz, unsigned bx, unsigned by, unsigned bz,
-                      unsigned shared, void *, void **arguments, void **) {
+static int launch(const Kernel &kernel, const Grid &grid, void **arguments) {
   std::lock_guard<std::mutex> lock(mutex);
-  if (gx == 0 || gy == 0 || gz == 0 || gy > 65535 || gz > 65535 || bx * by * bz > 1024 || shared > 232448)
-    return InvalidValue;
   Access access;
-  llvm::Error error = run(*static_cast<Kernel *>(function), Grid{{gx, gy, gz}, {bx, by, bz}}, arguments);
+  llvm::Error error = run(kernel, grid, arguments);
   if (!error)
     return Success;
   std::string text = llvm::toString(std::move(error));
   std::fprintf(stderr, "emulator: %s\n", text.c_str());
   return llvm::StringRef(text).starts_with("illegal address") ? IllegalAddress : LaunchFailed;
+}
+
+EXPORT cuLaunchKernel(void *function, unsigned gx, unsigned gy, unsigned gz, unsigned bx, unsigned by, unsigned bz,
+                      unsigned shared, void *stream, void **arguments, void **) {
+  if (gx == 0 || gy == 0 || gz == 0 || gy > 65535 || gz > 65535 || bx * by * bz > 1024 || shared > 232448)
+    return InvalidValue;
+  const auto &kernel = *static_cast<Kernel *>(function);
+  Grid grid{{gx, gy, gz}, {bx, by, bz}};
+  if (!isCapturing(stream))
+    return launch(kernel, grid, arguments);
+  // A graph keeps the arguments' values.
+  std::vector<std::vector<char>> values;
+  for (auto [i, bytes] : llvm::enumerate(kernel.parameters)) {
+    const char *value = static_cast<const char *>(arguments[i]);
+    values.emplace_back(value, value + bytes);
+  }
+  return submit(stream, [&kernel, grid, values]() mutable {
+    std::vector<void *> pointers;
+    for (std::vector<char> &value : values)
+      pointers.push_back(value.data());
+    return launch(kernel, grid, pointers.data());
+  });
 }

@@ -38,6 +38,7 @@ struct Kernel {
   void (*run)(void **arguments); ///< one thread
   bool meets;                    ///< its threads wait for each other
   std::vector<SharedMemory> shared;
+  std::vector<size_t> parameters; ///< bytes of each
 };
 
 /// Compiled kernels. Errors are texts for whoever reads a test's log.

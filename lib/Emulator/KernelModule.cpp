@@ -174,6 +174,9 @@ Expected<std::unique_ptr<KernelModule>> KernelModule::load(StringRef bitcode) {
   std::vector<std::string> names;
   for (Function *kernel : kernels) {
     names.push_back(kernel->getName().str());
+    for (Argument &argument : kernel->args())
+      state.kernels[names.back()].parameters.push_back(ir.getDataLayout().getTypeAllocSize(
+          argument.hasByValAttr() ? argument.getParamByValType() : argument.getType()));
     makeEntry(*kernel, "run_" + names.back());
   }
   std::string message;

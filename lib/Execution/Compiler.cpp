@@ -10,6 +10,7 @@
 #include "Target.h"
 #include "WeightsObject.h"
 #include "mlir/Bytecode/BytecodeWriter.h"
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "llvm/BinaryFormat/ELF.h"
 #include "llvm/IR/LLVMContext.h"
 #include "llvm/Support/Path.h"
@@ -40,10 +41,22 @@ static LogicalResult printMLIR(ModuleOp module, const CompileRequest &request, l
   return success();
 }
 
+/// What a GPU's driver loads.
+static LogicalResult writeKernels(ModuleOp module, llvm::raw_ostream &os) {
+  auto data = module.lookupSymbol<LLVM::GlobalOp>("strata_gpu_data_kernels");
+  if (!data)
+    return module.emitError("no kernel of the model runs on a GPU");
+  // A zero ends it.
+  os << cast<StringAttr>(*data.getValue()).getValue().drop_back();
+  return success();
+}
+
 static LogicalResult emitText(ModuleOp module, const CompileRequest &request, llvm::TargetMachine &machine,
                               llvm::raw_pwrite_stream &os) {
   if (request.emit == EmitKind::MLIR)
     return printMLIR(module, request, os);
+  if (request.emit == EmitKind::Kernels)
+    return writeKernels(module, os);
   llvm::LLVMContext context;
   auto ir = translateToLLVM(module, context, machine, request.options.modelName);
   if (failed(ir))
@@ -75,7 +88,7 @@ static LogicalResult computeConstants(ModuleOp module, const CompileRequest &req
   auto loaded = loadCode(std::move(objects), machine.createDataLayout(), request.options.modelName, table->data());
   if (!loaded)
     return fail(module, loaded.takeError());
-  Descriptor descriptor(request.options.modelName, describe(machine), interface);
+  Descriptor descriptor(request.options.modelName, describe(machine, request.options), interface);
   descriptor.descriptor.main = loaded->main;
   descriptor.descriptor.init = loaded->init;
   strata_model *model;
@@ -135,7 +148,7 @@ static LogicalResult emitObjects(ModuleOp module, const CompileRequest &request,
 
   GlueRequest glue;
   glue.modelName = name;
-  glue.metadata = describe(machine);
+  glue.metadata = describe(machine, request.options);
   glue.interface = &*interface;
   glue.exportEntry = request.emit == EmitKind::SharedLibrary;
   bool computes = llvm::any_of(*constants, [](const Constant &constant) { return constant.computed; });
@@ -202,8 +215,9 @@ static LogicalResult emitObjects(ModuleOp module, const CompileRequest &request,
 // The whole way
 //===----------------------------------------------------------------------===//
 
+/// One stream of bytes without weights, which may go to standard output.
 static bool isText(EmitKind kind) {
-  return kind == EmitKind::MLIR || kind == EmitKind::LLVM || kind == EmitKind::Assembly;
+  return kind == EmitKind::MLIR || kind == EmitKind::LLVM || kind == EmitKind::Assembly || kind == EmitKind::Kernels;
 }
 
 LogicalResult compileModule(ModuleOp module, const CompileRequest &request, const Progress &progress) {
@@ -251,6 +265,8 @@ int compile(const CompileRequest &request, const Progress &progress) {
   if (llvm::Error error = checkOptions(request.options))
     return report(std::move(error));
   if (!isText(request.emit)) {
+    if (llvm::Error error = checkRuntime(request.options))
+      return report(std::move(error));
     TemporaryFiles files(request.output);
     if (auto file = files.create(""); !file)
       return report(file.takeError());

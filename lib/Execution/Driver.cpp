@@ -1,6 +1,7 @@
 //===- Driver.cpp - from a file to a phase --------------------------------===//
 
 #include "Execution/Driver.h"
+#include "Codegen/GPUPasses.h"
 #include "Codegen/NodeNames.h"
 #include "Dialect/OperatorSets.h"
 #include "Import/Import.h"
@@ -184,6 +185,8 @@ LogicalResult lowerTo(ModuleOp module, Phase phase, const CompileOptions &option
     current = static_cast<Phase>(static_cast<int>(current) + 1);
     if (current == Phase::GPU && phase != Phase::GPU && options.gpu.empty())
       continue;
+    if (current == Phase::GPU && !options.gpu.empty())
+      module->setAttr(kChip, StringAttr::get(module.getContext(), options.gpu));
     // From here on @main's attributes may go.
     if (current == Phase::Fused && failed(attachInterface(module)))
       return failure();

@@ -11,6 +11,7 @@
 #include "mlir/Target/LLVMIR/Dialect/GPU/GPUToLLVMIRTranslation.h"
 #include "mlir/Target/LLVMIR/Dialect/LLVMIR/LLVMToLLVMIRTranslation.h"
 #include "mlir/Target/LLVMIR/Dialect/NVVM/NVVMToLLVMIRTranslation.h"
+#include "mlir/Target/LLVMIR/Dialect/ROCDL/ROCDLToLLVMIRTranslation.h"
 #include "llvm/IR/LLVMContext.h"
 #include <cstring>
 #include <deque>
@@ -25,6 +26,7 @@ void registerTranslationDialects(DialectRegistry &registry) {
   registerLLVMDialectTranslation(registry);
   registerGPUDialectTranslation(registry);
   registerNVVMDialectTranslation(registry);
+  registerROCDLDialectTranslation(registry);
 }
 
 /// What a model from the JIT stands on.
@@ -85,6 +87,8 @@ static strata_tensor toNative(const Tensor &tensor, std::deque<std::vector<strat
   to.rank = tensor.shape.size();
   to.shape = tensor.shape.data();
   to.strides = tensor.strides.empty() ? nullptr : tensor.strides.data();
+  to.device_type = tensor.deviceType;
+  to.device_id = tensor.deviceId;
   if (tensor.isContainer() && tensor.dtype != STRATA_OPTIONAL) {
     std::vector<strata_tensor> list;
     for (const Tensor &element : tensor.elements)
@@ -101,6 +105,8 @@ static Tensor fromNative(const strata_tensor &from, const std::shared_ptr<void> 
   tensor.shape.assign(from.shape, from.shape + from.rank);
   tensor.data = from.data;
   tensor.owner = owner;
+  tensor.deviceType = from.device_type;
+  tensor.deviceId = from.device_id;
   if (tensor.isContainer() && from.data)
     for (int64_t i = 0; i < from.shape[0]; ++i)
       tensor.elements.push_back(fromNative(static_cast<const strata_tensor *>(from.data)[i], owner));
@@ -112,6 +118,8 @@ static llvm::Error lastError() { return llvm::createStringError("%s", strata_las
 FailureOr<std::unique_ptr<Model>> Model::jit(ModuleOp module, const CompileOptions &options,
                                              const SessionOptions &session, std::shared_ptr<void> keepAlive) {
   auto fail = [&](llvm::Error error) { return module.emitError(llvm::toString(std::move(error))); };
+  if (llvm::Error error = checkRuntime(options))
+    return fail(std::move(error));
   std::unique_ptr<Model> model(new Model());
   model->modelName = options.modelName;
   model->code = std::make_unique<Code>();
@@ -151,7 +159,7 @@ FailureOr<std::unique_ptr<Model>> Model::jit(ModuleOp module, const CompileOptio
     return fail(loaded.takeError());
   code.loaded = std::move(*loaded);
 
-  code.descriptor = std::make_unique<Descriptor>(model->modelName, describe(**machine), model->interface);
+  code.descriptor = std::make_unique<Descriptor>(model->modelName, describe(**machine, options), model->interface);
   strata_model_descriptor &descriptor = code.descriptor->descriptor;
   descriptor.main = code.loaded.main;
   descriptor.init = code.loaded.init;
@@ -194,6 +202,9 @@ llvm::Error Model::start(const SessionOptions &options) {
   native.memory_limit = options.memoryLimit;
   native.profile = options.profile;
   native.advance_seeds = options.advanceSeeds;
+  native.has_device = options.device.has_value();
+  native.device = options.device.value_or(0);
+  native.device_results = options.deviceResults;
   if (strata_session_create(model, &native, &session))
     return lastError();
   return llvm::Error::success();

@@ -75,7 +75,7 @@ Expected<std::unique_ptr<TargetMachine>> createTargetMachine(const CompileOption
   return std::move(machine);
 }
 
-std::string describe(const TargetMachine &machine) {
+std::string describe(const TargetMachine &machine, const CompileOptions &options) {
   // x86's instruction sets by LLVM's names; others have no line.
   static const char *const sets[] = {
       "sse3",       "ssse3",       "sse4.1",     "sse4.2",     "popcnt",   "movbe",      "avx",
@@ -85,6 +85,8 @@ std::string describe(const TargetMachine &machine) {
   std::string text = std::string("compiler: Strata ") + strata_version() + "\n";
   text += "triple: " + machine.getTargetTriple().str() + "\n";
   text += "cpu: " + machine.getTargetCPU().str() + "\n";
+  if (!options.gpu.empty())
+    text += "gpu: " + options.gpu + "\n";
   if (!machine.getTargetTriple().isX86())
     return text;
   SmallVector<StringRef> needs;
@@ -94,6 +96,13 @@ std::string describe(const TargetMachine &machine) {
   if (!needs.empty())
     text += "needs: " + join(needs, ",") + "\n";
   return text;
+}
+
+Error checkRuntime(const CompileOptions &options) {
+  if (!StringRef(options.gpu).starts_with("gfx"))
+    return Error::success();
+  return createStringError("the runtime cannot run kernels of AMD's GPUs (%s): --emit=kernels writes them to a file",
+                           options.gpu.c_str());
 }
 
 bool runsOnHost(const TargetMachine &machine) {

@@ -15,7 +15,10 @@ llvm::Expected<std::unique_ptr<llvm::TargetMachine>> createTargetMachine(const C
 
 /// The metadata of a model: lines "key: value". The line "needs" lists the
 /// instruction sets that the runtime checks before the code runs.
-std::string describe(const llvm::TargetMachine &machine);
+std::string describe(const llvm::TargetMachine &machine, const CompileOptions &options);
+
+/// Whether the runtime has a driver for the target's kernels.
+llvm::Error checkRuntime(const CompileOptions &options);
 
 /// Whether code for the target may run in this process.
 bool runsOnHost(const llvm::TargetMachine &machine);

@@ -1,4 +1,5 @@
 //===- Codegen.cpp - the phases from the seam to the LLVM dialect ---------===//
+#include "Codegen/GPUPasses.h"
 #include "Codegen/Passes.h"
 #include "NarrowFloats.h"
 #include "Pipeline/Pipeline.h"
@@ -90,6 +91,9 @@ void strata::buildGPUPhase(OpPassManager &pm, const CompileOptions &options) {
   pm.addPass(createCanonicalizerPass());
   if (options.explain)
     pm.addPass(createExplainPlacement());
+  // A profile is of single nodes.
+  if (!options.profile)
+    pm.addPass(createRecordGraphs());
 }
 
 void strata::buildVectorPhase(OpPassManager &pm, const CompileOptions &options) {
@@ -123,7 +127,7 @@ static void addKernelPasses(OpPassManager &pm, const CompileOptions &options) {
   kernels.addPass(createLowerAffinePass());
   kernels.addPass(createCanonicalizerPass());
   kernels.addPass(createCSEPass());
-  kernels.addPass(createConvertToNVVM());
+  kernels.addPass(llvm::StringRef(options.gpu).starts_with("gfx") ? createConvertToROCDL() : createConvertToNVVM());
   kernels.addPass(createReconcileUnrealizedCastsPass());
   kernels.addPass(createCanonicalizerPass());
   kernels.addPass(createCSEPass());

@@ -57,16 +57,15 @@ bool strata::parseTarget(llvm::StringRef target, CompileOptions &options) {
     options.gpu.clear();
     return chip.empty();
   }
-  if (name != "cuda")
-    return false;
   // What LLVM 19 knows; sm_80 is the first with all instructions that kernels use.
-  static constexpr llvm::StringLiteral chips[] = {"sm_80", "sm_86", "sm_87", "sm_89", "sm_90", "sm_90a"};
-  if (chip.empty() && target == name) {
-    chip = chips[0];
+  static constexpr llvm::StringLiteral nvidia[] = {"sm_80", "sm_86", "sm_87", "sm_89", "sm_90", "sm_90a"};
+  static constexpr llvm::StringLiteral amd[] = {"gfx908", "gfx90a", "gfx942", "gfx1030", "gfx1100"};
+  if (target == "cuda") {
+    chip = nvidia[0];
     options.gpuFormat = GpuFormat::PTX; // any GPU: the driver compiles it for the one that is there
   }
   options.gpu = chip.str();
-  return llvm::is_contained(chips, chip);
+  return (name == "cuda" && llvm::is_contained(nvidia, chip)) || (name == "rocm" && llvm::is_contained(amd, chip));
 }
 
 TargetFacts strata::describeTarget(const CompileOptions &given) {

@@ -12,6 +12,9 @@ typedef struct cuda_context cuda_context;
 typedef struct cuda_stream cuda_stream;
 typedef struct cuda_module cuda_module;
 typedef struct cuda_function cuda_function;
+typedef struct cuda_event cuda_event;
+typedef struct cuda_graph cuda_graph;
+typedef struct cuda_graph_exec cuda_graph_exec;
 
 enum {
   CUDA_ERROR_OUT_OF_MEMORY = 2,
@@ -19,6 +22,8 @@ enum {
   CUDA_DEVICE_COMPUTE_MAJOR = 75,
   CUDA_DEVICE_COMPUTE_MINOR = 76,
   CUDA_STREAM_NON_BLOCKING = 1,
+  CUDA_EVENT_DISABLE_TIMING = 2,
+  CUDA_CAPTURE_THREAD_LOCAL = 1,
   CUDA_FUNCTION_MAX_DYNAMIC_SHARED = 8,
   CUDA_JIT_ERROR_LOG = 5,
   CUDA_JIT_ERROR_LOG_BYTES = 6
@@ -37,6 +42,19 @@ enum {
   F(stream_create, cuStreamCreate, (cuda_stream * *stream, unsigned flags))                                            \
   F(stream_destroy, cuStreamDestroy_v2, (cuda_stream * stream))                                                        \
   F(stream_wait, cuStreamSynchronize, (cuda_stream * stream))                                                          \
+  F(capture_begin, cuStreamBeginCapture_v2, (cuda_stream * stream, int mode))                                          \
+  F(capture_end, cuStreamEndCapture, (cuda_stream * stream, cuda_graph * *graph))                                      \
+  F(graph_instantiate, cuGraphInstantiateWithFlags,                                                                    \
+    (cuda_graph_exec * *exec, cuda_graph *graph, unsigned long long flags))                                            \
+  F(graph_launch, cuGraphLaunch, (cuda_graph_exec * exec, cuda_stream *stream))                                        \
+  F(graph_destroy, cuGraphDestroy, (cuda_graph * graph))                                                               \
+  F(exec_destroy, cuGraphExecDestroy, (cuda_graph_exec * exec))                                                        \
+  F(event_create, cuEventCreate, (cuda_event * *event, unsigned flags))                                                \
+  F(event_destroy, cuEventDestroy_v2, (cuda_event * event))                                                            \
+  F(event_record, cuEventRecord, (cuda_event * event, cuda_stream *stream))                                            \
+  F(event_wait, cuEventSynchronize, (cuda_event * event))                                                              \
+  F(host_alloc, cuMemHostAlloc, (void **memory, size_t bytes, unsigned flags))                                         \
+  F(host_free, cuMemFreeHost, (void *memory))                                                                          \
   F(module_load, cuModuleLoadDataEx,                                                                                   \
     (cuda_module * *module, const void *image, unsigned count, int *options, void **values))                           \
   F(module_unload, cuModuleUnload, (cuda_module * module))                                                             \

@@ -57,6 +57,8 @@ typedef struct strata_run {
   strata_pool *pool;
   struct strata_profiler *profiler; /* null: off */
   struct strata_gpu *gpu;           /* null: no kernel yet */
+  int32_t gpu_device;               /* which; -1: the default */
+  bool device_results;              /* results stay on the GPU */
   uint64_t seed, number;
   bool advance_seeds;
   uint32_t *draws; /* evaluations of each random node in this run */
@@ -83,10 +85,19 @@ bool strata_run_call(strata_run *run, void (*function)(void **), void **args);
 /* Leaves the current body or run; an error has been recorded. */
 __attribute__((noreturn)) void strata_escape(void);
 
-/* --- Gpu.c */
+/* --- Gpu.c, GpuMemory.c */
 typedef struct strata_gpu strata_gpu;
-void strata_gpu_end_run(strata_gpu *gpu); /* may be null, as may the other's */
-void strata_gpu_free(strata_gpu *gpu);
+typedef struct strata_gpu_buffer strata_gpu_buffer;
+void strata_gpu_end_run(strata_gpu *gpu); /* may be null, as may the next one's */
+void strata_gpu_release(strata_gpu *gpu); /* drops one reference; results that are still out hold others */
+/* In a run: says that an input lies on the session's device, which is opened. */
+void strata_gpu_borrow(const void *device, uint64_t bytes);
+int strata_gpu_ordinal(const strata_gpu *gpu);
+/* The buffer of a result that lies on the device, from now on the caller's; null if it does not. */
+strata_gpu_buffer *strata_gpu_take(strata_gpu *gpu, const void *device);
+void strata_gpu_give_back(strata_gpu_buffer *buffer);
+/* Copies it to the host, outside of runs: 0, or 1 with the last error set. */
+int strata_gpu_read(const strata_gpu_buffer *buffer, void *to, uint64_t bytes);
 
 /* --- Random.c: counts of the random nodes' evaluations */
 void strata_random_begin_run(strata_run *run);

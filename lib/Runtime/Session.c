@@ -56,6 +56,8 @@ int strata_session_create(strata_model *model, const strata_session_options *opt
   *result = NULL;
   if (options->threads < 0)
     return strata_set_last_error("the number of threads is negative");
+  if (options->has_device && options->device < 0)
+    return strata_set_last_error("the number of the device is negative");
   strata_session *session = calloc(1, sizeof(*session));
   if (!session)
     return strata_set_last_error("out of memory");
@@ -65,6 +67,8 @@ int strata_session_create(strata_model *model, const strata_session_options *opt
   session->threads = options->threads ? options->threads : strata_available_cores();
   session->run.seed = options->seed;
   session->run.advance_seeds = options->advance_seeds != 0;
+  session->run.gpu_device = options->has_device ? options->device : -1;
+  session->run.device_results = options->device_results != 0;
   if (!options->has_seed && getrandom(&session->run.seed, sizeof(uint64_t), 0) != sizeof(uint64_t))
     session->run.seed = (uint64_t)time(NULL);
   const strata_model_descriptor *d = model->descriptor;
@@ -103,7 +107,7 @@ void strata_session_free(strata_session *session) {
   if (!session)
     return;
   strata_pool_destroy(session->run.pool);
-  strata_gpu_free(session->run.gpu);
+  strata_gpu_release(session->run.gpu);
   if (session->run.heap)
     strata_heap_release(session->run.heap);
   strata_profiler_destroy(session->profiler);
@@ -197,6 +201,32 @@ static int check_input(strata_session *session, uint32_t index, const strata_ten
   return 0;
 }
 
+/* Whether the model has kernels of a GPU: a line "gpu: ..." of its metadata. */
+static bool is_for_gpu(const strata_model_descriptor *d) {
+  return d->metadata && (strncmp(d->metadata, "gpu: ", 5) == 0 || strstr(d->metadata, "\ngpu: "));
+}
+
+/* An input in the memory of a GPU: a contiguous one of the session's device, which stays where it is. */
+static int bind_device_input(strata_session *session, uint32_t index, const strata_tensor *tensor, bool direct,
+                             uint64_t bytes) {
+  const strata_model_descriptor *d = session->model->descriptor;
+  char name[256];
+  input_label(d, index, name, sizeof(name));
+  if (tensor->device_type != STRATA_CUDA)
+    return strata_set_last_error("%s is on a device of type %d, which Strata does not know", name, tensor->device_type);
+  if (!is_for_gpu(d))
+    return strata_set_last_error("%s is on a GPU, and the model was compiled for the CPU", name);
+  if (!direct)
+    return strata_set_last_error("%s is on the GPU and not contiguous", name);
+  if (strata_narrow_shift(tensor->dtype) || tensor->dtype == STRATA_STRING)
+    return strata_set_last_error("%s of %s must be in the host's memory", name, type_name(tensor->dtype));
+  strata_gpu_borrow(tensor->data, bytes);
+  int ordinal = strata_gpu_ordinal(session->run.gpu);
+  if (tensor->device_id != ordinal)
+    return strata_set_last_error("%s is on GPU %d, and the session runs on GPU %d", name, tensor->device_id, ordinal);
+  return 0;
+}
+
 static int bind_input(strata_session *session, uint32_t index, const strata_tensor *tensor) {
   const strata_model_descriptor *d = session->model->descriptor;
   memref *m = session->args[d->num_outputs + index];
@@ -215,6 +245,8 @@ static int bind_input(strata_session *session, uint32_t index, const strata_tens
   bool direct = strata_row_major(tensor->shape, tensor->strides, rank, m->sizes + rank) || count == 0;
   m->allocated = m->aligned = tensor->data;
   bool strings = tensor->dtype == STRATA_STRING;
+  if (tensor->device_type && tensor->device_type != STRATA_CPU)
+    return bind_device_input(session, index, tensor, direct, count * element);
   if (direct && (uintptr_t)tensor->data % alignment == 0 && !strata_narrow_shift(tensor->dtype) && !strings)
     return 0;
   char label[256], error[STRATA_MESSAGE];
@@ -246,7 +278,8 @@ static void bind_inputs(void **args) {
 
 /* What `owner` of a result points to. */
 typedef struct {
-  strata_block *block;
+  strata_block *block; /* on the host, or */
+  strata_gpu_buffer *buffer;
   int64_t shape[];
 } result_owner;
 
@@ -254,7 +287,10 @@ static void release_result(strata_tensor *tensor) {
   result_owner *owner = tensor->owner;
   if (!owner)
     return;
-  strata_heap_give_back(owner->block);
+  if (owner->buffer)
+    strata_gpu_give_back(owner->buffer);
+  else
+    strata_heap_give_back(owner->block);
   free(owner);
   memset(tensor, 0, sizeof(*tensor));
 }
@@ -277,6 +313,7 @@ static int take_container(strata_session *session, uint32_t index, strata_tensor
   result_owner *owner = malloc(sizeof(*owner));
   if (!owner)
     return strata_set_last_error("out of memory");
+  owner->buffer = NULL;
   owner->block = result_block(session, index, strata_object_bytes(object), owner);
   if (!owner->block)
     return 1;
@@ -303,6 +340,16 @@ static int take_result(strata_session *session, uint32_t index, strata_tensor *t
   uint64_t count = strata_element_count(m->sizes, rank), bytes = count * element;
   char *data = m->aligned + m->offset * (int64_t)element;
   bool direct = strata_row_major(m->sizes, m->sizes + rank, rank, strides) || bytes == 0;
+  strata_tensor result = {
+      .dtype = info->dtype, .rank = rank, .shape = owner->shape, .release = release_result, .owner = owner};
+  owner->buffer = run->device_results ? strata_gpu_take(run->gpu, data) : NULL;
+  if (owner->buffer) {
+    result.data = data;
+    result.device_type = STRATA_CUDA;
+    result.device_id = strata_gpu_ordinal(run->gpu);
+    *tensor = result;
+    return 0;
+  }
   strata_block *block = strata_heap_find(run->heap, &run->blocks, data);
   /* An input, a constant, a part of a much larger buffer, or a buffer that was handed over as an earlier result. */
   if (!block || !direct || block->capacity > 2 * bytes + 4096) {
@@ -322,12 +369,17 @@ static int take_result(strata_session *session, uint32_t index, strata_tensor *t
   }
   strata_heap_hand_over(&run->blocks, block);
   owner->block = block;
-  *tensor = (strata_tensor){.data = data,
-                            .dtype = info->dtype,
-                            .rank = rank,
-                            .shape = owner->shape,
-                            .release = release_result,
-                            .owner = owner};
+  result.data = data;
+  *tensor = result;
+  return 0;
+}
+
+int strata_result_read(const strata_tensor *result, void *to) {
+  const result_owner *owner = result->owner;
+  uint64_t bytes = strata_element_count(result->shape, result->rank) * strata_dtype_size(result->dtype);
+  if (result->device_type == STRATA_CUDA)
+    return strata_gpu_read(owner->buffer, to, bytes);
+  memcpy(to, result->data, bytes);
   return 0;
 }
 

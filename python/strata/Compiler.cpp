@@ -76,7 +76,8 @@ FailureOr<CompileOptions> compileOptions(const Options &options, std::string &fa
 }
 
 SessionOptions sessionOptions(const Options &options) {
-  return {options.threads, options.seed, options.memoryLimit, options.profile, options.advanceSeeds};
+  return {options.threads,      options.seed,   options.memoryLimit,  options.profile,
+          options.advanceSeeds, options.device, options.deviceResults};
 }
 
 /// While it lives, the context's diagnostics go to `failure`.
@@ -149,6 +150,17 @@ std::unique_ptr<Model> load(const std::string &path, const Options &options, std
     return std::make_unique<RunnableModel>(std::move(*model));
   failure = llvm::toString(model.takeError());
   return nullptr;
+}
+
+std::string copyToHost(const Tensor &tensor, void *to) {
+  strata_tensor native = {};
+  native.data = tensor.data;
+  native.dtype = tensor.dtype;
+  native.rank = tensor.shape.size();
+  native.shape = tensor.shape.data();
+  native.device_type = tensor.deviceType;
+  native.owner = tensor.owner.get();
+  return strata_result_read(&native, to) ? strata_last_error() : "";
 }
 
 std::string convertBytes(const char *data, size_t size, const std::vector<std::string> &opsets, std::string &failure) {

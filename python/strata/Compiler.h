@@ -29,6 +29,8 @@ struct Options {
   uint64_t memoryLimit = 0;
   bool profile = false;
   bool advanceSeeds = false;
+  std::optional<int> device;
+  bool deviceResults = false;
 };
 
 /// An input or output: ONNX's element type, sizes (-1: not known) and symbolic
@@ -61,6 +63,9 @@ public:
 std::unique_ptr<Model> compileFile(const std::string &path, const Options &options, std::string &failure);
 std::unique_ptr<Model> compileBytes(const char *data, size_t size, const Options &options, std::string &failure);
 std::unique_ptr<Model> load(const std::string &path, const Options &options, std::string &failure);
+
+/// Copies a result that is in a GPU's memory. Empty, or why not.
+std::string copyToHost(const Tensor &tensor, void *to);
 
 /// The serialised model at these opsets (`13`, `ai.onnx.ml:3`); empty with the
 /// reasons in `failure` if an operator cannot be converted.

@@ -4,9 +4,12 @@
 >>> [scores] = model.run({"input": image})
 """
 
+from strata._device import DeviceArray
 from strata._errors import CompileError, Error, InputError, RunError
 from strata._model import Model, Value, compile, convert_opset, load
 from strata._native import version as _version
 
 __version__ = _version()
-__all__ = ["CompileError", "Error", "InputError", "Model", "RunError", "Value", "compile", "convert_opset", "load"]
+__all__ = [
+    "CompileError", "DeviceArray", "Error", "InputError", "Model", "RunError", "Value", "compile", "convert_opset", "load",
+]  # fmt: skip

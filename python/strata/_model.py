@@ -49,7 +49,8 @@ class Model:
         """Runs the model on a mapping from input names to arrays, or on arrays in the order of `inputs`.
 
         Returns the list of output arrays. Contiguous arrays are read in place, and the outputs are views of what the
-        model wrote. Strings are arrays of objects (str), sequences lists, maps dictionaries, and an empty optional is
+        model wrote. A model for a GPU also takes what is on its device through DLPack (a torch.Tensor, a DeviceArray),
+        in place. Strings are arrays of objects (str), sequences lists, maps dictionaries, and an empty optional is
         None. Raises InputError or RunError.
         """
         return self(*(self._by_position(feeds) if isinstance(feeds, Mapping) else feeds))
@@ -98,6 +99,8 @@ def compile(
     profile: bool = False,
     memory_limit: int | None = None,
     advance_seeds: bool = False,
+    device: int | None = None,
+    device_results: bool = False,
 ) -> Model:
     """Compiles an ONNX model for this machine and returns a Model.
 
@@ -114,10 +117,12 @@ def compile(
     profile       measure every node: see Model.profile
     memory_limit  bytes that a run may hold at once (default: the machine's memory)
     advance_seeds whether random operators with a seed of their own give new values in every run, not the same ones
+    device        which GPU runs it (default: what STRATA_CUDA_DEVICE says, or the first)
+    device_results  results that the GPU computed stay in its memory: they are DeviceArrays
 
     Raises CompileError where the model is refused.
     """
-    options = _options(threads, seed, profile, memory_limit, advance_seeds)
+    options = _options(threads, seed, profile, memory_limit, advance_seeds, device, device_results)
     options.cpu, _, options.features = (target or "").partition(",")
     options.target = gpu or "cpu"
     options.gpu_format = gpu_format or "auto"
@@ -155,12 +160,15 @@ def load(
     profile: bool = False,
     memory_limit: int | None = None,
     advance_seeds: bool = False,
+    device: int | None = None,
+    device_results: bool = False,
 ) -> Model:
     """Opens a model that strata-compile --emit=lib made. The arguments are those of `compile`."""
-    return Model(_native.load(os.fspath(path), _options(threads, seed, profile, memory_limit, advance_seeds)))
+    options = _options(threads, seed, profile, memory_limit, advance_seeds, device, device_results)
+    return Model(_native.load(os.fspath(path), options))
 
 
-def _options(threads, seed, profile, memory_limit, advance_seeds):
+def _options(threads, seed, profile, memory_limit, advance_seeds, device, device_results):
     for what, value in (("threads", threads), ("memory_limit", memory_limit)):
         if value is not None and value < 1:
             raise ValueError(f"{what} must be at least 1, got {value}")
@@ -170,6 +178,10 @@ def _options(threads, seed, profile, memory_limit, advance_seeds):
     options.memory_limit = memory_limit or 0
     options.profile = profile
     options.advance_seeds = advance_seeds
+    if device is not None and device < 0:
+        raise ValueError(f"device must be at least 0, got {device}")
+    options.device = device
+    options.device_results = device_results
     return options
 
 

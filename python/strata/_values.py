@@ -6,8 +6,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from strata._device import DeviceArray, is_on_device
 from strata._dtypes import from_memory, from_onnx, to_memory
 from strata._errors import InputError
+from strata._native import DeviceBuffer
 
 _STRING, _SEQUENCE, _OPTIONAL, _MAP = 8, 64, 65, 66
 _CONTAINERS = {_SEQUENCE: "sequence", _OPTIONAL: "optional", _MAP: "map"}
@@ -53,6 +55,8 @@ def to_native(value, given):
 
 
 def _to_native(value, given, where):
+    if value.kind == "tensor" and is_on_device(given):
+        return _of_device(value, given, where)
     if value.kind == "tensor":
         array = _checked(value, given, where)
         if array.dtype == object:
@@ -73,6 +77,14 @@ def _to_native(value, given, where):
     ]
 
 
+def _of_device(value, given, where):
+    """A tensor on a GPU; of its element type only the name is looked at, which ml_dtypes and others share."""
+    dtype = str(given.dtype).rpartition(".")[2]
+    if dtype != str(value.dtype):
+        raise InputError(f"{where} must be {value.dtype}, got {dtype}")
+    return _code(value.dtype), tuple(given.shape), given
+
+
 def from_native(code, shape, data):
     """A value of an output."""
     if code == _OPTIONAL:
@@ -86,6 +98,8 @@ def from_native(code, shape, data):
         array = np.empty(len(data), object)
         array[:] = [item.decode("utf-8", "surrogateescape") for item in data]
         return array.reshape(shape)
+    if isinstance(data, DeviceBuffer):
+        return DeviceArray(data, from_onnx(code), tuple(shape))
     return from_memory(data, from_onnx(code), shape)
 
 

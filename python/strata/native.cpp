@@ -13,6 +13,7 @@
 #include <nanobind/nanobind.h>
 #include <nanobind/ndarray.h>
 #include <nanobind/stl/optional.h>
+#include <nanobind/stl/pair.h>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/tuple.h>
 #include <nanobind/stl/unique_ptr.h>
@@ -48,6 +49,62 @@ template <typename Function> auto withoutLock(const char *error, Function functi
 
 nb::tuple wrap(const Tensor &tensor);
 
+/// The names that DLPack has for element types; the others are bytes.
+nb::dlpack::dtype dlpackType(strata_dtype dtype) {
+  enum : uint8_t { Int = 0, UInt = 1, Float = 2, Bfloat = 4, Complex = 5, Bool = 6 };
+  switch (dtype) {
+  case STRATA_FLOAT:
+    return {Float, 32, 1};
+  case STRATA_DOUBLE:
+    return {Float, 64, 1};
+  case STRATA_FLOAT16:
+    return {Float, 16, 1};
+  case STRATA_BFLOAT16:
+    return {Bfloat, 16, 1};
+  case STRATA_INT8:
+  case STRATA_INT16:
+  case STRATA_INT32:
+  case STRATA_INT64:
+    return {Int, static_cast<uint8_t>(8 * strata_dtype_size(dtype)), 1};
+  case STRATA_BOOL:
+    return {Bool, 8, 1};
+  case STRATA_COMPLEX64:
+    return {Complex, 64, 1};
+  case STRATA_COMPLEX128:
+    return {Complex, 128, 1};
+  default:
+    return {UInt, static_cast<uint8_t>(8 * strata_dtype_size(dtype)), 1};
+  }
+}
+
+/// A result in the memory of a GPU.
+class DeviceBuffer {
+public:
+  explicit DeviceBuffer(const Tensor &tensor) : tensor(tensor) {}
+
+  nb::object dlpack() const {
+    nb::capsule owner(new std::shared_ptr<void>(tensor.owner),
+                      [](void *pointer) noexcept { delete static_cast<std::shared_ptr<void> *>(pointer); });
+    std::vector<size_t> shape(tensor.shape.begin(), tensor.shape.end());
+    nb::ndarray<> array(tensor.data, shape.size(), shape.data(), owner, nullptr, dlpackType(tensor.dtype),
+                        tensor.deviceType, tensor.deviceId);
+    nb::object exported = nb::cast(array);
+    return PyCapsule_CheckExact(exported.ptr()) ? exported : exported.attr("__dlpack__")();
+  }
+  OwnedBytes read() const {
+    auto *bytes = new std::vector<uint8_t>(tensor.bytes() + 1);
+    nb::capsule owner(bytes, [](void *pointer) noexcept { delete static_cast<std::vector<uint8_t> *>(pointer); });
+    std::string failure = copyToHost(tensor, bytes->data());
+    if (!failure.empty())
+      raise("RunError", failure);
+    return OwnedBytes(bytes->data(), {tensor.bytes()}, owner);
+  }
+  std::pair<int, int> device() const { return {tensor.deviceType, tensor.deviceId}; }
+
+private:
+  Tensor tensor;
+};
+
 nb::object wrapElements(const Tensor &tensor) {
   nb::list list;
   if (tensor.dtype == STRATA_OPTIONAL)
@@ -69,6 +126,8 @@ nb::tuple wrap(const Tensor &tensor) {
     shape.append(dim);
   if (tensor.isContainer() || tensor.dtype == STRATA_STRING)
     return nb::make_tuple(static_cast<int>(tensor.dtype), nb::tuple(shape), wrapElements(tensor));
+  if (tensor.deviceType == STRATA_CUDA)
+    return nb::make_tuple(static_cast<int>(tensor.dtype), nb::tuple(shape), DeviceBuffer(tensor));
   nb::capsule owner(new std::shared_ptr<void>(tensor.owner),
                     [](void *pointer) noexcept { delete static_cast<std::shared_ptr<void> *>(pointer); });
   return nb::make_tuple(static_cast<int>(tensor.dtype), nb::tuple(shape),
@@ -98,8 +157,19 @@ Tensor unwrap(nb::handle value) {
   Tensor tensor;
   tensor.dtype = dtype;
   tensor.shape = std::move(shape);
-  // Inputs are only read.
-  tensor.data = const_cast<uint8_t *>(nb::cast<Bytes>(data).data());
+  if (Bytes bytes; nb::try_cast(data, bytes)) {
+    // Inputs are only read.
+    tensor.data = const_cast<uint8_t *>(bytes.data());
+    return tensor;
+  }
+  // A tensor of a GPU comes as it is, with what DLPack says of it.
+  auto array = nb::cast<nb::ndarray<>>(data);
+  tensor.data = array.data();
+  for (size_t i = 0; i < array.ndim(); ++i)
+    tensor.strides.push_back(array.stride(i));
+  tensor.deviceType = array.device_type();
+  tensor.deviceId = array.device_id();
+  tensor.owner = std::make_shared<nb::ndarray<>>(array);
   return tensor;
 }
 
@@ -255,7 +325,14 @@ NB_MODULE(_native, m) {
       .def_rw("seed", &Options::seed, nb::arg().none())
       .def_rw("memory_limit", &Options::memoryLimit)
       .def_rw("profile", &Options::profile)
-      .def_rw("advance_seeds", &Options::advanceSeeds);
+      .def_rw("advance_seeds", &Options::advanceSeeds)
+      .def_rw("device", &Options::device, nb::arg().none())
+      .def_rw("device_results", &Options::deviceResults);
+
+  nb::class_<DeviceBuffer>(m, "DeviceBuffer")
+      .def("dlpack", &DeviceBuffer::dlpack)
+      .def("read", &DeviceBuffer::read)
+      .def("device", &DeviceBuffer::device);
 
   nb::class_<Model>(m, "Model")
       .def("name", &Model::name)

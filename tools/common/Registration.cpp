@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "Registration.h"
+#include "Codegen/GPUPasses.h"
 #include "Codegen/Passes.h"
 #include "Conversion/Passes.h"
 #include "Dialect/ONNX/Transforms/Passes.h"
@@ -38,6 +39,7 @@ void strata::registerAllPasses() {
   registerStrataONNXPasses();
   registerStrataConversionPasses();
   registerCodegenPasses();
+  registerCodegenGPUPasses();
   registerPipelines();
 
   mlir::registerTransformsPasses();

@@ -22,6 +22,7 @@ static constexpr Kind kinds[] = {
     {EmitKind::Object, "obj", ".o", "one object file"},
     {EmitKind::LLVM, "llvm", ".ll", "optimised LLVM IR"},
     {EmitKind::Assembly, "asm", ".s", "assembly"},
+    {EmitKind::Kernels, "kernels", ".kernels", "the GPU's kernels alone, in the form of --gpu-format"},
     {EmitKind::MLIR, "mlir", ".mlir", "MLIR at the phase of --compile-to"},
 };
 
@@ -80,7 +81,8 @@ int main(int argc, char **argv) {
     }
     request.phase = phase;
   }
-  bool text = request.emit == EmitKind::MLIR || request.emit == EmitKind::LLVM || request.emit == EmitKind::Assembly;
+  bool text = request.emit == EmitKind::MLIR || request.emit == EmitKind::LLVM || request.emit == EmitKind::Assembly ||
+              request.emit == EmitKind::Kernels;
   if (output.empty() && !text) {
     SmallString<128> path(sys::path::filename(model));
     for (const Kind &kind : kinds)

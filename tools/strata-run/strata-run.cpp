@@ -33,6 +33,8 @@ int main(int argc, char **argv) {
   cl::opt<std::string> peak("peak", category, cl::value_desc("GFLOPS,GBS"),
                             cl::desc("What the machine can do, for --profile: operations and bytes"));
   cl::opt<int> threads("threads", category, cl::init(0), cl::desc("Threads to use (all cores)"));
+  cl::opt<int> device("device", category, cl::value_desc("N"),
+                      cl::desc("Which GPU, of models that are compiled for one (STRATA_CUDA_DEVICE, or the first)"));
   cl::opt<uint64_t> seed("seed", category, cl::desc("Seed of random inputs and operators"));
   cl::opt<bool> advanceSeeds("advance-seeds", category,
                              cl::desc("Random operators with a seed of their own give new values in "
@@ -75,6 +77,8 @@ int main(int argc, char **argv) {
   request.quiet = quiet;
   request.compile = compile.options();
   request.session.threads = threads;
+  if (device.getNumOccurrences())
+    request.session.device = device;
   if (seed.getNumOccurrences())
     request.session.seed = seed;
   request.session.advanceSeeds = advanceSeeds;

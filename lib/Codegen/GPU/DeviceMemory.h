@@ -29,9 +29,11 @@ inline mlir::MemRefType inHostMemory(mlir::MemRefType type) {
 }
 
 /// The attribute of functions that the runtime provides for buffers on both
-/// sides: "to_host" (the host's copy of a device buffer, up to date),
-/// "host_wrote" (that copy was changed), "constant" (a constant's copy on the
-/// device).
+/// sides: "input" (the device's copy of an input, or the caller's own buffer
+/// there), "host_input" (the host's), "result" (what the caller gets of a result),
+/// "to_host" (the host's copy of a device buffer, up to date), "host_wrote" (that
+/// copy was changed), "constant" (a constant's copy on the device), "graph_begin"
+/// and "graph_end" (around work that is recorded).
 inline constexpr llvm::StringLiteral kDeviceCall = "strata.gpu";
 
 /// Why a call of a kernel stays on the host, in words.

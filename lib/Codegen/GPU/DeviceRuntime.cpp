@@ -225,23 +225,32 @@ struct LowerDeviceCall : ConvertOpToLLVMPattern<func::CallOp> {
 
   LogicalResult matchAndRewrite(func::CallOp op, OpAdaptor adaptor,
                                 ConversionPatternRewriter &rewriter) const override {
-    if (!op.getCallee().starts_with("strata_gpu_") || op.getNumOperands() != 1)
+    if (!op.getCallee().starts_with("strata_gpu_"))
       return failure();
     auto [role, number] = op.getCallee().drop_front(strlen("strata_gpu_")).rsplit('_');
     Location loc = op.getLoc();
-    Type pointer = getVoidPtrType();
+    Type pointer = getVoidPtrType(), nothing = LLVM::LLVMVoidType::get(getContext());
+    std::string name = ("strata_rt_gpu_" + role).str();
+    if (role == "graph_begin") {
+      rewriter.replaceOp(op, beginGraph(op, adaptor, number, declare(rewriter, op, name, rewriter.getI32Type(),
+                                                                     {pointer, pointer, rewriter.getI64Type()}),
+                                        rewriter));
+      return success();
+    }
+    if (role == "graph_end") {
+      rewriter.replaceOpWithNewOp<LLVM::CallOp>(op, declare(rewriter, op, name, nothing, {}), ValueRange());
+      return success();
+    }
     auto type = cast<MemRefType>(op.getOperand(0).getType());
     MemRefDescriptor buffer(adaptor.getOperands()[0]);
-    std::string name = ("strata_rt_gpu_" + role).str();
     if (role == "host_wrote") {
-      LLVM::LLVMFuncOp function =
-          declare(rewriter, op, name, LLVM::LLVMVoidType::get(getContext()), {pointer});
-      rewriter.replaceOpWithNewOp<LLVM::CallOp>(op, function, buffer.alignedPtr(rewriter, loc));
+      rewriter.replaceOpWithNewOp<LLVM::CallOp>(op, declare(rewriter, op, name, nothing, {pointer}),
+                                                buffer.alignedPtr(rewriter, loc));
       return success();
     }
     SmallVector<Value> arguments = {buffer.alignedPtr(rewriter, loc)};
     SmallVector<Type> types = {pointer};
-    if (role == "constant") {
+    if (role != "to_host") {
       arguments.push_back(bytesOf(*getTypeConverter(), rewriter, loc, type, buffer));
       types.push_back(rewriter.getI64Type());
     }
@@ -252,6 +261,72 @@ struct LowerDeviceCall : ConvertOpToLLVMPattern<func::CallOp> {
     result.setAlignedPtr(rewriter, loc, moved);
     rewriter.replaceOp(op, static_cast<Value>(result));
     return success();
+  }
+
+private:
+  /// Whether the work that follows has to be asked for: it is not recorded for
+  /// these operands.
+  Value beginGraph(func::CallOp op, OpAdaptor adaptor, StringRef number, LLVM::LLVMFuncOp function,
+                   ConversionPatternRewriter &rewriter) const {
+    Location loc = op.getLoc();
+    Type pointer = getVoidPtrType(), i8 = rewriter.getI8Type(), i64 = rewriter.getI64Type();
+    SmallVector<Value> key;
+    for (auto [operand, value] : llvm::zip(op.getOperands(), adaptor.getOperands()))
+      addToKey(key, rewriter, loc, operand.getType(), value);
+    auto constant = [&](int64_t value) -> Value {
+      return rewriter.create<LLVM::ConstantOp>(loc, i64, rewriter.getI64IntegerAttr(value));
+    };
+    Value array;
+    {
+      // In the function's frame, not in a loop's.
+      OpBuilder::InsertionGuard guard(rewriter);
+      if (auto parent = op->getParentOfType<LLVM::LLVMFuncOp>())
+        rewriter.setInsertionPointToStart(&parent.getBody().front());
+      array = rewriter.create<LLVM::AllocaOp>(loc, pointer, i64, constant(std::max<size_t>(1, key.size())));
+    }
+    for (auto [i, value] : llvm::enumerate(key)) {
+      Value place = rewriter.create<LLVM::GEPOp>(loc, pointer, i64, array, ArrayRef<LLVM::GEPArg>{int32_t(i)});
+      rewriter.create<LLVM::StoreOp>(loc, value, place);
+    }
+    // Its address tells this place from others.
+    std::string symbol = ("strata_gpu_place_" + number).str();
+    {
+      OpBuilder::InsertionGuard guard(rewriter);
+      rewriter.setInsertionPointToStart(op->getParentOfType<ModuleOp>().getBody());
+      rewriter.create<LLVM::GlobalOp>(loc, i8, /*isConstant=*/false, LLVM::Linkage::Internal, symbol,
+                                      rewriter.getI8IntegerAttr(0));
+    }
+    Value place = rewriter.create<LLVM::AddressOfOp>(loc, pointer, symbol);
+    Value answer =
+        rewriter.create<LLVM::CallOp>(loc, function, ValueRange{place, array, constant(key.size())}).getResult();
+    Value zero = rewriter.create<LLVM::ConstantOp>(loc, answer.getType(), rewriter.getI32IntegerAttr(0));
+    return rewriter.create<LLVM::ICmpOp>(loc, LLVM::ICmpPredicate::ne, answer, zero);
+  }
+
+  /// What a run may choose of an operand: addresses, sizes, numbers.
+  void addToKey(SmallVector<Value> &key, ConversionPatternRewriter &rewriter, Location loc, Type type,
+                Value value) const {
+    Type i64 = rewriter.getI64Type();
+    auto memref = dyn_cast<MemRefType>(type);
+    if (!memref) {
+      if (isa<FloatType>(type))
+        value = rewriter.create<LLVM::BitcastOp>(loc, rewriter.getIntegerType(type.getIntOrFloatBitWidth()), value);
+      bool narrow = !type.isIndex() && type.getIntOrFloatBitWidth() < 64;
+      key.push_back(narrow ? rewriter.create<LLVM::ZExtOp>(loc, i64, value) : value);
+      return;
+    }
+    MemRefDescriptor buffer(value);
+    key.push_back(rewriter.create<LLVM::PtrToIntOp>(loc, i64, buffer.alignedPtr(rewriter, loc)));
+    SmallVector<int64_t> strides;
+    int64_t offset;
+    if (failed(getStridesAndOffset(memref, strides, offset)) || ShapedType::isDynamic(offset))
+      key.push_back(buffer.offset(rewriter, loc));
+    for (int64_t i = 0; i < memref.getRank(); ++i) {
+      if (memref.isDynamicDim(i))
+        key.push_back(buffer.size(rewriter, loc, i));
+      if (strides.empty() || ShapedType::isDynamic(strides[i]))
+        key.push_back(buffer.stride(rewriter, loc, i));
+    }
   }
 };
 

@@ -163,6 +163,14 @@ private:
         return;
       ++constants;
       constantBytes += type.hasStaticShape() ? type.getNumElements() * bytesPerElement(type) : 0;
+    } else if (role == "input") {
+      addCopy("to the GPU", type, "input " + argumentName(call) + ", unless it is there");
+    } else if (role == "result") {
+      Operation *end = call->getBlock()->getTerminator();
+      auto index = std::distance(end->operand_begin(), llvm::find(end->getOperands(), call.getResult(0)));
+      addCopy("to the host", type, "result " + interfaceName(getOperation(), "outputs", index));
+    } else if (role == "host_input") {
+      // Of a caller who has it on the GPU, which is rare.
     } else if (role == "to_host") {
       addCopy("to the host", type, "what " + nodes + " reads there, if it has changed on the GPU");
     } else {
@@ -170,24 +178,17 @@ private:
     }
   }
 
+  std::string argumentName(func::CallOp call) {
+    return interfaceName(getOperation(), "inputs", cast<BlockArgument>(call.getOperand(0)).getArgNumber());
+  }
+
   void visitCopy(memref::CopyOp copy) {
     auto source = cast<MemRefType>(copy.getSource().getType()), target = cast<MemRefType>(copy.getTarget().getType());
-    auto module = getOperation();
-    if (isDeviceMemory(source) && isDeviceMemory(target)) {
+    if (isDeviceMemory(source) && isDeviceMemory(target))
       addWork("GPU", "copy", copy.getLoc());
-    } else if (isDeviceMemory(target)) {
-      auto argument = dyn_cast<BlockArgument>(copy.getSource());
-      addCopy("to the GPU", target,
-              argument ? "input " + interfaceName(module, "inputs", argument.getArgNumber())
-                       : "for " + joinNodeNames(copy.getLoc(), ", "));
-    } else if (isDeviceMemory(source)) {
-      Operation *end = copy->getBlock()->getTerminator();
-      auto result = llvm::find(end->getOperands(), copy.getTarget());
-      addCopy("to the host", source,
-              isa<func::ReturnOp>(end) && result != end->operand_end()
-                  ? "result " + interfaceName(module, "outputs", std::distance(end->operand_begin(), result))
-                  : "for " + joinNodeNames(copy.getLoc(), ", "));
-    }
+    else if (isDeviceMemory(source) || isDeviceMemory(target))
+      addCopy(isDeviceMemory(target) ? "to the GPU" : "to the host", target,
+              "for " + joinNodeNames(copy.getLoc(), ", "));
   }
 
   /// Nodes of the model that nothing was left of.

@@ -9,13 +9,9 @@
 
 using namespace llvm;
 
-static const unsigned char library[] = {
-#include "DeviceLibrary.inc"
-};
-
-Error strata::linkDeviceLibrary(Module &kernels) {
+Error strata::linkDeviceLibrary(Module &kernels, ArrayRef<unsigned char> library) {
   auto module =
-      parseBitcodeFile(MemoryBufferRef(toStringRef(ArrayRef(library)), "device library"), kernels.getContext());
+      parseBitcodeFile(MemoryBufferRef(toStringRef(library), "device library"), kernels.getContext());
   if (!module)
     return module.takeError();
   (*module)->setTargetTriple(kernels.getTargetTriple());

@@ -1,4 +1,5 @@
 //===- MapKernels.cpp - kernels become functions of the GPU ---------------===//
+#include "Codegen/GPUPasses.h"
 #include "Codegen/Passes.h"
 #include "ThreadNest.h"
 #include "TiledContraction.h"
@@ -90,7 +91,10 @@ private:
     b.create<gpu::ReturnOp>(loc);
     b.setInsertionPoint(body->getTerminator());
     LoopNest nest = buildDeviceNest(b, ops);
-    shape.tile = chooseTile(nest, /*tf32=*/false);
+    // The tiles' copies and products are NVIDIA's instructions.
+    auto chip = getOperation()->getAttrOfType<StringAttr>(kChip);
+    if (!chip || !chip.getValue().starts_with("gfx"))
+      shape.tile = chooseTile(nest, /*tf32=*/false);
     if (shape.tile) {
       emitContraction(b, function, nest, *shape.tile);
     } else {

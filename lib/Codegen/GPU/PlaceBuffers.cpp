@@ -122,7 +122,7 @@ struct PlaceBuffersPass : strata::impl::PlaceBuffersBase<PlaceBuffersPass> {
           device.insert(buffers.leader(operand));
     }
     if (launches.empty())
-      return;
+      return bringArguments(main, DenseMap<Value, MemRefType>());
     auto isDevice = [&](Value value) {
       return isa<MemRefType>(value.getType()) && device.contains(buffers.leader(value));
     };
@@ -365,36 +365,27 @@ private:
       kernel.erase();
   }
 
-  static SmallVector<Value> dynamicSizes(OpBuilder &b, Value buffer) {
-    SmallVector<Value> sizes;
-    auto type = cast<MemRefType>(buffer.getType());
-    for (int64_t i = 0; i < type.getRank(); ++i)
-      if (type.isDynamicDim(i))
-        sizes.push_back(b.create<memref::DimOp>(buffer.getLoc(), buffer, i));
-    return sizes;
-  }
-
-  /// Inputs are copied to the device when the run starts.
+  /// Inputs are brought to the side that uses them when the run starts; the
+  /// caller may have them on either.
   void bringArguments(func::FuncOp main, const DenseMap<Value, MemRefType> &before) {
     Block &entry = main.getBody().front();
     OpBuilder b(&entry, entry.begin());
     for (BlockArgument argument : main.getArguments()) {
-      auto type = before.find(argument);
-      if (type == before.end())
+      // Sizes are asked of the argument itself.
+      auto looksInside = [](OpOperand &use) { return !isa<memref::DimOp>(use.getOwner()); };
+      if (!isa<MemRefType>(argument.getType()) || llvm::none_of(argument.getUses(), looksInside))
         continue;
-      auto deviceType = cast<MemRefType>(argument.getType());
-      argument.setType(type->second);
-      SmallVector<Value> sizes = dynamicSizes(b, argument);
-      Value copy = b.create<memref::AllocOp>(argument.getLoc(), deviceType, sizes, b.getI64IntegerAttr(256));
-      Operation *upload = b.create<memref::CopyOp>(argument.getLoc(), argument, copy);
-      SmallPtrSet<Operation *, 4> except = {upload};
-      // Sizes are asked of the argument: they are known before the copy is.
-      for (OpOperand &use : argument.getUses())
-        if (isa<memref::DimOp>(use.getOwner()))
-          except.insert(use.getOwner());
-      argument.replaceAllUsesExcept(copy, except);
-      OpBuilder end(entry.getTerminator());
-      end.create<memref::DeallocOp>(argument.getLoc(), copy);
+      auto type = before.find(argument);
+      bool onDevice = type != before.end();
+      Type wanted = argument.getType();
+      if (onDevice)
+        argument.setType(type->second);
+      auto call = b.create<func::CallOp>(
+          argument.getLoc(), declare(onDevice ? "input" : "host_input", argument.getType(), wanted), argument);
+      Value brought = call.getResult(0);
+      argument.replaceUsesWithIf(brought, [&](OpOperand &use) { return looksInside(use) && use.getOwner() != call; });
+      if (onDevice)
+        OpBuilder(entry.getTerminator()).create<memref::DeallocOp>(argument.getLoc(), brought);
     }
   }
 
@@ -407,8 +398,8 @@ private:
     global.getResult().replaceAllUsesExcept(call.getResult(0), call);
   }
 
-  /// Results are copied to the host before the run ends.
-  static void returnToHost(func::FuncOp main) {
+  /// Results are copied to the host before the run ends, or are the caller's.
+  void returnToHost(func::FuncOp main) {
     Operation *end = main.getBody().front().getTerminator();
     OpBuilder b(end);
     SmallVector<Value> freed;
@@ -417,9 +408,7 @@ private:
       if (!isDeviceMemory(value.getType()))
         continue;
       auto type = inHostMemory(cast<MemRefType>(value.getType()));
-      Value copy = b.create<memref::AllocOp>(value.getLoc(), type, dynamicSizes(b, value), b.getI64IntegerAttr(64));
-      b.create<memref::CopyOp>(value.getLoc(), value, copy);
-      operand.set(copy);
+      operand.set(b.create<func::CallOp>(value.getLoc(), declare("result", value.getType(), type), value).getResult(0));
       bool freedElsewhere =
           llvm::any_of(value.getUsers(), [](Operation *user) { return isa<memref::DeallocOp>(user); });
       if (value.getDefiningOp<memref::AllocOp>() && !freedElsewhere && !llvm::is_contained(freed, value))

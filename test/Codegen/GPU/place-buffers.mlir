@@ -3,13 +3,11 @@
 // Inputs and results are copied; what kernels use is in device memory.
 // CHECK-LABEL: func.func @main(
 // CHECK-SAME:      %[[X:.*]]: memref<?xf32>) -> memref<?xf32>
-// CHECK:         %[[IN:.*]] = memref.alloc(%{{.*}}) {{.*}} : memref<?xf32, #gpu.address_space<global>>
-// CHECK:         memref.copy %[[X]], %[[IN]]
+// CHECK:         %[[IN:.*]] = call @strata_gpu_input_{{[0-9]}}(%[[X]]) : (memref<?xf32>) -> memref<?xf32, #gpu.address_space<global>>
 // CHECK:         %[[OUT:.*]] = memref.alloc(%{{.*}}) : memref<?xf32, #gpu.address_space<global>>
 // CHECK:         call @gpu_kernel(%[[IN]], %[[OUT]]) {strata.launch}
 // CHECK:         memref.dealloc %[[IN]]
-// CHECK:         %[[Y:.*]] = memref.alloc(%{{.*}}) {{.*}} : memref<?xf32>
-// CHECK:         memref.copy %[[OUT]], %[[Y]]
+// CHECK:         %[[Y:.*]] = call @strata_gpu_result_{{[0-9]}}(%[[OUT]]) : (memref<?xf32, #gpu.address_space<global>>) -> memref<?xf32>
 // CHECK:         memref.dealloc %[[OUT]]
 // CHECK:         return %[[Y]] : memref<?xf32>
 // CHECK:       func.func private @gpu_kernel(%{{.*}}: memref<?xf32, #gpu.address_space<global>>

@@ -1,0 +1,39 @@
+//===- GPUPasses.td - passes of the GPU that know its vendor or the runtime -===//
+
+#ifndef STRATA_CODEGEN_GPUPASSES
+#define STRATA_CODEGEN_GPUPASSES
+
+include "mlir/Pass/PassBase.td"
+
+def RecordGraphs : Pass<"strata-record-graphs", "mlir::ModuleOp"> {
+  let summary = "Kernels that follow each other may be started as one graph";
+  let description = [{
+    The runtime is given all that the launches and copies depend on; where it has
+    recorded them with the same, it starts the graph and they are skipped.
+
+    ```mlir
+    gpu.launch_func @kernels::@kernel_0 blocks in (%n, %c1, %c1) threads in (%c256, %c1, %c1) args(%a)
+    gpu.launch_func @kernels::@kernel_1 blocks in (%c8, %c1, %c1) threads in (%c256, %c1, %c1) args(%a, %b)
+    ```
+    becomes
+    ```mlir
+    %new = call @strata_gpu_graph_begin_0(%n, %a, %b) : (index, memref<...>, memref<...>) -> i1
+    scf.if %new {
+      gpu.launch_func @kernels::@kernel_0 blocks in (%n, %c1, %c1) threads in (%c256, %c1, %c1) args(%a)
+      gpu.launch_func @kernels::@kernel_1 blocks in (%c8, %c1, %c1) threads in (%c256, %c1, %c1) args(%a, %b)
+      call @strata_gpu_graph_end_0() : () -> ()
+    }
+    ```
+  }];
+  let dependentDialects = ["mlir::func::FuncDialect", "mlir::scf::SCFDialect"];
+}
+
+def ConvertToROCDL : Pass<"strata-convert-to-rocdl", "mlir::gpu::GPUModuleOp"> {
+  let summary = "Functions of the GPU to the LLVM and ROCDL dialects";
+  let description = [{
+    As `strata-convert-to-nvvm`, for AMD's GPUs.
+  }];
+  let dependentDialects = ["mlir::LLVM::LLVMDialect", "mlir::ROCDL::ROCDLDialect"];
+}
+
+#endif // STRATA_CODEGEN_GPUPASSES
