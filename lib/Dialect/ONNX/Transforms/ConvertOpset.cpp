@@ -171,7 +171,8 @@ private:
     created.ops.clear();
     if (succeeded(function()))
       return success();
-    for (Operation *made : llvm::reverse(created.ops.takeVector()))
+    auto ops = created.ops.takeVector();
+    for (Operation *made : llvm::reverse(ops))
       if (made->use_empty())
         made->erase();
     return failure();

@@ -70,3 +70,12 @@ func.func @empty(%x: tensor<0x4xi1>) -> tensor<1x1xi1> {
   %0 = onnx.ReduceMax_20(%x) : (tensor<0x4xi1>) -> tensor<1x1xi1>
   return %0 : tensor<1x1xi1>
 }
+
+// -----
+
+// What an attempt made before it failed is gone.
+func.func @where(%c: tensor<4x1xi1>, %x: tensor<1xbf16>, %y: tensor<2x3x4x6xbf16>) -> tensor<2x3x4x6xbf16> {
+  // expected-error @+1 {{cannot be converted to opset 6 of 'ai.onnx': the operator begins with version 9}}
+  %0 = onnx.Where_16(%c, %x, %y) : (tensor<4x1xi1>, tensor<1xbf16>, tensor<2x3x4x6xbf16>) -> tensor<2x3x4x6xbf16>
+  return %0 : tensor<2x3x4x6xbf16>
+}
