@@ -278,6 +278,8 @@ private:
 };
 
 nb::object wrapPlain(const Tensor &tensor, const PlainType &type) {
+  if (tensor.deviceType == STRATA_CUDA)
+    return nb::module_::import_("strata._values").attr("from_native")(*wrap(tensor));
   nb::capsule owner(new std::shared_ptr<void>(tensor.owner),
                     [](void *pointer) noexcept { delete static_cast<std::shared_ptr<void> *>(pointer); });
   std::vector<size_t> shape(tensor.shape.begin(), tensor.shape.end());
