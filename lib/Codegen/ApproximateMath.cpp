@@ -124,7 +124,8 @@ void strata::prepareApproximateMath(Operation *root) { root->walk(scaleSubnormal
 void strata::populateApproximateMathPatterns(RewritePatternSet &patterns) {
   RewritePatternSet polynomials(patterns.getContext());
   populateMathPolynomialApproximationPatterns(polynomials);
-  keepOnly<math::ExpOp, math::ExpM1Op, math::TanhOp, math::ErfOp, math::LogOp, math::Log1pOp>(polynomials);
+  keepOnly<math::ExpM1Op, math::TanhOp, math::LogOp, math::Log1pOp>(polynomials);
+  populateExpErfPatterns(patterns);
   llvm::move(polynomials.getNativePatterns(), std::back_inserter(patterns.getNativePatterns()));
 }
 

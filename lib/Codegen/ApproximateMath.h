@@ -10,6 +10,8 @@ namespace strata {
 void prepareApproximateMath(mlir::Operation *root);
 /// Functions of f32 whose polynomials are accurate everywhere.
 void populateApproximateMathPatterns(mlir::RewritePatternSet &patterns);
+/// exp and erf of f32.
+void populateExpErfPatterns(mlir::RewritePatternSet &patterns);
 /// Conversions from and to bf16 and f16, and rounding divisions, in operations
 /// that every target has.
 void populateNarrowFloatPatterns(mlir::RewritePatternSet &patterns);
