@@ -138,6 +138,34 @@ def HoistConstants : Pass<"strata-hoist-constants", "mlir::ModuleOp"> {
   let dependentDialects = ["mlir::ml_program::MLProgramDialect", "mlir::func::FuncDialect"];
 }
 
+def FuseRows : Pass<"strata-fuse-rows", "mlir::func::FuncOp"> {
+  let summary = "Operations that share their rows become one loop over rows";
+  let description = [{
+    A reduction along rows, and what is computed of its operands and results for
+    the same rows, elementwise operations, other reductions and products of two
+    computed matrices, become one loop over blocks of rows that fit the cache.
+    Nothing is computed twice; a tensor that only the members read becomes one of
+    a block's size.
+
+    Upstream's `scf::tileConsumerAndFuseProducersUsingSCF` starts from one
+    consumer and clones a producer for each of its uses: a softmax would compute
+    its exponentials twice.
+
+    ```mlir
+    %m = linalg.generic ... ins(%x) outs(%lowest) // maximum of each row
+    %e = linalg.generic ... ins(%x, %m)
+    ```
+    becomes
+    ```mlir
+    %e = scf.forall (%i) in (64) shared_outs(%o = %empty) {
+      %row = tensor.extract_slice %x[%i, 0] [1, 512] [1, 1]
+      ...
+    ```
+  }];
+  let dependentDialects = ["mlir::linalg::LinalgDialect", "mlir::tensor::TensorDialect",
+                           "mlir::scf::SCFDialect", "mlir::affine::AffineDialect"];
+}
+
 def PrepareSeam : Pass<"strata-prepare-seam", "mlir::ModuleOp"> {
   let summary = "Tensor operations without a buffer form become linalg and slices";
   let description = [{

@@ -30,7 +30,7 @@ public:
       : IndexMath{b, loc}, nest(nest), options(options), plan(planNest(nest, options)),
         tileEmitter(b, loc, nest, plan, options.fma), matrixTiles(b, loc, nest, plan, tileEmitter) {}
 
-  void emit();
+  double emit();
 
 private:
   LoopNest &nest;
@@ -283,28 +283,35 @@ void NestEmitter::tasks(const Order &order, Tile tile, double pointNs) {
   loops(ArrayRef(order).drop_front(split), tile);
 }
 
-void NestEmitter::emit() {
+double NestEmitter::emit() {
   Order order = orderLoops();
   Tile tile;
   tile.at.resize(nest.loops.size());
   double points = 1, pointNs = estimatePointNs(nest, plan);
-  bool known = true;
+  int64_t unknown = 1;
   for (const Loop &loop : nest.loops)
     if (!loop.reduction) {
       points *= loop.size.isKnown() ? loop.size.known : 1;
-      known &= loop.size.isKnown();
+      unknown *= loop.size.isKnown() ? 1 : 64;
     }
-  if (!options.threads || order.empty() || (known && points * pointNs < parallelFromNs)) {
+  if (!options.threads || order.empty() || (unknown == 1 && points * pointNs < parallelFromNs)) {
     matrixTiles.prepare();
-    return loops(order, tile);
+    loops(order, tile);
+  } else {
+    tasks(order, tile, pointNs);
   }
-  tasks(order, tile, pointNs);
+  return points * unknown * pointNs;
 }
 
 } // namespace
 
-void strata::emitLoopNest(OpBuilder &b, Location loc, LoopNest &nest, const NestOptions &options) {
+TaskSize strata::taskSize(double iterationNs, int64_t iterations, const NestOptions &options) {
+  return {options.threads && iterations > 1 && iterations * iterationNs >= parallelFromNs,
+          std::max<int64_t>(1, static_cast<int64_t>(taskNs / std::max(iterationNs, 0.001)))};
+}
+
+double strata::emitLoopNest(OpBuilder &b, Location loc, LoopNest &nest, const NestOptions &options) {
   if (llvm::any_of(nest.loops, [](const Loop &loop) { return !loop.reduction && loop.size.is(0); }))
-    return; // No results.
-  NestEmitter(b, loc, nest, options).emit();
+    return 0; // No results.
+  return NestEmitter(b, loc, nest, options).emit();
 }

@@ -131,10 +131,13 @@ static FailureOr<SmallVector<Value>> lowerSoftmax(Operation *op, ValueRange oper
                           Value x = scalar::decode(n, v[0], r.element);
                           return n.create<math::ExpOp>(n.create<arith::SubFOp>(x, v[1]));
                         });
-  Value sum = r.sumOfExp(b, e);
-  Value y = mapElements(b, {e, sum}, {r.full, r.row}, r.sizes, getSeamElementType(r.element),
+  // The sum is at least 1: its reciprocal is exact enough, and a product cheaper than a division.
+  Value inverse = b.elementwise(r.sumOfExp(b, e), r.compute, [&](ImplicitLocOpBuilder &n, ValueRange v) -> Value {
+    return n.create<arith::DivFOp>(constantFloat(n, r.compute, 1), v[0]);
+  });
+  Value y = mapElements(b, {e, inverse}, {r.full, r.row}, r.sizes, getSeamElementType(r.element),
                         [&](ImplicitLocOpBuilder &n, ValueRange v) {
-                          return scalar::encode(n, n.create<arith::DivFOp>(v[0], v[1]), r.element);
+                          return scalar::encode(n, n.create<arith::MulFOp>(v[0], v[1]), r.element);
                         });
   return r.finish(b, op, y);
 }

@@ -345,12 +345,15 @@ Value Lowering::softmax(Value scores) {
                         });
   Value sum = reduceMany(b, e, full, {4}, b.scalar(compute, 0),
                          [](ImplicitLocOpBuilder &n, ValueRange v) { return addScalars(n, v[1], v[0]); });
-  return mapElements(b, {e, sum}, {full, row}, scoreSizes, compute,
+  // A sum that is not zero is at least 1.
+  Value inverse = b.elementwise(sum, compute, [&](ImplicitLocOpBuilder &n, ValueRange v) -> Value {
+    Value none = n.create<arith::CmpFOp>(arith::CmpFPredicate::OEQ, v[0], constantFloat(n, compute, 0));
+    Value one = constantFloat(n, compute, 1);
+    return n.create<arith::DivFOp>(one, n.create<arith::SelectOp>(none, one, v[0]));
+  });
+  return mapElements(b, {e, inverse}, {full, row}, scoreSizes, compute,
                      [&](ImplicitLocOpBuilder &n, ValueRange v) -> Value {
-                       Value zero = constantFloat(n, compute, 0);
-                       Value none = n.create<arith::CmpFOp>(arith::CmpFPredicate::OEQ, v[1], zero);
-                       Value divisor = n.create<arith::SelectOp>(none, constantFloat(n, compute, 1), v[1]);
-                       return n.create<arith::DivFOp>(v[0], divisor);
+                       return n.create<arith::MulFOp>(v[0], v[1]);
                      });
 }
 

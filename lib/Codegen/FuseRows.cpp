@@ -1,0 +1,635 @@
+//===- FuseRows.cpp - operations that share their rows run row by row -----===//
+//
+// A softmax or a normalisation is a chain of operations over the same rows, and
+// attention one with a product of matrices at either end. Each by itself sweeps
+// the whole tensor; together they run on a row, or a block of rows, whose values
+// are still in the cache. Every element is computed once, as before.
+//
+//===----------------------------------------------------------------------===//
+#include "Codegen/Passes.h"
+#include "ConstantExpressions.h"
+
+#include "mlir/Dialect/Affine/IR/AffineOps.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Dialect/Linalg/IR/Linalg.h"
+#include "mlir/Dialect/Linalg/Transforms/Transforms.h"
+#include "mlir/Dialect/Linalg/Utils/Utils.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "mlir/Transforms/RegionUtils.h"
+#include "llvm/ADT/MapVector.h"
+
+namespace strata {
+#define GEN_PASS_DEF_FUSEROWS
+#include "Codegen/Passes.h.inc"
+} // namespace strata
+
+using namespace mlir;
+using linalg::GenericOp;
+
+/// What a block of rows may take of the first-level cache, and of the second one where that lets a product of matrices
+/// use its operands often enough.
+static constexpr int64_t nearBytes = 32 << 10, farBytes = 512 << 10;
+/// Rows that a product of matrices should have at once.
+static constexpr int64_t productRows = 32;
+/// Elements of an unknown extent.
+static constexpr int64_t usualExtent = 512;
+
+/// By row of the group, the loop of an operation.
+using RowLoops = SmallVector<unsigned>;
+
+static AffineMap mapOf(OpOperand &operand) {
+  return cast<GenericOp>(operand.getOwner()).getMatchingIndexingMap(&operand);
+}
+static AffineMap mapOf(OpResult result) {
+  auto op = cast<GenericOp>(result.getOwner());
+  return op.getMatchingIndexingMap(op.getDpsInitOperand(result.getResultNumber()));
+}
+
+/// The position of loop `dim` among a map's results.
+static std::optional<unsigned> positionOf(AffineMap map, unsigned dim) {
+  return map.getResultPosition(getAffineDimExpr(dim, map.getContext()));
+}
+
+/// The rows by the loops of one operation, as those of another one that has the same tensor.
+static std::optional<RowLoops> loopsThrough(AffineMap from, ArrayRef<unsigned> rows, AffineMap to) {
+  RowLoops result;
+  for (unsigned row : rows) {
+    std::optional<unsigned> position = positionOf(from, row);
+    if (!position)
+      return std::nullopt;
+    auto dim = dyn_cast<AffineDimExpr>(to.getResult(*position));
+    if (!dim || llvm::is_contained(result, dim.getPosition()))
+      return std::nullopt;
+    result.push_back(dim.getPosition());
+  }
+  return result;
+}
+
+/// Where a fill, or nothing, is what an accumulator starts with: the empty tensor.
+static tensor::EmptyOp emptyBehind(Value init) {
+  if (auto fill = init.getDefiningOp<linalg::FillOp>())
+    init = fill.getOutputs()[0];
+  return init.getDefiningOp<tensor::EmptyOp>();
+}
+
+static int64_t extentOf(int64_t size) { return ShapedType::isDynamic(size) ? usualExtent : size; }
+
+static int64_t bytesOf(Type element) {
+  return element.isIntOrFloat() ? llvm::divideCeil(element.getIntOrFloatBitWidth(), 8) : 8;
+}
+
+namespace {
+class Group {
+public:
+  Group(GenericOp seed, const strata::ConstantExpressions &constants, const DenseSet<Operation *> &taken);
+
+  /// The members, as one loop over blocks of rows. Fails where they cannot be moved together, or need not.
+  LogicalResult fuse();
+  auto members() const { return llvm::make_first_range(loops); }
+
+private:
+  llvm::MapVector<GenericOp, RowLoops> loops; ///< of the members
+  const strata::ConstantExpressions &constants;
+  const DenseSet<Operation *> &taken;
+  SmallVector<int64_t> extents; ///< of the rows
+  bool hasProduct = false;
+
+  // Which operations.
+  bool isMember(Operation *op) const { return op && isa<GenericOp>(op) && loops.count(cast<GenericOp>(op)); }
+  bool add(GenericOp op, ArrayRef<unsigned> rows);
+  bool isSuitable(GenericOp op, ArrayRef<unsigned> rows) const;
+  bool agrees(GenericOp op, ArrayRef<unsigned> rows) const;
+  bool isRowProduct(GenericOp op, ArrayRef<unsigned> rows) const;
+  bool dependsOnMember(Operation *op, DenseMap<Operation *, bool> &known) const;
+  bool wouldEncloseOthers(GenericOp op) const;
+  void grow();
+  bool sweepsOften() const;
+
+  // How many rows at once.
+  int64_t rowBytes() const;
+  SmallVector<int64_t> blocks() const;
+
+  // The loop.
+  SmallVector<GenericOp> inOrder() const;
+  LogicalResult moveUsersBehind(ArrayRef<GenericOp> order) const;
+};
+
+/// Creates the loop.
+struct Emitter {
+  OpBuilder &b;
+  Location loc;
+  SmallVector<OpFoldResult> offsets, sizes, whole; ///< by row; `whole`: of a scratch buffer
+  IRMapping tiles;                                 ///< of what members give and of destinations
+
+  tensor::ExtractSliceOp slice(Value source, AffineMap map, ArrayRef<unsigned> rows, bool first = false);
+  Value scratch(Value init, AffineMap map, ArrayRef<unsigned> rows);
+};
+} // namespace
+
+//===----------------------------------------------------------------------===//
+// Which operations
+//===----------------------------------------------------------------------===//
+
+Group::Group(GenericOp seed, const strata::ConstantExpressions &constants, const DenseSet<Operation *> &taken)
+    : constants(constants), taken(taken) {
+  RowLoops rows;
+  SmallVector<int64_t> ranges = seed.getStaticLoopRanges();
+  for (auto [loop, kind] : llvm::enumerate(seed.getIteratorTypesArray()))
+    if (kind == utils::IteratorType::parallel && ranges[loop] != 1) {
+      rows.push_back(loop);
+      extents.push_back(ranges[loop]);
+    }
+  if (add(seed, rows))
+    grow();
+}
+
+/// Regular, with a result of its own, and the rows are dimensions of operands as they are.
+bool Group::isSuitable(GenericOp op, ArrayRef<unsigned> rows) const {
+  if (!op.hasPureTensorSemantics() || taken.contains(op))
+    return false;
+  for (Operation &inner : op.getBody()->without_terminator())
+    if (inner.getNumRegions() || isa<tensor::ExtractOp>(inner) || !isMemoryEffectFree(&inner))
+      return false;
+  for (OpOperand &init : op.getDpsInitsMutable())
+    if (!emptyBehind(init.get()) || !llvm::all_of(rows, [&](unsigned row) { return positionOf(mapOf(init), row); }))
+      return false;
+  SmallVector<utils::IteratorType> kinds = op.getIteratorTypesArray();
+  for (AffineMap map : op.getIndexingMapsArray())
+    for (AffineExpr expr : map.getResults())
+      for (unsigned row : rows)
+        if (kinds[row] != utils::IteratorType::parallel || (!isa<AffineDimExpr>(expr) && expr.isFunctionOfDim(row)))
+          return false;
+  return true;
+}
+
+/// Members and `op` mean the same by each row wherever they share a tensor.
+bool Group::agrees(GenericOp op, ArrayRef<unsigned> rows) const {
+  for (OpOperand *input : op.getDpsInputOperands()) {
+    auto result = dyn_cast<OpResult>(input->get());
+    if (result && isMember(result.getOwner()) &&
+        loopsThrough(mapOf(result), loops.lookup(cast<GenericOp>(result.getOwner())), mapOf(*input)) != RowLoops(rows))
+      return false;
+  }
+  for (OpResult result : op->getResults())
+    for (OpOperand &use : result.getUses())
+      if (isMember(use.getOwner()) &&
+          loopsThrough(mapOf(result), rows, mapOf(use)) != loops.lookup(cast<GenericOp>(use.getOwner())))
+        return false;
+  return true;
+}
+
+/// Each dimension is walked by one loop, if by parts.
+static bool hasNoWindow(AffineMap map) {
+  return llvm::all_of(map.getResults(), [&](AffineExpr expr) {
+    unsigned loops = 0;
+    for (unsigned dim = 0; dim < map.getNumDims(); ++dim)
+      loops += expr.isFunctionOfDim(dim);
+    return loops <= 1;
+  });
+}
+
+/// A product of two computed matrices, one of which has the rows. A matrix of weights is best used up by all rows
+/// before the next part of it is read.
+bool Group::isRowProduct(GenericOp op, ArrayRef<unsigned> rows) const {
+  return op.getNumDpsInputs() == 2 && op.getNumDpsInits() == 1 && op.getNumReductionLoops() == 1 &&
+         llvm::all_of(op.getIndexingMapsArray(), hasNoWindow) &&
+         llvm::none_of(op.getDpsInputs(), [&](Value input) { return constants.isConstant(input); });
+}
+
+bool Group::dependsOnMember(Operation *op, DenseMap<Operation *, bool> &known) const {
+  Operation *first = loops.front().first;
+  for (GenericOp member : members())
+    if (member->isBeforeInBlock(first))
+      first = member;
+  std::function<bool(Operation *)> visit = [&](Operation *op) {
+    op = first->getBlock()->findAncestorOpInBlock(*op);
+    if (!op || !first->isBeforeInBlock(op))
+      return op == first;
+    if (isMember(op))
+      return true;
+    auto [entry, fresh] = known.try_emplace(op, false);
+    if (!fresh)
+      return entry->second;
+    bool depends = false;
+    op->walk([&](Operation *inner) {
+      for (Value operand : inner->getOperands())
+        if (Operation *maker = operand.getDefiningOp(); maker && !op->isProperAncestor(maker))
+          depends = depends || visit(maker);
+    });
+    return known[op] = depends;
+  };
+  return visit(op);
+}
+
+/// Whether an operation between `op` and a member, or a member and `op`, would stay outside.
+bool Group::wouldEncloseOthers(GenericOp op) const {
+  DenseMap<Operation *, bool> known;
+  llvm::SetVector<Value> read(op->operand_begin(), op->operand_end());
+  getUsedValuesDefinedAbove(op->getRegions(), read);
+  for (Value value : read)
+    if (Operation *maker = value.getDefiningOp(); maker && !isMember(maker) && dependsOnMember(maker, known))
+      return true;
+  // From its results by way of others to a member.
+  SmallVector<Operation *> reached;
+  DenseSet<Operation *> seen;
+  Operation *last = loops.front().first;
+  for (GenericOp member : members())
+    if (last->isBeforeInBlock(member))
+      last = member;
+  auto push = [&](Operation *user) {
+    user = op->getBlock()->findAncestorOpInBlock(*user);
+    if (user && !isMember(user) && user->isBeforeInBlock(last) && seen.insert(user).second)
+      reached.push_back(user);
+  };
+  for (Operation *user : op->getUsers())
+    push(user);
+  while (!reached.empty()) {
+    Operation *next = reached.pop_back_val();
+    for (Operation *user : next->getUsers()) {
+      if (isMember(op->getBlock()->findAncestorOpInBlock(*user)))
+        return true;
+      push(user);
+    }
+  }
+  return false;
+}
+
+bool Group::add(GenericOp op, ArrayRef<unsigned> rows) {
+  if (rows.empty() || isMember(op) || !isSuitable(op, rows) || !agrees(op, rows))
+    return false;
+  SmallVector<utils::IteratorType> kinds = op.getIteratorTypesArray();
+  SmallVector<int64_t> ranges = op.getStaticLoopRanges();
+  unsigned within = 0, reductions = op.getNumReductionLoops();
+  for (unsigned loop = 0; loop < kinds.size(); ++loop)
+    within += kinds[loop] == utils::IteratorType::parallel && ranges[loop] != 1 && !llvm::is_contained(rows, loop);
+  bool product = reductions && within;
+  if (product && !isRowProduct(op, rows))
+    return false;
+  if (!loops.empty() && wouldEncloseOthers(op))
+    return false;
+  loops.insert({op, RowLoops(rows)});
+  if (!product && rowBytes() > farBytes) {
+    loops.erase(op);
+    return false;
+  }
+  hasProduct |= product;
+  return true;
+}
+
+/// Neighbours by a tensor that both have, again and again.
+void Group::grow() {
+  for (bool changed = true; changed;) {
+    changed = false;
+    for (unsigned m = 0; m < loops.size(); ++m) {
+      auto [member, rows] = *(loops.begin() + m);
+      for (OpOperand *input : member.getDpsInputOperands()) {
+        auto maker = input->get().getDefiningOp<GenericOp>();
+        if (!maker || maker->getBlock() != member->getBlock())
+          continue;
+        if (auto own = loopsThrough(mapOf(*input), rows, mapOf(cast<OpResult>(input->get()))))
+          changed |= add(maker, *own);
+      }
+      for (OpResult result : member->getResults())
+        for (OpOperand &use : result.getUses()) {
+          auto user = dyn_cast<GenericOp>(use.getOwner());
+          if (!user || user->getBlock() != member->getBlock() || user.isDpsInit(&use))
+            continue;
+          if (auto own = loopsThrough(mapOf(result), rows, mapOf(use)))
+            changed |= add(user, *own);
+        }
+    }
+  }
+}
+
+/// Whether some tensor with more than its rows is read or written by several members.
+bool Group::sweepsOften() const {
+  DenseMap<Value, unsigned> sweeps;
+  for (auto [op, rows] : loops) {
+    SmallVector<Value> values = op.getDpsInputs();
+    llvm::append_range(values, op->getResults());
+    for (Value value : values) {
+      auto type = dyn_cast<RankedTensorType>(value.getType());
+      if (!type)
+        continue;
+      int64_t wide = llvm::count_if(type.getShape(), [](int64_t size) { return size != 1; });
+      if (wide > static_cast<int64_t>(rows.size()) && ++sweeps[value] > 1)
+        return true;
+    }
+  }
+  return false;
+}
+
+//===----------------------------------------------------------------------===//
+// How many rows at once
+//===----------------------------------------------------------------------===//
+
+/// Of the tensors that members have in common, for one row.
+int64_t Group::rowBytes() const {
+  llvm::SmallDenseSet<Value> seen;
+  int64_t bytes = 0;
+  for (auto [op, rows] : loops) {
+    for (OpOperand &operand : op->getOpOperands()) {
+      AffineMap map = op.getMatchingIndexingMap(&operand);
+      bool isInit = op.isDpsInit(&operand);
+      Value value = isInit ? Value(op.getTiedOpResult(&operand)) : operand.get();
+      auto type = dyn_cast<RankedTensorType>(value.getType());
+      bool hasRows = type && llvm::all_of(rows, [&](unsigned row) { return map.isFunctionOfDim(row); });
+      if (!hasRows || !seen.insert(value).second)
+        continue;
+      int64_t own = bytesOf(type.getElementType());
+      for (auto [expr, size] : llvm::zip(map.getResults(), type.getShape())) {
+        auto dim = dyn_cast<AffineDimExpr>(expr);
+        if (!dim || !llvm::is_contained(rows, dim.getPosition()))
+          own *= extentOf(size);
+      }
+      bytes += own;
+    }
+  }
+  return bytes;
+}
+
+/// One, as many as fit the cache, or all: along the row that lies contiguously, if one does, else along the last one.
+SmallVector<int64_t> Group::blocks() const {
+  SmallVector<int64_t> result(extents.size(), 1);
+  int64_t blocked = extents.size() - 1;
+  bool contiguous = false;
+  for (auto [op, rows] : loops)
+    for (OpResult value : op->getResults()) {
+      AffineMap map = mapOf(value);
+      if (map.getNumResults() <= rows.size())
+        continue;
+      for (auto [number, row] : llvm::enumerate(rows))
+        if (positionOf(map, row) == map.getNumResults() - 1) {
+          blocked = number;
+          contiguous = true;
+        }
+    }
+  int64_t fits = std::max<int64_t>(1, (hasProduct ? farBytes : nearBytes) / std::max<int64_t>(1, rowBytes()));
+  int64_t most = hasProduct ? productRows : contiguous ? 256 : 16, least = hasProduct ? 16 : contiguous ? 64 : 1;
+  int64_t block = std::clamp<int64_t>(llvm::bit_floor(static_cast<uint64_t>(fits)), least, most);
+  int64_t extent = extents[blocked];
+  if (!ShapedType::isDynamic(extent)) {
+    block = std::min(block, extent);
+    // Full blocks only, if that is nearly as good.
+    for (int64_t smaller = block; 2 * smaller > block; --smaller)
+      if (extent % smaller == 0) {
+        block = smaller;
+        break;
+      }
+  }
+  result[blocked] = block;
+  return result;
+}
+
+//===----------------------------------------------------------------------===//
+// The loop
+//===----------------------------------------------------------------------===//
+
+SmallVector<GenericOp> Group::inOrder() const {
+  SmallVector<GenericOp> order(members());
+  llvm::sort(order, [](GenericOp x, GenericOp y) { return x->isBeforeInBlock(y); });
+  return order;
+}
+
+/// The loop comes where the last member is: what lies before and uses another member's result moves behind.
+LogicalResult Group::moveUsersBehind(ArrayRef<GenericOp> order) const {
+  SmallVector<Operation *> users;
+  DenseSet<Operation *> moved;
+  for (Operation *op = order.front()->getNextNode(); op != order.back(); op = op->getNextNode()) {
+    if (isMember(op))
+      continue;
+    bool depends = false;
+    op->walk([&](Operation *inner) {
+      for (Value operand : inner->getOperands()) {
+        Operation *maker = operand.getDefiningOp();
+        maker = maker ? op->getBlock()->findAncestorOpInBlock(*maker) : nullptr;
+        depends |= maker && (isMember(maker) || moved.contains(maker));
+      }
+    });
+    if (!depends)
+      continue;
+    if (!isMemoryEffectFree(op))
+      return failure();
+    moved.insert(op);
+    users.push_back(op);
+  }
+  Operation *last = order.back();
+  for (Operation *op : users) {
+    op->moveAfter(last);
+    last = op;
+  }
+  return success();
+}
+
+/// The block's rows of a tensor; or as many from the first one on.
+tensor::ExtractSliceOp Emitter::slice(Value source, AffineMap map, ArrayRef<unsigned> rows, bool first) {
+  SmallVector<OpFoldResult> from(map.getNumResults(), b.getIndexAttr(0)), strides(from.size(), b.getIndexAttr(1));
+  SmallVector<OpFoldResult> count = tensor::getMixedSizes(b, loc, source);
+  for (auto [row, offset, size] : llvm::zip(rows, offsets, sizes))
+    if (std::optional<unsigned> at = positionOf(map, row)) {
+      if (!first)
+        from[*at] = offset;
+      count[*at] = size;
+    }
+  return b.create<tensor::ExtractSliceOp>(loc, source, from, count, strides);
+}
+
+/// A place for a result that only members read: as large as a whole block, of which this one's rows are used.
+Value Emitter::scratch(Value init, AffineMap map, ArrayRef<unsigned> rows) {
+  tensor::EmptyOp like = emptyBehind(init);
+  SmallVector<OpFoldResult> count = tensor::getMixedSizes(b, loc, like);
+  bool partial = false;
+  for (auto [row, size, all] : llvm::zip(rows, sizes, whole)) {
+    count[*positionOf(map, row)] = all;
+    partial |= size != all;
+  }
+  Value place = b.create<tensor::EmptyOp>(loc, count, like.getType().getElementType());
+  return partial ? slice(place, map, rows, /*first=*/true) : place;
+}
+
+LogicalResult Group::fuse() {
+  if (loops.size() < 2 || llvm::is_contained(extents, 0) || !sweepsOften())
+    return failure();
+  SmallVector<GenericOp> order = inOrder();
+  if (failed(moveUsersBehind(order)))
+    return failure();
+  OpBuilder b(order.back());
+  SmallVector<Location> locations;
+  for (GenericOp op : order)
+    locations.push_back(op.getLoc());
+  Location loc = FusedLoc::get(b.getContext(), locations);
+
+  // The results that others use.
+  SmallVector<OpResult> results;
+  SmallVector<Value> destinations;
+  for (GenericOp op : order)
+    for (OpResult result : op->getResults())
+      if (!llvm::all_of(result.getUsers(), [&](Operation *user) { return isMember(user); })) {
+        results.push_back(result);
+        tensor::EmptyOp empty = emptyBehind(op.getTiedOpOperand(result)->get());
+        destinations.push_back(b.clone(*empty)->getResult(0));
+      }
+
+  SmallVector<int64_t> block = blocks();
+  GenericOp seed = loops.front().first;
+  SmallVector<OpFoldResult> zeros(extents.size(), b.getIndexAttr(0)), ends, steps;
+  AffineMap seedMap = mapOf(seed->getResult(0));
+  tensor::EmptyOp like = emptyBehind(seed.getDpsInits()[0]);
+  for (auto [row, extent, step] : llvm::zip(loops.front().second, extents, block)) {
+    ends.push_back(tensor::getMixedSize(b, loc, like, *positionOf(seedMap, row)));
+    steps.push_back(b.getIndexAttr(step));
+  }
+  auto forall = b.create<scf::ForallOp>(loc, zeros, ends, steps, destinations, /*mapping=*/std::nullopt);
+  b.setInsertionPointToStart(forall.getBody());
+  Emitter emitter{b, loc, {}, {}, steps, {}};
+  AffineExpr i, n;
+  bindDims(b.getContext(), i);
+  bindSymbols(b.getContext(), n);
+  for (auto [row, iv] : llvm::enumerate(forall.getInductionVars())) {
+    emitter.offsets.push_back(iv);
+    bool full = block[row] == 1 || (!ShapedType::isDynamic(extents[row]) && extents[row] % block[row] == 0);
+    AffineMap left = AffineMap::get(1, 1, {b.getAffineConstantExpr(block[row]), n - i}, b.getContext());
+    emitter.sizes.push_back(full ? steps[row]
+                                 : affine::makeComposedFoldedAffineMin(b, loc, left, {OpFoldResult(iv), ends[row]}));
+  }
+
+  SmallVector<tensor::ExtractSliceOp> places(results.size());
+  for (GenericOp op : order) {
+    ArrayRef<unsigned> rows = loops.find(op)->second;
+    SmallVector<Value> operands;
+    for (OpOperand *input : op.getDpsInputOperands()) {
+      Value known = emitter.tiles.lookupOrNull(input->get());
+      bool hasRows = llvm::any_of(rows, [&, map = mapOf(*input)](unsigned row) { return map.isFunctionOfDim(row); });
+      operands.push_back(known ? known : hasRows ? emitter.slice(input->get(), mapOf(*input), rows) : input->get());
+    }
+    for (auto [number, init] : llvm::enumerate(op.getDpsInitsMutable())) {
+      size_t found = llvm::find(results, op->getResult(number)) - results.begin();
+      Value place;
+      if (found == results.size()) {
+        place = emitter.scratch(init.get(), mapOf(init), rows);
+      } else {
+        places[found] = emitter.slice(forall.getRegionIterArgs()[found], mapOf(init), rows);
+        place = places[found];
+      }
+      if (auto fill = init.get().getDefiningOp<linalg::FillOp>())
+        place = b.create<linalg::FillOp>(fill.getLoc(), fill.getInputs()[0], place).getResult(0);
+      operands.push_back(place);
+    }
+    SmallVector<Type> types;
+    for (Value place : ArrayRef(operands).take_back(op.getNumDpsInits()))
+      types.push_back(place.getType());
+    auto tiled = cast<GenericOp>(clone(b, op, types, operands));
+    SmallVector<OpFoldResult> loopOffsets(op.getNumLoops(), b.getIndexAttr(0));
+    for (auto [row, offset] : llvm::zip(rows, emitter.offsets))
+      loopOffsets[row] = offset;
+    linalg::offsetIndices(b, cast<linalg::LinalgOp>(tiled.getOperation()), loopOffsets);
+    emitter.tiles.map(op->getResults(), tiled->getResults());
+  }
+
+  b.setInsertionPointToStart(forall.getTerminator().getBody());
+  for (auto [number, result] : llvm::enumerate(results)) {
+    tensor::ExtractSliceOp place = places[number];
+    b.create<tensor::ParallelInsertSliceOp>(loc, emitter.tiles.lookup(result), place.getSource(),
+                                            place.getMixedOffsets(), place.getMixedSizes(), place.getMixedStrides());
+  }
+  for (auto [result, whole] : llvm::zip(results, forall.getResults()))
+    result.replaceAllUsesWith(whole);
+  for (GenericOp op : llvm::reverse(order))
+    op->erase();
+  return success();
+}
+
+//===----------------------------------------------------------------------===//
+// What stands between operations
+//===----------------------------------------------------------------------===//
+
+/// Spreading one value over all is a fill.
+static void recognizeFill(GenericOp op) {
+  if (op.getNumDpsInputs() || op.getNumDpsInits() != 1 || op.getBody()->getOperations().size() != 1)
+    return;
+  Value value = op.getBody()->getTerminator()->getOperand(0);
+  if (value.getParentBlock() == op.getBody())
+    return;
+  OpBuilder b(op);
+  op->replaceAllUsesWith(b.create<linalg::FillOp>(op.getLoc(), value, op.getDpsInits()[0]));
+  op->erase();
+}
+
+/// By dimension of the smaller type, which dimension of the larger one it is; the others of the larger one are 1.
+static std::optional<SmallVector<int64_t>> matchUnitDims(ArrayRef<ReassociationIndices> groups,
+                                                         ArrayRef<int64_t> shape) {
+  SmallVector<int64_t> result;
+  for (const ReassociationIndices &group : groups) {
+    int64_t chosen = group.front();
+    for (int64_t dim : group)
+      if (shape[dim] != 1)
+        chosen = dim;
+    if (llvm::any_of(group, [&](int64_t dim) { return dim != chosen && shape[dim] != 1; }))
+      return std::nullopt;
+    result.push_back(chosen);
+  }
+  return result;
+}
+
+/// A tensor to which a reshape only adds dimensions of 1, or from which it takes such, is read where it lies.
+static void readThroughUnitDims(GenericOp op) {
+  MLIRContext *context = op.getContext();
+  for (OpOperand *input : op.getDpsInputOperands()) {
+    AffineMap map = mapOf(*input);
+    SmallVector<AffineExpr> results;
+    Value source;
+    if (auto expand = input->get().getDefiningOp<tensor::ExpandShapeOp>()) {
+      source = expand.getSrc();
+      auto dims = matchUnitDims(expand.getReassociationIndices(), expand.getResultType().getShape());
+      if (!dims || source.getType() == input->get().getType())
+        continue;
+      for (int64_t dim : *dims)
+        results.push_back(map.getResult(dim));
+    } else if (auto collapse = input->get().getDefiningOp<tensor::CollapseShapeOp>()) {
+      source = collapse.getSrc();
+      auto dims = matchUnitDims(collapse.getReassociationIndices(), collapse.getSrcType().getShape());
+      if (!dims)
+        continue;
+      results.assign(collapse.getSrcType().getRank(), getAffineConstantExpr(0, context));
+      for (auto [number, dim] : llvm::enumerate(*dims))
+        results[dim] = map.getResult(number);
+    } else {
+      continue;
+    }
+    SmallVector<AffineMap> maps = op.getIndexingMapsArray();
+    maps[input->getOperandNumber()] = AffineMap::get(map.getNumDims(), 0, results, context);
+    // Some operand must still tell how far each loop goes.
+    if (!inversePermutation(concatAffineMaps(maps)))
+      continue;
+    op.setIndexingMapsAttr(Builder(context).getAffineMapArrayAttr(maps));
+    input->set(source);
+  }
+}
+
+namespace {
+struct FuseRowsPass : strata::impl::FuseRowsBase<FuseRowsPass> {
+  void runOnOperation() override {
+    strata::ConstantExpressions constants(getOperation());
+    getOperation().walk(recognizeFill);
+    getOperation().walk(readThroughUnitDims);
+    SmallVector<GenericOp> seeds;
+    getOperation().walk([&](GenericOp op) {
+      // Along whole rows, not in windows.
+      if (op.getNumReductionLoops() &&
+          llvm::all_of(op.getIndexingMapsArray(), [](AffineMap map) { return map.isProjectedPermutation(true); }))
+        seeds.push_back(op);
+    });
+    DenseSet<Operation *> taken;
+    for (GenericOp seed : seeds) {
+      if (taken.contains(seed))
+        continue;
+      Group group(seed, constants, taken);
+      SmallVector<Operation *> members(group.members().begin(), group.members().end());
+      if (succeeded(group.fuse()))
+        taken.insert(members.begin(), members.end());
+    }
+  }
+};
+} // namespace

@@ -1,0 +1,20 @@
+//===- RowLoop.h - a loop over blocks of rows becomes tasks -----*- C++ -*-===//
+#ifndef STRATA_CODEGEN_ROWLOOP_H
+#define STRATA_CODEGEN_ROWLOOP_H
+
+#include "NestEmitter.h"
+
+#include "mlir/Dialect/SCF/IR/SCF.h"
+
+namespace strata {
+
+/// Replaces the operations of one nest by its loops, where the last one is; returns the estimated time of a run in
+/// nanoseconds. What has no strided form is left to upstream's scalar loops.
+double emitNest(llvm::ArrayRef<mlir::linalg::GenericOp> ops, const NestOptions &options);
+
+/// Replaces the loop by one over tasks with the nests of its body inside; each task has its own scratch buffers.
+void emitRowLoop(mlir::scf::ForallOp loop, const NestOptions &options);
+
+} // namespace strata
+
+#endif // STRATA_CODEGEN_ROWLOOP_H

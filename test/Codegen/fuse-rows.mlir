@@ -1,0 +1,160 @@
+// RUN: strata-opt %s --split-input-file --pass-pipeline='builtin.module(func.func(strata-fuse-rows,canonicalize,cse))' | FileCheck %s
+
+// A softmax: one loop over the rows, in blocks of what fits the cache. Exponentials that only members read are a
+// block's, and computed once.
+// CHECK-LABEL: func.func @softmax(
+// CHECK:         scf.forall (%[[I:.*]], %[[J:.*]]) = (0, 0) to (12, 512) step (1, 4) shared_outs(%[[Y:.*]] =
+// CHECK-DAG:       %[[X:.*]] = tensor.extract_slice %arg0[%[[I]], %[[J]], 0] [1, 4, 512] [1, 1, 1]
+// CHECK:           linalg.fill {{.*}} -> tensor<1x4xf32>
+// CHECK:           linalg.generic {{.*}} ins(%[[X]]
+// CHECK:           linalg.generic {{.*}} ins(%[[X]]
+// CHECK:             math.exp
+// CHECK:           linalg.generic
+// CHECK:           linalg.generic
+// CHECK:             arith.divf
+// CHECK-NOT:       linalg.generic
+// CHECK:           tensor.parallel_insert_slice {{.*}} into %[[Y]][%[[I]], %[[J]], 0] [1, 4, 512] [1, 1, 1]
+// CHECK-NOT:     linalg.generic
+#all = affine_map<(b, i, k) -> (b, i, k)>
+#row = affine_map<(b, i, k) -> (b, i)>
+func.func @softmax(%x: tensor<12x512x512xf32>) -> tensor<12x512x512xf32> {
+  %zero = arith.constant 0.0 : f32
+  %lowest = arith.constant 0xFF800000 : f32
+  %r = tensor.empty() : tensor<12x512xf32>
+  %e = tensor.empty() : tensor<12x512x512xf32>
+  %0 = linalg.fill ins(%lowest : f32) outs(%r : tensor<12x512xf32>) -> tensor<12x512xf32>
+  %1 = linalg.generic {indexing_maps = [#all, #row], iterator_types = ["parallel", "parallel", "reduction"]} ins(%x : tensor<12x512x512xf32>) outs(%0 : tensor<12x512xf32>) {
+  ^bb0(%a: f32, %o: f32):
+    %m = arith.maximumf %a, %o : f32
+    linalg.yield %m : f32
+  } -> tensor<12x512xf32>
+  %2 = linalg.generic {indexing_maps = [#all, #row, #all], iterator_types = ["parallel", "parallel", "parallel"]} ins(%x, %1 : tensor<12x512x512xf32>, tensor<12x512xf32>) outs(%e : tensor<12x512x512xf32>) {
+  ^bb0(%a: f32, %m: f32, %o: f32):
+    %d = arith.subf %a, %m : f32
+    %p = math.exp %d : f32
+    linalg.yield %p : f32
+  } -> tensor<12x512x512xf32>
+  %3 = linalg.fill ins(%zero : f32) outs(%r : tensor<12x512xf32>) -> tensor<12x512xf32>
+  %4 = linalg.generic {indexing_maps = [#all, #row], iterator_types = ["parallel", "parallel", "reduction"]} ins(%2 : tensor<12x512x512xf32>) outs(%3 : tensor<12x512xf32>) {
+  ^bb0(%a: f32, %o: f32):
+    %s = arith.addf %a, %o : f32
+    linalg.yield %s : f32
+  } -> tensor<12x512xf32>
+  %5 = linalg.generic {indexing_maps = [#all, #row, #all], iterator_types = ["parallel", "parallel", "parallel"]} ins(%2, %4 : tensor<12x512x512xf32>, tensor<12x512xf32>) outs(%e : tensor<12x512x512xf32>) {
+  ^bb0(%a: f32, %s: f32, %o: f32):
+    %q = arith.divf %a, %s : f32
+    linalg.yield %q : f32
+  } -> tensor<12x512x512xf32>
+  return %5 : tensor<12x512x512xf32>
+}
+
+// -----
+
+// Scores of two computed matrices, and how they are summed up: 32 queries at once, the last time what is left. The
+// scores exist for a block of queries only; the sums of the rows are a second result, and who reads it moves behind.
+// CHECK-LABEL: func.func @scores(
+// CHECK:         scf.forall (%[[I:.*]]) = (0) to (%{{.*}}) step (32) shared_outs(%{{.*}} = {{.*}}, %{{.*}} =
+// CHECK:           %[[LEFT:.*]] = affine.min
+// CHECK:           tensor.empty() : tensor<32x100xf32>
+// CHECK:           linalg.generic {{.*}}"reduction"]} ins(%{{.*}}, %arg1 : tensor<?x16xf32>, tensor<16x100xf32>)
+// CHECK-COUNT-2:   linalg.generic
+// CHECK:           scf.forall.in_parallel
+// CHECK-COUNT-2:     tensor.parallel_insert_slice
+// CHECK:         math.sqrt
+#q = affine_map<(i, j, k) -> (i, k)>
+#k = affine_map<(i, j, k) -> (k, j)>
+#s = affine_map<(i, j, k) -> (i, j)>
+#id = affine_map<(i, j) -> (i, j)>
+#first = affine_map<(i, j) -> (i)>
+#one = affine_map<(i) -> (i)>
+func.func @scores(%q: tensor<?x16xf32>, %k: tensor<16x100xf32>) -> (tensor<?x100xf32>, tensor<?xf32>) {
+  %c0 = arith.constant 0 : index
+  %zero = arith.constant 0.0 : f32
+  %n = tensor.dim %q, %c0 : tensor<?x16xf32>
+  %e = tensor.empty(%n) : tensor<?x100xf32>
+  %r = tensor.empty(%n) : tensor<?xf32>
+  %0 = linalg.fill ins(%zero : f32) outs(%e : tensor<?x100xf32>) -> tensor<?x100xf32>
+  %1 = linalg.generic {indexing_maps = [#q, #k, #s], iterator_types = ["parallel", "parallel", "reduction"]} ins(%q, %k : tensor<?x16xf32>, tensor<16x100xf32>) outs(%0 : tensor<?x100xf32>) {
+  ^bb0(%a: f32, %b: f32, %o: f32):
+    %p = arith.mulf %a, %b : f32
+    %s = arith.addf %o, %p : f32
+    linalg.yield %s : f32
+  } -> tensor<?x100xf32>
+  %2 = linalg.fill ins(%zero : f32) outs(%r : tensor<?xf32>) -> tensor<?xf32>
+  %3 = linalg.generic {indexing_maps = [#id, #first], iterator_types = ["parallel", "reduction"]} ins(%1 : tensor<?x100xf32>) outs(%2 : tensor<?xf32>) {
+  ^bb0(%a: f32, %o: f32):
+    %s = arith.addf %a, %o : f32
+    linalg.yield %s : f32
+  } -> tensor<?xf32>
+  // Only its rows are the group's: alone it would not be worth a place.
+  %index = tensor.extract %3[%c0] : tensor<?xf32>
+  %root = math.sqrt %index : f32
+  %4 = linalg.generic {indexing_maps = [#id, #first, #id], iterator_types = ["parallel", "parallel"]} ins(%1, %3 : tensor<?x100xf32>, tensor<?xf32>) outs(%e : tensor<?x100xf32>) {
+  ^bb0(%a: f32, %s: f32, %o: f32):
+    %d = arith.divf %a, %s : f32
+    linalg.yield %d : f32
+  } -> tensor<?x100xf32>
+  %5 = tensor.insert %root into %3[%c0] : tensor<?xf32>
+  return %4, %5 : tensor<?x100xf32>, tensor<?xf32>
+}
+
+// -----
+
+// Rows by columns: a block of columns, which lie side by side, not one.
+// CHECK-LABEL: func.func @columns(
+// CHECK:         scf.forall (%{{.*}}) = (0) to (4096) step (128)
+#id = affine_map<(i, j) -> (i, j)>
+#second = affine_map<(i, j) -> (j)>
+func.func @columns(%x: tensor<21x4096xf32>) -> tensor<21x4096xf32> {
+  %zero = arith.constant 0.0 : f32
+  %r = tensor.empty() : tensor<4096xf32>
+  %e = tensor.empty() : tensor<21x4096xf32>
+  %0 = linalg.fill ins(%zero : f32) outs(%r : tensor<4096xf32>) -> tensor<4096xf32>
+  %1 = linalg.generic {indexing_maps = [#id, #second], iterator_types = ["reduction", "parallel"]} ins(%x : tensor<21x4096xf32>) outs(%0 : tensor<4096xf32>) {
+  ^bb0(%a: f32, %o: f32):
+    %s = arith.addf %a, %o : f32
+    linalg.yield %s : f32
+  } -> tensor<4096xf32>
+  %2 = linalg.generic {indexing_maps = [#id, #second, #id], iterator_types = ["parallel", "parallel"]} ins(%x, %1 : tensor<21x4096xf32>, tensor<4096xf32>) outs(%e : tensor<21x4096xf32>) {
+  ^bb0(%a: f32, %s: f32, %o: f32):
+    %d = arith.divf %a, %s : f32
+    linalg.yield %d : f32
+  } -> tensor<21x4096xf32>
+  return %2 : tensor<21x4096xf32>
+}
+
+// -----
+
+// Nothing that is swept twice: a sum of rows and the root of it. A row of four megabytes, which no cache holds.
+// CHECK-LABEL: func.func @once(
+// CHECK-NOT:     scf.forall
+#id = affine_map<(i, j) -> (i, j)>
+#first = affine_map<(i, j) -> (i)>
+#one = affine_map<(i) -> (i)>
+func.func @once(%x: tensor<64x512xf32>, %long: tensor<64x1048576xf32>) -> (tensor<64xf32>, tensor<64x1048576xf32>) {
+  %zero = arith.constant 0.0 : f32
+  %r = tensor.empty() : tensor<64xf32>
+  %e = tensor.empty() : tensor<64x1048576xf32>
+  %0 = linalg.fill ins(%zero : f32) outs(%r : tensor<64xf32>) -> tensor<64xf32>
+  %1 = linalg.generic {indexing_maps = [#id, #first], iterator_types = ["parallel", "reduction"]} ins(%x : tensor<64x512xf32>) outs(%0 : tensor<64xf32>) {
+  ^bb0(%a: f32, %o: f32):
+    %s = arith.addf %a, %o : f32
+    linalg.yield %s : f32
+  } -> tensor<64xf32>
+  %2 = linalg.generic {indexing_maps = [#one, #one], iterator_types = ["parallel"]} ins(%1 : tensor<64xf32>) outs(%r : tensor<64xf32>) {
+  ^bb0(%a: f32, %o: f32):
+    %s = math.sqrt %a : f32
+    linalg.yield %s : f32
+  } -> tensor<64xf32>
+  %3 = linalg.generic {indexing_maps = [#id, #first], iterator_types = ["parallel", "reduction"]} ins(%long : tensor<64x1048576xf32>) outs(%0 : tensor<64xf32>) {
+  ^bb0(%a: f32, %o: f32):
+    %s = arith.addf %a, %o : f32
+    linalg.yield %s : f32
+  } -> tensor<64xf32>
+  %4 = linalg.generic {indexing_maps = [#id, #first, #id], iterator_types = ["parallel", "parallel"]} ins(%long, %3 : tensor<64x1048576xf32>, tensor<64xf32>) outs(%e : tensor<64x1048576xf32>) {
+  ^bb0(%a: f32, %s: f32, %o: f32):
+    %d = arith.divf %a, %s : f32
+    linalg.yield %d : f32
+  } -> tensor<64x1048576xf32>
+  return %2, %4 : tensor<64xf32>, tensor<64x1048576xf32>
+}
