@@ -57,6 +57,13 @@ struct CompileFlags {
       llvm::cl::desc("What the operands of f32 matrix products and convolutions with constant weights are rounded to "
                      "(f32); bf16 needs a CPU with amx-bf16"),
       llvm::cl::init("f32"), llvm::cl::cat(flagCategory())};
+  enum class Choice { Off, Auto };
+  llvm::cl::opt<Choice> winograd{
+      "winograd", llvm::cl::desc("Whether 3x3 convolutions may be computed by minimal filtering"),
+      llvm::cl::values(
+          clEnumValN(Choice::Auto, "auto", "where it is faster; rounding errors are some ten times larger"),
+          clEnumValN(Choice::Off, "off", "never")),
+      llvm::cl::init(Choice::Auto), llvm::cl::cat(flagCategory())};
   llvm::cl::opt<bool> verbose{"verbose", llvm::cl::desc("Show the phases and their times"),
                               llvm::cl::cat(flagCategory())};
 
@@ -64,6 +71,7 @@ struct CompileFlags {
     CompileOptions result;
     result.modelName = name;
     result.optLevel = level;
+    result.winograd = winograd == Choice::Auto;
     if (!march.empty() && march != "native") {
       llvm::Triple triple(llvm::Triple::normalize(march));
       if (triple.getOS() == llvm::Triple::UnknownOS)

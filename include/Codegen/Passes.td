@@ -96,6 +96,31 @@ def GroupReductions : Pass<"strata-group-reductions", "mlir::func::FuncOp"> {
                            "mlir::arith::ArithDialect"];
 }
 
+def Winograd : Pass<"strata-winograd", "mlir::func::FuncOp"> {
+  let summary = "3x3 convolutions read weights transformed for minimal filtering where it pays";
+  let description = [{
+    The constant weights g of a convolution of stride 1 become `U = G g G^T`, of
+    Winograd's F(2x2, 3x3) or F(4x4, 3x3), in blocks of two vectors of filters. The
+    convolution becomes a sum that turns them back, with `P G = 1`:
+
+    ```mlir
+    y(n, h, w, f) += x(n, h + kh, w + kw, c) * g(f, c, kh, kw)
+    ```
+    becomes
+    ```mlir
+    y(n, h, w, f) += x(n, h + kh, w + kw, c) * (P(kh, i) * (P(kw, j) * U(f floordiv 32, i, j, c, f mod 32)))
+    ```
+    with the size of the output tiles as `strata.winograd`, by which
+    `strata-emit-kernels` knows it; a compiler that did not would still compute the
+    right thing. An estimate of cycles decides, from the sizes and the vector width.
+  }];
+  let options = [
+    Option<"vectorBits", "vector-bits", "unsigned", "256", "width of a vector register">
+  ];
+  let dependentDialects = ["mlir::linalg::LinalgDialect", "mlir::tensor::TensorDialect",
+                           "mlir::arith::ArithDialect"];
+}
+
 def PackWeights : Pass<"strata-pack-weights", "mlir::func::FuncOp"> {
   let summary = "Operands of contractions in the order in which they are used";
   let description = [{
@@ -291,7 +316,8 @@ def EmitKernels : Pass<"strata-emit-kernels", "mlir::func::FuncOp"> {
     Option<"fma", "fma", "bool", "true", "fused multiply-add in reductions">,
     Option<"bf16Tiles", "bf16-tiles", "bool", "false", "a matrix unit multiplies tiles of bf16">,
     Option<"int8Tiles", "int8-tiles", "bool", "false", "a matrix unit multiplies tiles of 8-bit integers">,
-    Option<"threads", "threads", "bool", "true", "make tasks of the outer loops">
+    Option<"threads", "threads", "bool", "true", "make tasks of the outer loops">,
+    Option<"cacheBytes", "cache-bytes", "int64_t", "2097152", "the cache that a core has to itself">
   ];
   let dependentDialects = ["mlir::arith::ArithDialect", "mlir::math::MathDialect",
                            "mlir::memref::MemRefDialect", "mlir::scf::SCFDialect",

@@ -41,6 +41,9 @@ struct CompileOptions {
   unsigned optLevel = 3;
   /// Whether large loops are split over the session's thread pool.
   bool threads = true;
+  /// Whether convolutions may be computed by minimal filtering (Winograd's), whose results have some ten times the
+  /// rounding errors of sums over the window, where that is faster.
+  bool winograd = true;
   /// Whether the code measures the time of each node for sessions that ask.
   bool profile = false;
 
@@ -74,6 +77,8 @@ struct TargetFacts {
   bool fma = false;          ///< fused multiply-add of f32 and f64 vectors
   bool bf16Tiles = false;    ///< a matrix unit: tiles of bf16 to sums of f32
   bool int8Tiles = false;    ///< the same of 8-bit integers to sums of i32
+  /// Of the cache that one core has to itself, as a rule the second level.
+  int64_t cacheBytes = 1 << 20;
 };
 
 /// Derives the facts from triple, CPU and features (or from the host's).

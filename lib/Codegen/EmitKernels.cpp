@@ -34,6 +34,7 @@ struct EmitKernelsPass : strata::impl::EmitKernelsBase<EmitKernelsPass> {
     options.bf16Tiles = bf16Tiles;
     options.int8Tiles = int8Tiles;
     options.threads = threads;
+    options.cacheBytes = cacheBytes;
     SmallVector<scf::ForallOp> loops(function.getOps<scf::ForallOp>());
     for (scf::ForallOp loop : loops)
       strata::emitRowLoop(loop, options);

@@ -8,6 +8,7 @@
 //===----------------------------------------------------------------------===//
 #include "Codegen/Passes.h"
 #include "ConstantExpressions.h"
+#include "WinogradMatrices.h"
 
 #include "mlir/Dialect/Affine/IR/AffineOps.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -147,7 +148,8 @@ Group::Group(GenericOp seed, const strata::ConstantExpressions &constants, const
 
 /// Regular, with a result of its own, and the rows are dimensions of operands as they are.
 bool Group::isSuitable(GenericOp op, ArrayRef<unsigned> rows) const {
-  if (!op.hasPureTensorSemantics() || taken.contains(op))
+  // Minimal filtering works on tiles of pixels, not on rows.
+  if (!op.hasPureTensorSemantics() || taken.contains(op) || op->hasAttr(kWinograd))
     return false;
   for (Operation &inner : op.getBody()->without_terminator())
     if (inner.getNumRegions() || isa<tensor::ExtractOp>(inner) || !isMemoryEffectFree(&inner))

@@ -9,9 +9,6 @@
 using namespace mlir;
 using namespace strata;
 
-/// Bytes of weights that stay in the second-level cache beside the data.
-static constexpr int64_t smallWeightsBytes = 512 << 10;
-
 static bool isVectorizable(Operation &op) {
   if (isa<arith::ConstantOp, linalg::IndexOp, linalg::YieldOp>(op))
     return true;
@@ -22,6 +19,10 @@ static bool isVectorizable(Operation &op) {
 
 bool strata::isVectorizable(std::optional<Stage> &stage) {
   return !stage || llvm::all_of(*stage->op.getBody(), [](Operation &op) { return ::isVectorizable(op); });
+}
+
+bool strata::isVectorizable(LoopNest &nest) {
+  return isVectorizable(nest.init) && isVectorizable(nest.reduce) && isVectorizable(nest.finish);
 }
 
 Extent strata::stride(const Access &access, int loop) {
@@ -44,7 +45,7 @@ static int64_t elementBits(LoopNest &nest) {
 /// A parallel loop along which all results lie contiguously, unless the inputs
 /// of a reduction lie better along one of its own loops.
 static int chooseLane(LoopNest &nest, NestPlan &plan) {
-  if (!isVectorizable(nest.init) || !isVectorizable(nest.reduce) || !isVectorizable(nest.finish))
+  if (!isVectorizable(nest))
     return -1;
   auto fits = [&](const Access &access, int loop) {
     Extent s = stride(access, loop);
@@ -152,7 +153,7 @@ static bool chooseRowToTranspose(LoopNest &nest, NestPlan &plan) {
 }
 
 /// Whether the elements that a reduction's lanes read, which all rows share, may be too many for the cache.
-static bool hasLargeWeights(LoopNest &nest, const NestPlan &plan, int64_t bits) {
+static bool hasLargeWeights(LoopNest &nest, const NestPlan &plan, int64_t bits, int64_t cacheBytes) {
   int64_t elements = 1;
   for (auto [loop, info] : llvm::enumerate(nest.loops))
     if (info.reduction || static_cast<int>(loop) == plan.lane) {
@@ -160,7 +161,8 @@ static bool hasLargeWeights(LoopNest &nest, const NestPlan &plan, int64_t bits) 
         return true;
       elements *= std::max<int64_t>(1, info.size.known);
     }
-  return elements * bits / 8 > smallWeightsBytes;
+  // The data needs the rest.
+  return elements * bits / 8 > cacheBytes / 4;
 }
 
 NestPlan strata::planNest(LoopNest &nest, const NestOptions &options) {
@@ -194,7 +196,7 @@ NestPlan strata::planNest(LoopNest &nest, const NestOptions &options) {
   if (plan.row >= 0)
     plan.rowTile =
         chooseTile(nest.loops[plan.row].size, reuse ? std::max<int64_t>(1, accumulators / plan.vectorTile) : 4);
-  plan.laneOutermost = reuse && hasLargeWeights(nest, plan, bits);
+  plan.laneOutermost = reuse && hasLargeWeights(nest, plan, bits, options.cacheBytes);
   return plan;
 }
 

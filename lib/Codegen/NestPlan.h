@@ -21,6 +21,7 @@ struct NestOptions {
   bool fma = true;
   bool threads = true;
   bool bf16Tiles = false, int8Tiles = false; ///< what a matrix unit multiplies
+  int64_t cacheBytes = 1 << 20; ///< of the cache that one core has to itself
 };
 
 /// A reduction that a matrix unit computes: sums of up to 16 rows and 16 lanes, of up to 16 groups of the reduction at
@@ -46,6 +47,9 @@ struct NestPlan {
   bool transposes = false;             ///< an input lies along the rows: tiles are transposed in registers
   std::optional<MatrixPlan> matrix;
 };
+
+/// Whether all bodies have a vector form.
+bool isVectorizable(LoopNest &nest);
 
 NestPlan planNest(LoopNest &nest, const NestOptions &options);
 

@@ -1,5 +1,6 @@
 //===- RowLoop.cpp - a loop over blocks of rows becomes tasks -------------===//
 #include "RowLoop.h"
+#include "WinogradEmitter.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Arith/Utils/Utils.h"
@@ -17,8 +18,11 @@ double strata::emitNest(ArrayRef<linalg::GenericOp> ops, const NestOptions &opti
   FailureOr<LoopNest> nest = buildLoopNest(b, ops);
   if (failed(nest))
     return 1000;
-  simplify(b, loc, *nest);
-  double ns = emitLoopNest(b, loc, *nest, options);
+  double ns = 1000;
+  if (failed(emitWinograd(b, loc, *nest, options))) {
+    simplify(b, loc, *nest);
+    ns = emitLoopNest(b, loc, *nest, options);
+  }
   llvm::SmallSetVector<Value, 4> buffers;
   for (linalg::GenericOp op : ops)
     buffers.insert(op.getDpsInits().begin(), op.getDpsInits().end());

@@ -36,6 +36,8 @@ public:
 
   /// Initialisation, reduction and consumer of all elements of the tile.
   void emit(const Tile &tile);
+  /// Initialisation and consumer of a tile of one vector, whose reduction comes to `sum`.
+  void emitSum(const Tile &tile, mlir::Value sum);
 
   /// Offset plus the parallel (or the reduction) loops' share.
   mlir::Value position(const Access &access, const Tile &tile, bool reduction);

@@ -149,8 +149,8 @@ Value TileEmitter::reduceToOne(const Tile &tile, Value start) {
 }
 
 /// Large weights are read once per run, block after block, and no hardware sees where the next block begins: while one
-/// is used, the next one comes to the second-level cache. Each tile that uses the block brings its share, so that memory
-/// is busy all the time and not only during the first.
+/// is used, the next one comes to the second-level cache. Each tile that uses the block brings its share, so that
+/// memory is busy all the time and not only during the first.
 void TileEmitter::prefetch(const Access &access, Value base, const Tile &tile) {
   if (!plan.laneOutermost || !access.base || access.blockedLoop != plan.lane || !access.blockStride.isKnown() ||
       !access.element.isIntOrFloat())
@@ -260,6 +260,16 @@ void TileEmitter::emit(const Tile &tile) {
         llvm::copy(ArrayRef(carried).slice(o * list.size(), list.size()), list.begin());
     }
   }
+  if (nest.finish)
+    consume(tile, accumulators, cache);
+  else
+    storeAccumulators(tile, accumulators);
+}
+
+void TileEmitter::emitSum(const Tile &tile, Value sum) {
+  Loaded cache;
+  Accumulators accumulators = initial(tile, cache);
+  accumulators[0][0] = b.create<arith::AddFOp>(loc, accumulators[0][0], sum);
   if (nest.finish)
     consume(tile, accumulators, cache);
   else

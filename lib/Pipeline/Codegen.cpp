@@ -42,6 +42,10 @@ void strata::buildTiledPhase(OpPassManager &pm, const CompileOptions &options) {
   // The GPU's kernels read weights as they are.
   if (options.gpu.empty()) {
     TargetFacts facts = describeTarget(options);
+    WinogradOptions winograd;
+    winograd.vectorBits = facts.vectorBits;
+    if (options.winograd)
+      pm.addNestedPass<func::FuncOp>(createWinograd(winograd));
     GroupReductionsOptions group;
     group.bf16 = facts.bf16Tiles;
     group.int8 = facts.int8Tiles;
@@ -115,6 +119,7 @@ void strata::buildVectorPhase(OpPassManager &pm, const CompileOptions &options) 
     kernels.bf16Tiles = facts.bf16Tiles;
     kernels.int8Tiles = facts.int8Tiles;
     kernels.threads = options.threads;
+    kernels.cacheBytes = facts.cacheBytes;
     pm.addNestedPass<func::FuncOp>(createEmitKernels(kernels));
   }
   // Clones of the deallocation, and kernels without a vector form.

@@ -10,6 +10,8 @@
 #include "llvm/TargetParser/SubtargetFeature.h"
 #include "llvm/TargetParser/Triple.h"
 
+#include <unistd.h>
+
 using namespace strata;
 
 CompileOptions strata::resolveTarget(CompileOptions options) {
@@ -78,6 +80,10 @@ TargetFacts strata::describeTarget(const CompileOptions &given) {
   (void)initialized;
   CompileOptions options = resolveTarget(given);
   TargetFacts facts;
+  // What the operating system knows of this machine holds for it alone.
+  if (options.targetCPU == llvm::sys::getHostCPUName() && options.targetTriple == llvm::sys::getDefaultTargetTriple())
+    if (long bytes = sysconf(_SC_LEVEL2_CACHE_SIZE); bytes > 0)
+      facts.cacheBytes = bytes;
   llvm::Triple triple(options.targetTriple);
   std::string error;
   const llvm::Target *target = llvm::TargetRegistry::lookupTarget(options.targetTriple, error);

@@ -69,6 +69,7 @@ FailureOr<CompileOptions> compileOptions(const Options &options, std::string &fa
   if (!options.name.empty())
     result.modelName = options.name;
   result.optLevel = options.optLevel;
+  result.winograd = options.winograd;
   result.profile = options.profile;
   result.targetCPU = options.cpu;
   result.targetFeatures = options.features;

@@ -24,6 +24,7 @@ struct Options {
   std::string name, cpu, features;
   std::string target = "cpu", gpuFormat = "auto", precision = "f32"; ///< as the tools' flags
   unsigned optLevel = 3;
+  bool winograd = true;
   int threads = 0;
   std::optional<uint64_t> seed;
   uint64_t memoryLimit = 0;

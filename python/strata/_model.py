@@ -96,6 +96,7 @@ def compile(
     name: str | None = None,
     opt_level: int | None = None,
     precision: str | None = None,
+    winograd: bool = True,
     profile: bool = False,
     memory_limit: int | None = None,
     advance_seeds: bool = False,
@@ -114,6 +115,7 @@ def compile(
     opt_level     0 to 3 (default 3)
     precision     what f32 operands of matrix products and convolutions with constant weights are rounded to: "f32"
                   (the default: not at all) or "bf16", which needs a CPU with amx-bf16; sums are f32's always
+    winograd      whether 3x3 convolutions may be computed by minimal filtering, whose rounding errors are larger
     profile       measure every node: see Model.profile
     memory_limit  bytes that a run may hold at once (default: the machine's memory)
     advance_seeds whether random operators with a seed of their own give new values in every run, not the same ones
@@ -128,6 +130,7 @@ def compile(
     options.gpu_format = gpu_format or "auto"
     if name is not None:
         options.name = name
+    options.winograd = winograd
     if opt_level is not None:
         options.opt_level = opt_level
     if precision is not None:

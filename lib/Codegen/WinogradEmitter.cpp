@@ -1,0 +1,368 @@
+//===- WinogradEmitter.cpp - convolutions of transformed weights ----------===//
+//
+// The image is cut into tiles of m x m outputs, which overlap in (m + 2) x (m + 2)
+// inputs. For some rows of tiles at a time, so that what is between stays in the
+// cache:
+//   1. the inputs of every tile are transformed: V[point][tile][channel];
+//   2. for a block of filters and some tiles: a matrix product per point, V times
+//      the block of U, then the transform back, with the kernel's own start and
+//      consumer for each pixel.
+//
+//===----------------------------------------------------------------------===//
+#include "WinogradEmitter.h"
+#include "TileEmitter.h"
+#include "WinogradMatrices.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Math/IR/Math.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+
+using namespace mlir;
+using namespace strata;
+
+namespace {
+/// The loops, in the order in which strata-winograd makes them.
+enum { N, H, W, F, KH, KW, I, J, C };
+
+class WinogradEmitter : IndexMath {
+public:
+  WinogradEmitter(OpBuilder &b, Location loc, LoopNest &nest, const NestOptions &options, int64_t m)
+      : IndexMath{b, loc}, nest(nest), options(options), matrices(getWinogradMatrices(m)), m(m),
+        points(matrices.points()), lanes(options.vectorBits / 32), data(nest.reduce->inputs[0]),
+        weights(nest.reduce->inputs[3]), vector(VectorType::get({lanes}, b.getF32Type())), plan(makePlan(lanes)),
+        tileEmitter(b, loc, nest, plan, options.fma) {}
+
+  LogicalResult emit();
+
+private:
+  using Values = SmallVector<Value>;
+  using Body = function_ref<void(Value)>;
+
+  LoopNest &nest;
+  const NestOptions &options;
+  WinogradMatrices matrices;
+  int64_t m, points, lanes;
+  Access &data, &weights;
+  VectorType vector;
+  NestPlan plan;
+  TileEmitter tileEmitter;
+
+  // Sizes.
+  int64_t channels, filters, height, width; ///< of the convolution
+  int64_t dataHeight, dataWidth;            ///< of the padded image
+  int64_t tileRows, tileColumns;
+  int64_t bandRows, band;   ///< rows and tiles whose transformed inputs are there at once
+  int64_t groups, group;    ///< of tiles whose products use the same vectors of weights; the most tiles in one
+  int64_t together, chunks; ///< groups whose products are there at once, and how often that is
+  int64_t pointV, pointM;   ///< elements from one point to the next
+
+  static NestPlan makePlan(int64_t lanes) {
+    NestPlan plan;
+    plan.lane = F;
+    plan.width = lanes;
+    return plan;
+  }
+
+  bool measure();
+  void forEach(int64_t count, Body body);
+  void forEach(Value from, Value to, Body body);
+  void inTasks(int64_t count, int64_t grain, Body body);
+  Value linear(ArrayRef<std::pair<Value, int64_t>> terms);
+  Value weigh(ArrayRef<float> row, ArrayRef<Value> values);
+  Values transform(ArrayRef<float> matrix, int64_t rows, Values values);
+  Value firstTile(Value group);
+  void transformInputs(Value image, Value firstRow, Value v);
+  void multiply(Value panel, Value firstGroup, Value lastGroup, Value v, Value products);
+  void transformOutputs(Value image, Value firstRow, Value panel, Value from, Value to, Value products);
+};
+
+/// Whether the kernel can be emitted, and its sizes.
+bool WinogradEmitter::measure() {
+  auto known = [&](int loop, int64_t &size) {
+    size = nest.loops[loop].size.known;
+    return nest.loops[loop].size.isKnown();
+  };
+  if (!known(H, height) || !known(W, width) || !known(F, filters) || !known(C, channels) || filters % (2 * lanes) ||
+      channels % lanes || !data.base || !weights.base || !data.strides[C].is(1) || weights.blockedLoop != F ||
+      weights.block != 2 * lanes || !weights.blockStride.isKnown() || !weights.strides[C].is(2 * lanes) ||
+      !weights.strides[J].is(2 * lanes * channels))
+    return false;
+  ArrayRef<int64_t> shape = cast<ShapedType>(nest.reduce->op.getDpsInputs()[0].getType()).getShape();
+  dataHeight = shape[1];
+  dataWidth = shape[2];
+  tileRows = llvm::divideCeil(height, m);
+  tileColumns = llvm::divideCeil(width, m);
+  // V in half of the cache; but where U is many times larger, reading that again for every band would cost more.
+  constexpr int64_t bytes = sizeof(float);
+  int64_t perRow = tileColumns * points * points * channels * bytes;
+  int64_t most = std::max(options.cacheBytes / 2, points * points * channels * filters * bytes / 4);
+  bandRows = 1;
+  for (int64_t rows = 1; rows <= tileRows; ++rows)
+    if (tileRows % rows == 0 && rows * perRow <= most)
+      bandRows = rows;
+  band = bandRows * tileColumns;
+  groups = llvm::divideCeil(band, std::max<int64_t>(1, (options.registers - 4) / 2));
+  group = llvm::divideCeil(band, groups);
+  int64_t productBytes = points * points * group * 2 * lanes * bytes;
+  chunks = llvm::divideCeil(groups, std::max<int64_t>(1, options.cacheBytes / 8 / productBytes));
+  together = llvm::divideCeil(groups, chunks);
+  // Not a power of two: the points would share the sets of the cache.
+  pointV = band * channels + lanes;
+  pointM = together * group * 2 * lanes + lanes;
+  return true;
+}
+
+void WinogradEmitter::forEach(Value from, Value to, Body body) {
+  auto each = b.create<scf::ForOp>(loc, from, to, index(1));
+  OpBuilder::InsertionGuard guard(b);
+  b.setInsertionPointToStart(each.getBody());
+  body(each.getInductionVar());
+}
+
+void WinogradEmitter::forEach(int64_t count, Body body) {
+  if (count == 1)
+    return body(index(0));
+  forEach(index(0), index(count), body);
+}
+
+void WinogradEmitter::inTasks(int64_t count, int64_t grain, Body body) {
+  if (!options.threads || count <= grain)
+    return forEach(count, body);
+  auto parallel =
+      b.create<scf::ParallelOp>(loc, ValueRange{index(0)}, ValueRange{index(count)}, ValueRange{index(grain)});
+  OpBuilder::InsertionGuard guard(b);
+  b.setInsertionPointToStart(parallel.getBody());
+  Value first = parallel.getInductionVars()[0];
+  forEach(first, b.create<arith::MinUIOp>(loc, add(first, index(grain)), index(count)), body);
+}
+
+Value WinogradEmitter::linear(ArrayRef<std::pair<Value, int64_t>> terms) {
+  Value sum = index(0);
+  for (auto [value, factor] : terms)
+    sum = add(sum, times(value, {factor, {}}));
+  return sum;
+}
+
+/// The product of a matrix' row and a column of vectors; ones cost nothing but an addition.
+Value WinogradEmitter::weigh(ArrayRef<float> row, ArrayRef<Value> values) {
+  Value sum;
+  auto term = [&](float factor, Value value) {
+    if (!sum) {
+      sum = value;
+      if (factor != 1)
+        sum = b.create<arith::MulFOp>(loc, value,
+                                      b.create<arith::ConstantOp>(loc, DenseElementsAttr::get(vector, factor)));
+    } else if (factor == 1) {
+      sum = b.create<arith::AddFOp>(loc, sum, value);
+    } else if (factor == -1) {
+      sum = b.create<arith::SubFOp>(loc, sum, value);
+    } else {
+      Value constant = b.create<arith::ConstantOp>(loc, DenseElementsAttr::get(vector, factor));
+      if (options.fma)
+        sum = b.create<math::FmaOp>(loc, value, constant, sum);
+      else
+        sum = b.create<arith::AddFOp>(loc, sum, b.create<arith::MulFOp>(loc, value, constant));
+    }
+  };
+  // The ones first.
+  for (bool ones : {true, false})
+    for (auto [factor, value] : llvm::zip(row, values))
+      if (factor != 0 && (factor == 1) == ones)
+        term(factor, value);
+  return sum;
+}
+
+/// matrix * values * matrix^T, where values are a square of vectors, row by row.
+WinogradEmitter::Values WinogradEmitter::transform(ArrayRef<float> matrix, int64_t rows, Values values) {
+  Values half(rows * points), result(rows * rows);
+  for (int64_t j = 0; j < points; ++j) {
+    Values column;
+    for (int64_t i = 0; i < points; ++i)
+      column.push_back(values[i * points + j]);
+    for (int64_t i = 0; i < rows; ++i)
+      half[i * points + j] = weigh(matrix.slice(i * points, points), column);
+  }
+  for (int64_t i = 0; i < rows; ++i)
+    for (int64_t j = 0; j < rows; ++j)
+      result[i * rows + j] = weigh(matrix.slice(j * points, points), ArrayRef(half).slice(i * points, points));
+  return result;
+}
+
+/// Groups are as equally large as can be.
+Value WinogradEmitter::firstTile(Value number) {
+  return b.create<arith::DivUIOp>(loc, times(number, {band, {}}), index(groups));
+}
+
+void WinogradEmitter::transformInputs(Value image, Value firstRow, Value v) {
+  // About the nanoseconds of a row of tiles.
+  int64_t rowNs = std::max<int64_t>(1, tileColumns * (channels / lanes) * points * points);
+  inTasks(bandRows, std::max<int64_t>(1, 8000 / rowNs), [&](Value row) {
+    forEach(tileColumns, [&](Value column) {
+      // Beyond the image, where no output is kept, any finite value will do.
+      auto line = [&](Value tile, int64_t i, int64_t tiles, int64_t size) {
+        Value at = add(times(tile, {m, {}}), index(i));
+        if ((tiles - 1) * m + points <= size)
+          return at;
+        return b.create<arith::MinUIOp>(loc, at, index(size - 1)).getResult();
+      };
+      Value y = add(firstRow, row), base = add(data.offset, times(image, data.strides[N]));
+      Values rows, columns;
+      for (int64_t i = 0; i < points; ++i) {
+        rows.push_back(add(base, times(line(y, i, tileRows, dataHeight), data.strides[H])));
+        columns.push_back(times(line(column, i, tileColumns, dataWidth), data.strides[W]));
+      }
+      Value to = linear({{row, tileColumns * channels}, {column, channels}});
+      auto each = b.create<scf::ForOp>(loc, index(0), index(channels), index(lanes));
+      OpBuilder::InsertionGuard guard(b);
+      b.setInsertionPointToStart(each.getBody());
+      Value channel = each.getInductionVar();
+      Values inputs;
+      for (int64_t i = 0; i < points; ++i)
+        for (int64_t j = 0; j < points; ++j)
+          inputs.push_back(b.create<vector::LoadOp>(loc, vector, data.base, add(add(rows[i], columns[j]), channel)));
+      for (auto [point, value] : llvm::enumerate(transform(matrices.inputs, points, inputs)))
+        b.create<vector::StoreOp>(loc, value, v, add(add(to, channel), index(point * pointV)));
+    });
+  });
+}
+
+/// For every point, the groups' tiles times the panel of weights.
+void WinogradEmitter::multiply(Value panel, Value firstGroup, Value lastGroup, Value v, Value products) {
+  Value base = firstTile(firstGroup), panelAt = add(weights.offset, times(panel, weights.blockStride));
+  forEach(points * points, [&](Value point) {
+    Value u = add(panelAt, times(point, weights.strides[J]));
+    forEach(firstGroup, lastGroup, [&](Value number) {
+      Value tile = firstTile(number), next = firstTile(add(number, index(1)));
+      Value from = linear({{point, pointV}, {tile, channels}});
+      Value within = b.create<arith::SubIOp>(loc, tile, base);
+      Value to = linear({{point, pointM}, {within, 2 * lanes}});
+      Value ahead = b.create<arith::SubIOp>(loc, number, firstGroup);
+      auto run = [&](int64_t rows) {
+        int64_t share = llvm::divideCeil(2 * lanes, together);
+        Value start = add(add(u, index(2 * lanes * channels)), times(ahead, {channels * share, {}}));
+        auto zero = b.create<arith::ConstantOp>(loc, b.getZeroAttr(vector));
+        auto each = b.create<scf::ForOp>(loc, index(0), index(channels), index(1), Values(2 * rows, zero));
+        {
+          OpBuilder::InsertionGuard guard(b);
+          b.setInsertionPointToStart(each.getBody());
+          Value channel = each.getInductionVar();
+          // The weights of the next point come to the cache meanwhile.
+          constexpr int64_t line = 16;
+          for (int64_t i = 0; i < share; i += line)
+            b.create<memref::PrefetchOp>(loc, weights.base, add(add(start, times(channel, {share, {}})), index(i)),
+                                         /*isWrite=*/false, /*localityHint=*/2, /*isDataCache=*/true);
+          Value at = add(u, times(channel, {2 * lanes, {}}));
+          Value factors[] = {b.create<vector::LoadOp>(loc, vector, weights.base, at),
+                             b.create<vector::LoadOp>(loc, vector, weights.base, add(at, index(lanes)))};
+          Values sums;
+          for (int64_t row = 0; row < rows; ++row) {
+            Value one = b.create<memref::LoadOp>(loc, v, add(add(from, channel), index(row * channels)));
+            Value spread = b.create<vector::BroadcastOp>(loc, vector, one);
+            for (auto [j, factor] : llvm::enumerate(factors)) {
+              Value sum = each.getRegionIterArg(2 * row + j);
+              if (options.fma)
+                sum = b.create<math::FmaOp>(loc, spread, factor, sum);
+              else
+                sum = b.create<arith::AddFOp>(loc, sum, b.create<arith::MulFOp>(loc, spread, factor));
+              sums.push_back(sum);
+            }
+          }
+          b.create<scf::YieldOp>(loc, sums);
+        }
+        for (auto [i, sum] : llvm::enumerate(each.getResults()))
+          b.create<vector::StoreOp>(loc, sum, products, add(to, index(i * lanes)));
+      };
+      if (band % groups == 0)
+        return run(group);
+      Value size = b.create<arith::SubIOp>(loc, next, tile);
+      Value full = b.create<arith::CmpIOp>(loc, arith::CmpIPredicate::eq, size, index(group));
+      auto choice = b.create<scf::IfOp>(loc, full, /*withElseRegion=*/true);
+      OpBuilder::InsertionGuard guard(b);
+      b.setInsertionPointToStart(choice.thenBlock());
+      run(group);
+      b.setInsertionPointToStart(choice.elseBlock());
+      if (group > 1)
+        run(group - 1);
+    });
+  });
+}
+
+void WinogradEmitter::transformOutputs(Value image, Value firstRow, Value panel, Value from, Value to, Value products) {
+  forEach(from, to, [&](Value tile) {
+    Value y = add(firstRow, b.create<arith::DivUIOp>(loc, tile, index(tileColumns)));
+    Value x = b.create<arith::RemUIOp>(loc, tile, index(tileColumns));
+    Value at = times(b.create<arith::SubIOp>(loc, tile, from), {2 * lanes, {}});
+    auto each = b.create<scf::ForOp>(loc, index(0), index(2 * lanes), index(lanes));
+    OpBuilder::InsertionGuard guard(b);
+    b.setInsertionPointToStart(each.getBody());
+    Value lane = each.getInductionVar();
+    Values sums;
+    for (int64_t point = 0; point < points * points; ++point)
+      sums.push_back(b.create<vector::LoadOp>(loc, vector, products, add(add(at, lane), index(point * pointM))));
+    Values results = transform(matrices.outputs, m, sums);
+    // Tiles may end beyond the image.
+    auto inside = [&](Value position, int64_t size, function_ref<void()> body) {
+      if (size % m == 0)
+        return body();
+      Value within = b.create<arith::CmpIOp>(loc, arith::CmpIPredicate::ult, position, index(size));
+      auto choice = b.create<scf::IfOp>(loc, within, /*withElseRegion=*/false);
+      OpBuilder::InsertionGuard guard(b);
+      b.setInsertionPointToStart(choice.thenBlock());
+      body();
+    };
+    Tile pixel;
+    pixel.at.resize(nest.loops.size());
+    pixel.lanes = lanes;
+    pixel.at[N] = image;
+    pixel.at[F] = add(times(panel, {2 * lanes, {}}), lane);
+    for (int64_t i = 0; i < m; ++i) {
+      Value row = add(times(y, {m, {}}), index(i));
+      inside(row, height, [&] {
+        for (int64_t j = 0; j < m; ++j) {
+          Value column = add(times(x, {m, {}}), index(j));
+          inside(column, width, [&] {
+            pixel.at[H] = row;
+            pixel.at[W] = column;
+            tileEmitter.emitSum(pixel, results[i * m + j]);
+          });
+        }
+      });
+    }
+  });
+}
+
+LogicalResult WinogradEmitter::emit() {
+  if (!measure())
+    return failure();
+  auto buffer = [&](int64_t elements) {
+    auto type = MemRefType::get({elements}, b.getF32Type());
+    return b.create<memref::AllocOp>(loc, type, b.getI64IntegerAttr(64));
+  };
+  Value v = buffer(points * points * pointV);
+  forEach(index(0), materialize(nest.loops[N].size), [&](Value image) {
+    forEach(tileRows / bandRows, [&](Value number) {
+      Value firstRow = times(number, {bandRows, {}});
+      transformInputs(image, firstRow, v);
+      inTasks(filters / (2 * lanes) * chunks, 1, [&](Value task) {
+        Value panel = b.create<arith::DivUIOp>(loc, task, index(chunks));
+        Value first = times(b.create<arith::RemUIOp>(loc, task, index(chunks)), {together, {}});
+        Value last = b.create<arith::MinUIOp>(loc, add(first, index(together)), index(groups));
+        Value products = buffer(points * points * pointM);
+        multiply(panel, first, last, v, products);
+        transformOutputs(image, firstRow, panel, firstTile(first), firstTile(last), products);
+        b.create<memref::DeallocOp>(loc, products);
+      });
+    });
+  });
+  b.create<memref::DeallocOp>(loc, v);
+  return success();
+}
+} // namespace
+
+LogicalResult strata::emitWinograd(OpBuilder &b, Location loc, LoopNest &nest, const NestOptions &options) {
+  auto m = nest.reduce ? nest.reduce->op->getAttrOfType<IntegerAttr>(kWinograd) : nullptr;
+  if (!m || !isVectorizable(nest))
+    return failure();
+  return WinogradEmitter(b, loc, nest, options, m.getInt()).emit();
+}

@@ -1,0 +1,73 @@
+// RUN: strata-opt %s --split-input-file --pass-pipeline='builtin.module(func.func(strata-winograd{vector-bits=512}),cse)' | FileCheck %s
+
+#x = affine_map<(n, h, w, f, c, kh, kw) -> (n, h + kh, w + kw, c)>
+#w = affine_map<(n, h, w, f, c, kh, kw) -> (f, c, kh, kw)>
+#y = affine_map<(n, h, w, f, c, kh, kw) -> (n, h, w, f)>
+
+// The weights are transformed in blocks of two vectors of filters, and turned back where they are used.
+// CHECK-DAG:   #[[DATA:.*]] = affine_map<(d0, d1, d2, d3, d4, d5, d6, d7, d8) -> (d0, d1 + d4, d2 + d5, d8)>
+// CHECK-DAG:   #[[KH:.*]] = affine_map<(d0, d1, d2, d3, d4, d5, d6, d7, d8) -> (d4, d6)>
+// CHECK-DAG:   #[[KW:.*]] = affine_map<(d0, d1, d2, d3, d4, d5, d6, d7, d8) -> (d5, d7)>
+// CHECK-DAG:   #[[U:.*]] = affine_map<(d0, d1, d2, d3, d4, d5, d6, d7, d8) -> (d3 floordiv 32, d6, d7, d8, d3 mod 32)>
+// CHECK-LABEL: func.func @main(
+// CHECK:         tensor.expand_shape {{.*}} into tensor<2x32x64x3x3xf32>
+// CHECK:         linalg.transpose {{.*}} permutation = [0, 3, 4, 2, 1]
+// CHECK:         %[[W:.*]] = linalg.generic {{.*}} outs(%{{.*}} : tensor<2x6x6x64x32xf32>)
+// CHECK:         %[[P:.*]] = arith.constant dense<{{.*}}> : tensor<3x6xf32>
+// CHECK:         linalg.generic {indexing_maps = [#[[DATA]], #[[KH]], #[[KW]], #[[U]], #{{.*}}]
+// CHECK-SAME:      ins(%{{.*}}, %[[P]], %[[P]], %[[W]]
+// CHECK-SAME:      attrs = {strata.winograd = 4 : i64}
+ml_program.global private @w(dense_resource<w> : tensor<64x64x3x3xf32>) : tensor<64x64x3x3xf32>
+func.func @main(%x: tensor<?x58x58x64xf32>, %start: tensor<?x56x56x64xf32>) -> tensor<?x56x56x64xf32> {
+  %w = ml_program.global_load_const @w : tensor<64x64x3x3xf32>
+  %0 = linalg.generic {indexing_maps = [#x, #w, #y], iterator_types = ["parallel", "parallel", "parallel", "parallel", "reduction", "reduction", "reduction"]}
+      ins(%x, %w : tensor<?x58x58x64xf32>, tensor<64x64x3x3xf32>) outs(%start : tensor<?x56x56x64xf32>) {
+  ^bb0(%a: f32, %b: f32, %c: f32):
+    %p = arith.mulf %a, %b : f32
+    %s = arith.addf %c, %p : f32
+    linalg.yield %s : f32
+  } -> tensor<?x56x56x64xf32>
+  return %0 : tensor<?x56x56x64xf32>
+}
+
+// -----
+
+// So small an image would read four times the weights for nothing.
+#x = affine_map<(n, h, w, f, c, kh, kw) -> (n, h + kh, w + kw, c)>
+#w = affine_map<(n, h, w, f, c, kh, kw) -> (f, c, kh, kw)>
+#y = affine_map<(n, h, w, f, c, kh, kw) -> (n, h, w, f)>
+// CHECK-LABEL: func.func @main(
+// CHECK-NOT:     strata.winograd
+ml_program.global private @w(dense_resource<w> : tensor<512x512x3x3xf32>) : tensor<512x512x3x3xf32>
+func.func @main(%x: tensor<1x9x9x512xf32>, %start: tensor<1x7x7x512xf32>) -> tensor<1x7x7x512xf32> {
+  %w = ml_program.global_load_const @w : tensor<512x512x3x3xf32>
+  %0 = linalg.generic {indexing_maps = [#x, #w, #y], iterator_types = ["parallel", "parallel", "parallel", "parallel", "reduction", "reduction", "reduction"]}
+      ins(%x, %w : tensor<1x9x9x512xf32>, tensor<512x512x3x3xf32>) outs(%start : tensor<1x7x7x512xf32>) {
+  ^bb0(%a: f32, %b: f32, %c: f32):
+    %p = arith.mulf %a, %b : f32
+    %s = arith.addf %c, %p : f32
+    linalg.yield %s : f32
+  } -> tensor<1x7x7x512xf32>
+  return %0 : tensor<1x7x7x512xf32>
+}
+
+// -----
+
+// A stride of two.
+#x = affine_map<(n, h, w, f, c, kh, kw) -> (n, h * 2 + kh, w * 2 + kw, c)>
+#w = affine_map<(n, h, w, f, c, kh, kw) -> (f, c, kh, kw)>
+#y = affine_map<(n, h, w, f, c, kh, kw) -> (n, h, w, f)>
+// CHECK-LABEL: func.func @main(
+// CHECK-NOT:     strata.winograd
+ml_program.global private @w(dense_resource<w> : tensor<64x64x3x3xf32>) : tensor<64x64x3x3xf32>
+func.func @main(%x: tensor<1x57x57x64xf32>, %start: tensor<1x28x28x64xf32>) -> tensor<1x28x28x64xf32> {
+  %w = ml_program.global_load_const @w : tensor<64x64x3x3xf32>
+  %0 = linalg.generic {indexing_maps = [#x, #w, #y], iterator_types = ["parallel", "parallel", "parallel", "parallel", "reduction", "reduction", "reduction"]}
+      ins(%x, %w : tensor<1x57x57x64xf32>, tensor<64x64x3x3xf32>) outs(%start : tensor<1x28x28x64xf32>) {
+  ^bb0(%a: f32, %b: f32, %c: f32):
+    %p = arith.mulf %a, %b : f32
+    %s = arith.addf %c, %p : f32
+    linalg.yield %s : f32
+  } -> tensor<1x28x28x64xf32>
+  return %0 : tensor<1x28x28x64xf32>
+}
