@@ -149,7 +149,7 @@ Group::Group(GenericOp seed, const strata::ConstantExpressions &constants, const
 /// Regular, with a result of its own, and the rows are dimensions of operands as they are.
 bool Group::isSuitable(GenericOp op, ArrayRef<unsigned> rows) const {
   // Minimal filtering works on tiles of pixels, not on rows.
-  if (!op.hasPureTensorSemantics() || taken.contains(op) || op->hasAttr(kWinograd))
+  if (!op.hasPureTensorSemantics() || taken.contains(op) || op->hasAttr(strata::kWinograd))
     return false;
   for (Operation &inner : op.getBody()->without_terminator())
     if (inner.getNumRegions() || isa<tensor::ExtractOp>(inner) || !isMemoryEffectFree(&inner))
