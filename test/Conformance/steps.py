@@ -101,7 +101,7 @@ def loosened(case, expected):
     return dataclasses.replace(case, atol=max(case.atol or 0, 8 * epsilon * max(sizes)))
 
 
-def prove(members, opset, alone):
+def prove(members, opset, alone=False):
     """[(outcome, by whom or why, operators)] of [(case, expected)] of one version, converted in one model; None to try
     them apart."""
     import strata
