@@ -39,6 +39,12 @@ def missing_words(words, message):
     return [word for word in words if not has_word(word, message)]
 
 
+# Inference has words of its own for a result; in a few uses it, or a rule of the text, speaks of an attribute first.
+OF_INFERENCE = (
+    "the result holds", "has the result type", "inserts tensor", "has attributes of", "needs one of", "'mode' is",
+)  # fmt: skip
+
+
 @dataclasses.dataclass
 class Negative:
     kind: str
@@ -58,7 +64,7 @@ class Negative:
     def imported(self):
         """The same as a node: its types of results are declarations, and absent inputs at its end are not there."""
         if self.result is not None:
-            return dataclasses.replace(self, words=[], alternatives=(f"'y{self.result}'", f"result #{self.result}"))
+            return dataclasses.replace(self, words=[], alternatives=(f"'y{self.result}'", f"result #{self.result}", *OF_INFERENCE))
         if self.kind == "absent operand":
             return dataclasses.replace(self, words=self.words[:1], alternatives=("may not be absent", "inputs are", "input is"))
         return self
