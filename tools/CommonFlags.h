@@ -83,36 +83,27 @@ struct CompileFlags {
     if (mcpu != "native")
       result.targetCPU = mcpu;
     result.targetFeatures = features;
+    auto require = [](bool holds, const llvm::Twine &message) {
+      if (holds)
+        return;
+      llvm::errs() << "error: " << message << "\n";
+      std::exit(1);
+    };
     std::optional<Precision> parsed = parsePrecision(precision);
-    if (!parsed) {
-      llvm::errs() << "error: --precision is f32 or bf16, not '" << precision << "'\n";
-      std::exit(1);
-    }
+    require(parsed.has_value(), "--precision is f32 or bf16, not '" + precision + "'");
     result.precision = *parsed;
+    require(parseTarget(target, result),
+            "--target is cpu, cuda, cuda:sm_80, sm_86, sm_87, sm_89, sm_90, sm_90a, or rocm:gfx908, gfx90a, gfx942, "
+            "gfx1030, gfx1100, not '" +
+                target + "'");
     std::optional<GpuFormat> format = parseGpuFormat(gpuFormat);
-    if (!parseTarget(target, result) || !format) {
-      llvm::errs() << "error: "
-                   << (format ? "--target is cpu, cuda, cuda:sm_80, sm_86, sm_87, "
-                                "sm_89, sm_90, sm_90a, or rocm:gfx908, gfx90a, "
-                                "gfx942, gfx1030, gfx1100, not '" +
-                                    target + "'"
-                              : "--gpu-format is auto, ptx, cubin or bitcode, "
-                                "not '" +
-                                    gpuFormat + "'")
-                   << "\n";
-      std::exit(1);
-    }
+    require(format.has_value(), "--gpu-format is auto, ptx, cubin or bitcode, not '" + gpuFormat + "'");
     if (gpuFormat != "auto")
       result.gpuFormat = *format;
     result.explain = explain;
-    if (result.gpu.compare(0, 3, "gfx") == 0 && (gpuFormat == "ptx" || gpuFormat == "cubin")) {
-      llvm::errs() << "error: --gpu-format=" << gpuFormat << " is of NVIDIA's GPUs, not of " << result.gpu << "\n";
-      std::exit(1);
-    }
-    if (explain && result.gpu.empty()) {
-      llvm::errs() << "error: --explain says what a GPU runs: it needs --target=cuda\n";
-      std::exit(1);
-    }
+    require(!llvm::StringRef(result.gpu).starts_with("gfx") || (gpuFormat != "ptx" && gpuFormat != "cubin"),
+            "--gpu-format=" + gpuFormat + " is of NVIDIA's GPUs, not of " + result.gpu);
+    require(!explain || !result.gpu.empty(), "--explain says what a GPU runs: it needs --target=cuda");
     return result;
   }
 
