@@ -16,38 +16,9 @@ using namespace strata;
 
 static constexpr int64_t stepBytes = 32; // of one instruction
 
-std::optional<PlainProduct> strata::matchPlainProduct(linalg::GenericOp op) {
-  Block *body = op.getBody();
-  if (op.getNumDpsInputs() != 2 || op.getNumDpsInits() != 1)
-    return std::nullopt;
-  Operation *sum = body->getTerminator()->getOperand(0).getDefiningOp();
-  if (!isa_and_nonnull<arith::AddFOp, arith::AddIOp>(sum))
-    return std::nullopt;
-  Value accumulator = body->getArgument(2);
-  Operation *product = sum->getOperand(sum->getOperand(0) == accumulator).getDefiningOp();
-  if (!llvm::is_contained(sum->getOperands(), accumulator) || !isa_and_nonnull<arith::MulFOp, arith::MulIOp>(product))
-    return std::nullopt;
-  PlainProduct result;
-  result.sum = accumulator.getType();
-  bool seen[2] = {false, false};
-  for (Value factor : product->getOperands()) {
-    Operation *widened = factor.getDefiningOp();
-    if (widened && !isa<arith::ExtFOp, arith::ExtSIOp, arith::ExtUIOp>(widened))
-      return std::nullopt;
-    auto input = dyn_cast<BlockArgument>(widened ? widened->getOperand(0) : factor);
-    if (!input || input.getOwner() != body || input.getArgNumber() > 1 || seen[input.getArgNumber()])
-      return std::nullopt;
-    seen[input.getArgNumber()] = true;
-    bool isLeft = input.getArgNumber() == 0;
-    (isLeft ? result.left : result.right) = input.getType();
-    (isLeft ? result.leftSigned : result.rightSigned) = !isa_and_nonnull<arith::ExtUIOp>(widened);
-  }
-  return result;
-}
-
-std::optional<MatrixInstruction> strata::matchMatrixInstruction(const PlainProduct &product, bool tf32) {
-  Type element = product.left, sum = product.sum;
-  if (element != product.right)
+std::optional<MatrixInstruction> strata::matchMatrixInstruction(const ProductSum &product, bool tf32) {
+  Type element = product.elements[0], sum = product.sum;
+  if (element != product.elements[1])
     return std::nullopt;
   auto named = [&](const char *shape, StringRef types) {
     return MatrixInstruction{("llvm.nvvm.mma." + Twine(shape) + ".row.col." + types).str(), element, sum};
@@ -59,7 +30,7 @@ std::optional<MatrixInstruction> strata::matchMatrixInstruction(const PlainProdu
   if (element.isF32() && sum.isF32() && tf32)
     return named("m16n8k8", "tf32");
   if (element.isInteger(8) && sum.isInteger(32)) {
-    StringRef left = product.leftSigned ? "s8" : "u8", right = product.rightSigned ? "s8" : "u8";
+    StringRef left = product.isUnsigned[0] ? "u8" : "s8", right = product.isUnsigned[1] ? "u8" : "s8";
     return named("m16n8k32", left == right ? left.str() : (left + "." + right).str());
   }
   return std::nullopt;

@@ -2,19 +2,12 @@
 #ifndef STRATA_CODEGEN_GPU_TENSORCORES_H
 #define STRATA_CODEGEN_GPU_TENSORCORES_H
 
+#include "../ProductSums.h"
 #include "SharedTile.h"
 
 #include <string>
 
 namespace strata {
-
-/// The body of a contraction, if it adds the product of its two inputs, each perhaps widened first. Zeros then add
-/// nothing.
-struct PlainProduct {
-  mlir::Type left, right, sum;
-  bool leftSigned = true, rightSigned = true; ///< how integers are widened
-};
-std::optional<PlainProduct> matchPlainProduct(mlir::linalg::GenericOp op);
 
 /// An instruction mma.sync: 16 rows, 8 columns, and 32 bytes of steps of each.
 struct MatrixInstruction {
@@ -24,7 +17,7 @@ struct MatrixInstruction {
 
 /// The instruction that computes the product; nothing if there is none. With `tf32` products of f32 are rounded to 11
 /// bits first.
-std::optional<MatrixInstruction> matchMatrixInstruction(const PlainProduct &product, bool tf32);
+std::optional<MatrixInstruction> matchMatrixInstruction(const ProductSum &product, bool tf32);
 
 /// A warp's share of a block's tile: `rows` x `columns` sums, four in a thread for each 16 x 8.
 class WarpProduct {

@@ -95,7 +95,7 @@ std::optional<ContractionTile> strata::chooseTile(LoopNest &nest, bool tf32) {
     return std::nullopt;
   int64_t batch = knownProduct(nest, loops.batch, 8);
   ContractionTile tile;
-  if (std::optional<PlainProduct> product = matchPlainProduct(op))
+  if (std::optional<ProductSum> product = matchProductSum(op))
     tile.matrix = matchMatrixInstruction(*product, tf32);
   int64_t wide = bytesOf(nest.reduce->inputs[0].element), narrow = bytesOf(nest.reduce->inputs[1].element);
   if (wide < narrow)
@@ -328,7 +328,7 @@ struct ContractionEmitter::ThreadProduct {
     OpBuilder &b = e.b;
     Location loc = e.loc;
     // Beyond the last step both sides are zero: not everything adds nothing then.
-    bool guarded = !e.isWhole(e.loops.depth, e.tile.depth) && !matchPlainProduct(e.nest.reduce->op);
+    bool guarded = !e.isWhole(e.loops.depth, e.tile.depth) && !matchProductSum(e.nest.reduce->op);
     auto loop = b.create<scf::ForOp>(loc, e.index.number(0), e.index.number(e.tile.depth), e.index.number(together),
                                      SmallVector<Value>(sums));
     OpBuilder::InsertionGuard guard(b);
