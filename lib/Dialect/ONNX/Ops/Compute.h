@@ -103,20 +103,34 @@ inline Value countAs(LinalgBuilder &b, Value tensor, ArrayRef<int64_t> axes, Typ
   return b.create<arith::SIToFPOp>(type, b.create<arith::IndexCastOp>(b.getI64Type(), b.index(count)));
 }
 
-/// result[out] += lhs[l] * rhs[r] in the compute type of `onnxElement`, from zero. The maps are over the loops that
+/// The onnx element types of a product: of one type, or of integers that are extended to that of their sums.
+struct ProductTypes {
+  Type left, right, sum;
+
+  ProductTypes(Type all) : left(all), right(all), sum(all) {}
+  ProductTypes(Type left, Type right, Type sum) : left(left), right(right), sum(sum) {}
+  bool areOne() const { return left == sum && right == sum; }
+};
+
+/// result[out] += lhs[l] * rhs[r] in the compute type of the sums, from zero. The maps are over the loops that
 /// `iterators` describe; the parallel ones have `sizes` in the order of the result.
 inline Value contract(LinalgBuilder &b, Value lhs, Value rhs, ArrayRef<AffineMap> maps,
-                      ArrayRef<utils::IteratorType> iterators, ArrayRef<OpFoldResult> sizes, Type onnxElement) {
-  Type compute = scalar::getComputeType(onnxElement);
+                      ArrayRef<utils::IteratorType> iterators, ArrayRef<OpFoldResult> sizes,
+                      const ProductTypes &types) {
+  Type compute = scalar::getComputeType(types.sum);
   Value accumulator = b.fill(sizes, b.scalar(compute, 0));
   return b
       .create<linalg::GenericOp>(accumulator.getType(), ValueRange{lhs, rhs}, accumulator, maps, iterators,
                                  [&](OpBuilder &nested, Location loc, ValueRange args) {
                                    ImplicitLocOpBuilder n(loc, nested);
-                                   auto toCompute = [&](Value v) -> Value {
-                                     return v.getType() == compute ? v : scalar::decode(n, v, onnxElement);
+                                   auto toCompute = [&](Value v, Type type) -> Value {
+                                     if (v.getType() == compute)
+                                       return v;
+                                     return type == types.sum ? scalar::decode(n, v, type)
+                                                              : scalar::convert(n, v, type, types.sum);
                                    };
-                                   Value product = mulScalars(n, toCompute(args[0]), toCompute(args[1]));
+                                   Value left = toCompute(args[0], types.left), right = toCompute(args[1], types.right);
+                                   Value product = mulScalars(n, left, right);
                                    n.create<linalg::YieldOp>(addScalars(n, args[2], product));
                                  })
       .getResult(0);

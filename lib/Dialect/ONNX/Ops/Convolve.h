@@ -26,13 +26,13 @@ inline std::optional<SmallVector<int64_t>> getKernel(Operation *op, std::optiona
   return kernel;
 }
 
-/// The kernel of a lowering, whose sizes must be known, with a check that W has it.
-inline FailureOr<SmallVector<int64_t>> requireKernel(Operation *op, LinalgBuilder &b) {
-  std::optional<SmallVector<int64_t>> kernel = getKernel(op, getShape(b.onnxOperand(1).getType()));
+/// The kernel of a lowering, whose sizes must be known, with a check that W, the formal input `weights`, has it.
+inline FailureOr<SmallVector<int64_t>> requireKernel(Operation *op, LinalgBuilder &b, unsigned weights = 1) {
+  std::optional<SmallVector<int64_t>> kernel = getKernel(op, getShape(b.onnxOperand(weights).getType()));
   if (!kernel)
     return op->emitOpError("cannot be compiled: the kernel's size is not known at compile time");
   for (auto [i, size] : llvm::enumerate(*kernel))
-    b.checkEqual(b.dim(b.operand(1), 2 + i), b.getIndexAttr(size), "the kernel does not have the declared size");
+    b.checkEqual(b.dim(b.operand(weights), 2 + i), b.getIndexAttr(size), "the kernel does not have the declared size");
   return *kernel;
 }
 
@@ -76,18 +76,32 @@ inline LogicalResult checkBias(ShapeContext &c, const Dim &filters) {
   return success();
 }
 
+/// x [N, G*C, s...] with `padding` around it, such that exactly the windows fit in, and the sizes [N, G*F, o...] of its
+/// convolution with w [G*F, C, k...].
+inline std::pair<Value, Sizes> padWindows(LinalgBuilder &b, Value x, Value w, const Windows &windows, Value padding) {
+  Sizes sizes{b.dim(x, 0), b.dim(w, 0)}, low(2, b.getIndexAttr(0)), high(2, b.getIndexAttr(0));
+  for (int64_t i = 0; i < windows.rank(); ++i) {
+    OpFoldResult in = b.dim(x, 2 + i), out = windows.outSize(b, in, i);
+    auto [before, after] = windows.padding(b, in, out, i);
+    sizes.push_back(out);
+    low.push_back(before);
+    high.push_back(after);
+  }
+  return {b.pad(x, low, high, padding), sizes};
+}
+
 /// x (padded) [N, G*C, s...] with w [G*F, C, k...] to [N, G*F, o...] in the compute type, of the given sizes.
 inline Value convolve(LinalgBuilder &b, Value x, Value w, const Windows &windows, int64_t group,
-                      ArrayRef<OpFoldResult> sizes, Type element) {
+                      ArrayRef<OpFoldResult> sizes, const ProductTypes &types) {
   int64_t rank = windows.rank();
-  Type compute = scalar::getComputeType(element);
+  Type compute = scalar::getComputeType(types.sum);
   auto i64s = [&](ArrayRef<int64_t> values) -> Attribute {
     return DenseIntElementsAttr::get(RankedTensorType::get({rank}, b.getI64Type()), values);
   };
   SmallVector<NamedAttribute> attrs{b.getNamedAttr("strides", i64s(windows.strides)),
                                     b.getNamedAttr("dilations", i64s(windows.dilations))};
   OpFoldResult channels = b.dim(w, 1), filters = b.dim(w, 0);
-  if (group == 1 && rank <= 3) {
+  if (types.areOne() && group == 1 && rank <= 3) {
     Value zero = b.fill(sizes, b.scalar(compute, 0));
     Operation *op;
     Type type = zero.getType();
@@ -99,32 +113,52 @@ inline Value convolve(LinalgBuilder &b, Value x, Value w, const Windows &windows
       op = b.create<linalg::Conv3DNcdhwFcdhwOp>(type, ValueRange{x, w}, zero, attrs);
     return op->getResult(0);
   }
-  if (isConstantIntValue(channels, 1) && isConstantIntValue(filters, group) && rank == 2) {
+  bool depthwise = isConstantIntValue(channels, 1) && isConstantIntValue(filters, group);
+  if (types.areOne() && depthwise && rank == 2) {
     // One filter per channel.
     Value zero = b.fill(sizes, b.scalar(compute, 0));
     Value filter = b.squeeze(w, {1});
     return b.create<linalg::DepthwiseConv2DNchwChwOp>(zero.getType(), ValueRange{x, filter}, zero, attrs)->getResult(0);
   }
-  // Loops: n, g, f, o..., c, k...
-  Value grouped = splitDim(b, x, 1, group), filter = splitDim(b, w, 0, group);
-  int64_t loops = 4 + 2 * rank, outer = 3 + rank;
-  SmallVector<AffineExpr> ex{b.getAffineDimExpr(0), b.getAffineDimExpr(1), b.getAffineDimExpr(outer)};
-  SmallVector<AffineExpr> ew{b.getAffineDimExpr(1), b.getAffineDimExpr(2), b.getAffineDimExpr(outer)};
+  // Loops: n, g, f, o..., c, k..., without those that have one iteration.
+  bool hasGroups = group > 1, hasFilters = !hasGroups || !depthwise;
+  int64_t outer = 1 + hasGroups + hasFilters + rank, loops = outer + hasFilters + rank;
+  AffineExpr g = b.getAffineDimExpr(1), f = b.getAffineDimExpr(1 + hasGroups), c = b.getAffineDimExpr(outer);
+  SmallVector<AffineExpr> ex{b.getAffineDimExpr(0)}, ew;
+  if (hasGroups) {
+    ex.push_back(g);
+    ew.push_back(g);
+  }
+  if (hasFilters) {
+    ex.push_back(c);
+    ew.append({f, c});
+  }
   for (int64_t i = 0; i < rank; ++i) {
-    AffineExpr k = b.getAffineDimExpr(outer + 1 + i);
-    ex.push_back(b.getAffineDimExpr(3 + i) * windows.strides[i] + k * windows.dilations[i]);
+    AffineExpr o = b.getAffineDimExpr(outer - rank + i), k = b.getAffineDimExpr(outer + hasFilters + i);
+    ex.push_back(o * windows.strides[i] + k * windows.dilations[i]);
     ew.push_back(k);
   }
   SmallVector<utils::IteratorType> iterators(loops, utils::IteratorType::parallel);
   std::fill(iterators.begin() + outer, iterators.end(), utils::IteratorType::reduction);
-  Sizes split{sizes[0], b.getIndexAttr(group), b.dim(filter, 1)};
+  Value data = x, filter = w;
+  Sizes split{sizes[0]};
+  if (!hasFilters) {
+    filter = b.squeeze(w, {1});
+    split.push_back(filters);
+  } else if (hasGroups) {
+    data = splitDim(b, x, 1, group);
+    filter = splitDim(b, w, 0, group);
+    split.append({b.getIndexAttr(group), b.dim(filter, 1)});
+  } else {
+    split.push_back(filters);
+  }
   llvm::append_range(split, ArrayRef(sizes).drop_front(2));
   SmallVector<int64_t> reduced = llvm::to_vector(llvm::seq<int64_t>(outer, loops));
-  Value result = contract(b, grouped, filter,
+  Value result = contract(b, data, filter,
                           {AffineMap::get(loops, 0, ex, b.getContext()), AffineMap::get(loops, 0, ew, b.getContext()),
                            mapWithout(b.getContext(), loops, reduced)},
-                          iterators, split, element);
-  return mergeDims(b, result, 1);
+                          iterators, split, types);
+  return hasGroups && hasFilters ? mergeDims(b, result, 1) : result;
 }
 
 /// `sum` in the compute type [N, F, o...] plus `bias` [F], if there is one, rounded to `element`.

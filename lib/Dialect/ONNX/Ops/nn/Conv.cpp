@@ -53,19 +53,10 @@ static FailureOr<SmallVector<Value>> lowerConv(Operation *op, ValueRange operand
   FailureOr<Windows> windows = Windows::get(op, *kernel);
   if (failed(windows))
     return failure();
-  int64_t group = conv.getGroup(), rank = windows->rank();
+  int64_t group = conv.getGroup();
   Type element = getElementType(conv.getY());
   b.checkEqual(b.dim(x, 1), b.mul(b.dim(w, 1), b.getIndexAttr(group)), "the filters do not fit the number of channels");
-
-  Sizes sizes{b.dim(x, 0), b.dim(w, 0)}, low(2, b.getIndexAttr(0)), high(2, b.getIndexAttr(0));
-  for (int64_t i = 0; i < rank; ++i) {
-    OpFoldResult in = b.dim(x, 2 + i), out = windows->outSize(b, in, i);
-    auto [before, after] = windows->padding(b, in, out, i);
-    sizes.push_back(out);
-    low.push_back(before);
-    high.push_back(after);
-  }
-  Value padded = b.pad(x, low, high, b.scalar(getSeamElementType(element), 0));
+  auto [padded, sizes] = padWindows(b, x, w, *windows, b.scalar(getSeamElementType(element), 0));
   Value sum = convolve(b, padded, w, *windows, group, sizes, element);
   return SmallVector<Value>{addChannelBias(b, sum, bias, element)};
 }
