@@ -5,6 +5,27 @@
 
 include "mlir/Pass/PassBase.td"
 
+def FuseDeviceRows : Pass<"strata-fuse-device-rows", "mlir::func::FuncOp"> {
+  let summary = "Operations that share their rows become one loop over single rows";
+  let description = [{
+    As `strata-fuse-rows`, for threads that share a row: one row at a time, as long
+    as a multiprocessor's registers hold it, and without products of matrices.
+
+    ```mlir
+    %m = linalg.generic ... ins(%x) outs(%lowest) // maximum of each row
+    %e = linalg.generic ... ins(%x, %m)
+    ```
+    becomes
+    ```mlir
+    %e = scf.forall (%i) in (64) shared_outs(%o = %empty) {
+      %row = tensor.extract_slice %x[%i, 0] [1, 512] [1, 1]
+      ...
+    ```
+  }];
+  let dependentDialects = ["mlir::linalg::LinalgDialect", "mlir::tensor::TensorDialect",
+                           "mlir::scf::SCFDialect", "mlir::affine::AffineDialect"];
+}
+
 def RecordGraphs : Pass<"strata-record-graphs", "mlir::ModuleOp"> {
   let summary = "Kernels that follow each other may be started as one graph";
   let description = [{

@@ -6,6 +6,7 @@
 // are still in the cache. Every element is computed once, as before.
 //
 //===----------------------------------------------------------------------===//
+#include "FuseRows.h"
 #include "Codegen/Passes.h"
 #include "ConstantExpressions.h"
 #include "WinogradMatrices.h"
@@ -84,7 +85,8 @@ static int64_t bytesOf(Type element) {
 namespace {
 class Group {
 public:
-  Group(GenericOp seed, const strata::ConstantExpressions &constants, const DenseSet<Operation *> &taken);
+  Group(GenericOp seed, const strata::ConstantExpressions &constants, const DenseSet<Operation *> &taken,
+        const strata::RowLimits &limits);
 
   /// The members, as one loop over blocks of rows. Fails where they cannot be moved together, or need not.
   LogicalResult fuse();
@@ -94,6 +96,7 @@ private:
   llvm::MapVector<GenericOp, RowLoops> loops; ///< of the members
   const strata::ConstantExpressions &constants;
   const DenseSet<Operation *> &taken;
+  const strata::RowLimits &limits;
   SmallVector<int64_t> extents; ///< of the rows
   bool hasProduct = false;
 
@@ -133,8 +136,9 @@ struct Emitter {
 // Which operations
 //===----------------------------------------------------------------------===//
 
-Group::Group(GenericOp seed, const strata::ConstantExpressions &constants, const DenseSet<Operation *> &taken)
-    : constants(constants), taken(taken) {
+Group::Group(GenericOp seed, const strata::ConstantExpressions &constants, const DenseSet<Operation *> &taken,
+             const strata::RowLimits &limits)
+    : constants(constants), taken(taken), limits(limits) {
   RowLoops rows;
   SmallVector<int64_t> ranges = seed.getStaticLoopRanges();
   for (auto [loop, kind] : llvm::enumerate(seed.getIteratorTypesArray()))
@@ -267,12 +271,12 @@ bool Group::add(GenericOp op, ArrayRef<unsigned> rows) {
   for (unsigned loop = 0; loop < kinds.size(); ++loop)
     within += kinds[loop] == utils::IteratorType::parallel && ranges[loop] != 1 && !llvm::is_contained(rows, loop);
   bool product = reductions && within;
-  if (product && !isRowProduct(op, rows))
+  if (product && (!limits.products || !isRowProduct(op, rows)))
     return false;
   if (!loops.empty() && wouldEncloseOthers(op))
     return false;
   loops.insert({op, RowLoops(rows)});
-  if (!product && rowBytes() > farBytes) {
+  if (!product && rowBytes() > limits.rowBytes) {
     loops.erase(op);
     return false;
   }
@@ -355,6 +359,8 @@ int64_t Group::rowBytes() const {
 /// One, as many as fit the cache, or all: along the row that lies contiguously, if one does, else along the last one.
 SmallVector<int64_t> Group::blocks() const {
   SmallVector<int64_t> result(extents.size(), 1);
+  if (!limits.blocks)
+    return result;
   int64_t blocked = extents.size() - 1;
   bool contiguous = false;
   for (auto [op, rows] : loops)
@@ -610,28 +616,34 @@ static void readThroughUnitDims(GenericOp op) {
   }
 }
 
+void strata::fuseRows(func::FuncOp function, const RowLimits &limits) {
+  ConstantExpressions constants(function);
+  function.walk(recognizeFill);
+  function.walk(readThroughUnitDims);
+  SmallVector<GenericOp> seeds;
+  function.walk([&](GenericOp op) {
+    // Along whole rows, not in windows.
+    if (op.getNumReductionLoops() &&
+        llvm::all_of(op.getIndexingMapsArray(), [](AffineMap map) { return map.isProjectedPermutation(true); }))
+      seeds.push_back(op);
+  });
+  DenseSet<Operation *> taken;
+  for (GenericOp seed : seeds) {
+    if (taken.contains(seed))
+      continue;
+    Group group(seed, constants, taken, limits);
+    SmallVector<Operation *> members(group.members().begin(), group.members().end());
+    if (succeeded(group.fuse()))
+      taken.insert(members.begin(), members.end());
+  }
+}
+
 namespace {
 struct FuseRowsPass : strata::impl::FuseRowsBase<FuseRowsPass> {
   void runOnOperation() override {
-    strata::ConstantExpressions constants(getOperation());
-    getOperation().walk(recognizeFill);
-    getOperation().walk(readThroughUnitDims);
-    SmallVector<GenericOp> seeds;
-    getOperation().walk([&](GenericOp op) {
-      // Along whole rows, not in windows.
-      if (op.getNumReductionLoops() &&
-          llvm::all_of(op.getIndexingMapsArray(), [](AffineMap map) { return map.isProjectedPermutation(true); }))
-        seeds.push_back(op);
-    });
-    DenseSet<Operation *> taken;
-    for (GenericOp seed : seeds) {
-      if (taken.contains(seed))
-        continue;
-      Group group(seed, constants, taken);
-      SmallVector<Operation *> members(group.members().begin(), group.members().end());
-      if (succeeded(group.fuse()))
-        taken.insert(members.begin(), members.end());
-    }
+    strata::RowLimits limits;
+    limits.rowBytes = farBytes;
+    strata::fuseRows(getOperation(), limits);
   }
 };
 } // namespace

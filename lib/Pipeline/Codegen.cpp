@@ -58,13 +58,11 @@ void strata::buildTiledPhase(OpPassManager &pm, const CompileOptions &options) {
   pm.addPass(createHoistConstants());
   pm.addPass(createCanonicalizerPass());
   pm.addPass(createCSEPass());
-  // Behind the hoisting: the init function's operations run once. The GPU's threads share rows in their own way.
-  if (options.gpu.empty()) {
-    // Sizes of what is computed are sizes of inputs: they do not wait for it.
-    pm.addPass(memref::createResolveRankedShapeTypeResultDimsPass());
-    pm.addNestedPass<func::FuncOp>(createFuseRows());
-    pm.addPass(createCanonicalizerPass());
-  }
+  // Behind the hoisting: the init function's operations run once. Sizes of what is computed are sizes of inputs: they
+  // do not wait for it.
+  pm.addPass(memref::createResolveRankedShapeTypeResultDimsPass());
+  pm.addNestedPass<func::FuncOp>(options.gpu.empty() ? createFuseRows() : createFuseDeviceRows());
+  pm.addPass(createCanonicalizerPass());
 }
 
 void strata::buildBuffersPhase(OpPassManager &pm, const CompileOptions &options) {

@@ -1,6 +1,7 @@
 //===- DeviceKernels.cpp - what the GPU can run ---------------------------===//
 #include "DeviceMath.h"
 #include "DeviceMemory.h"
+#include "RowKernel.h"
 
 #include "mlir/Dialect/Affine/IR/AffineOps.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -18,21 +19,26 @@ using namespace strata;
 static bool isPlain(Operation *op) {
   if (isa<arith::ArithDialect>(op->getDialect()))
     return true;
-  return isa<linalg::GenericOp, linalg::YieldOp, linalg::IndexOp, affine::AffineApplyOp, memref::LoadOp, memref::DimOp,
-             scf::IfOp, scf::ForOp, scf::WhileOp, scf::YieldOp, scf::ConditionOp, complex::CreateOp, complex::ReOp,
-             complex::ImOp, complex::ConstantOp, func::ReturnOp>(op);
+  return isa<linalg::GenericOp, linalg::YieldOp, linalg::IndexOp, affine::AffineApplyOp, affine::AffineMinOp,
+             memref::LoadOp, memref::DimOp, memref::SubViewOp, scf::IfOp, scf::ForOp, scf::WhileOp, scf::YieldOp,
+             scf::ConditionOp, scf::InParallelOp, complex::CreateOp, complex::ReOp, complex::ImOp, complex::ConstantOp,
+             func::ReturnOp>(op);
 }
 
 std::optional<std::string> strata::whyNotOnDevice(func::FuncOp kernel) {
   std::optional<std::string> reason;
-  // The kernel's own buffer, between the operations that become one.
+  // The kernel's own buffers, between the operations that become one.
   auto isBetween = [](Operation *op) {
-    return isa<memref::AllocOp, memref::DeallocOp>(op) && isa<func::FuncOp>(op->getParentOp());
+    return isa<memref::AllocOp, memref::DeallocOp>(op) && isa<func::FuncOp, scf::ForallOp>(op->getParentOp());
   };
   kernel.walk([&](Operation *op) {
     if (op == kernel || isPlain(op) || isBetween(op) || isDeviceMath(op))
       return WalkResult::advance();
-    if (isa<cf::AssertOp>(op)) {
+    if (auto loop = dyn_cast<scf::ForallOp>(op)) {
+      if (matchRowGroup(loop))
+        return WalkResult::advance();
+      reason = "is a loop over rows that threads cannot share";
+    } else if (isa<cf::AssertOp>(op)) {
       reason = "checks its input, which only the host can report";
     } else if (auto call = dyn_cast<func::CallOp>(op)) {
       reason = ("calls " + call.getCallee() + " of the runtime").str();

@@ -1,6 +1,7 @@
 //===- MapKernels.cpp - kernels become functions of the GPU ---------------===//
 #include "Codegen/GPUPasses.h"
 #include "Codegen/Passes.h"
+#include "RowKernel.h"
 #include "ThreadNest.h"
 #include "TiledContraction.h"
 
@@ -32,10 +33,11 @@ static linalg::GenericOp mainOf(ArrayRef<linalg::GenericOp> ops) {
 namespace {
 /// How many blocks of how many threads a kernel needs.
 struct Shape {
-  std::optional<ContractionTile> tile; ///< else `mapping`
-  ThreadMapping mapping;
+  std::optional<ContractionTile> tile;
+  std::optional<RowMapping> rows;
+  ThreadMapping mapping; ///< of all others
 
-  int64_t threads() const { return tile ? tile->threads() : mapping.threads(); }
+  int64_t threads() const { return tile ? tile->threads() : rows ? rows->threads() : mapping.threads(); }
 };
 
 struct MapKernelsPass : strata::impl::MapKernelsBase<MapKernelsPass> {
@@ -81,7 +83,12 @@ private:
     b.setInsertionPointToEnd(body);
     SmallVector<linalg::GenericOp> ops;
     SmallVector<Operation *> buffers;
+    std::optional<RowGroup> rows;
     for (Operation &op : kernel.getBody().front().without_terminator()) {
+      if (auto loop = dyn_cast<scf::ForallOp>(op)) {
+        rows = matchRowGroup(loop);
+        continue;
+      }
       Operation *copy = b.clone(op, values);
       if (auto generic = dyn_cast<linalg::GenericOp>(copy))
         ops.push_back(generic);
@@ -90,6 +97,21 @@ private:
     }
     b.create<gpu::ReturnOp>(loc);
     b.setInsertionPoint(body->getTerminator());
+    if (rows) {
+      shape.rows = chooseRowMapping(*rows);
+      emitRows(b, function, *rows, *shape.rows, values);
+      eraseBuffers(llvm::to_vector(function.getBody().getOps<memref::AllocOp>()));
+    } else {
+      emitNest(b, function, ops, shape);
+      for (linalg::GenericOp op : llvm::reverse(ops))
+        op.erase();
+      eraseBuffers(buffers);
+    }
+    function->setAttr("known_block_size", b.getDenseI32ArrayAttr({static_cast<int32_t>(shape.threads()), 1, 1}));
+    return function;
+  }
+
+  void emitNest(OpBuilder &b, gpu::GPUFuncOp function, ArrayRef<linalg::GenericOp> ops, Shape &shape) {
     LoopNest nest = buildDeviceNest(b, ops);
     // The tiles' copies and products are NVIDIA's instructions.
     auto chip = getOperation()->getAttrOfType<StringAttr>(kChip);
@@ -101,17 +123,16 @@ private:
       shape.mapping = chooseMapping(nest);
       emitThreads(b, function, nest, shape.mapping);
     }
-    function->setAttr("known_block_size", b.getDenseI32ArrayAttr({static_cast<int32_t>(shape.threads()), 1, 1}));
-    for (linalg::GenericOp op : llvm::reverse(ops))
-      op.erase();
+  }
+
+  /// Buffers between the operations, of which only sizes are asked.
+  template <typename Buffers> static void eraseBuffers(const Buffers &buffers) {
     for (Operation *op : llvm::reverse(buffers)) {
-      // Sizes that were asked of it.
       if (auto alloc = dyn_cast<memref::AllocOp>(op))
         for (Operation *user : llvm::make_early_inc_range(alloc->getUsers()))
           replaceSize(alloc, user);
       op->erase();
     }
-    return function;
   }
 
   static void replaceSize(memref::AllocOp alloc, Operation *user) {
@@ -156,10 +177,31 @@ private:
     OpBuilder b(call);
     Location loc = call.getLoc();
     auto constant = [&](int64_t value) -> Value { return b.create<arith::ConstantIndexOp>(loc, value); };
+    auto divide = [&](Value value, int64_t by) -> Value {
+      return b.create<arith::CeilDivUIOp>(loc, value, constant(by));
+    };
+    Value one = constant(1);
+    auto start = [&](Value blocks) {
+      b.create<gpu::LaunchFuncOp>(loc, function, gpu::KernelDim3{blocks, one, one},
+                                  gpu::KernelDim3{constant(shape.threads()), one, one},
+                                  /*dynamicSharedMemorySize=*/Value(), call.getOperands());
+      call.erase();
+    };
+    if (shape.rows) {
+      auto loop = *kernel.getOps<scf::ForallOp>().begin();
+      Value rows = one;
+      for (OpFoldResult end : loop.getMixedUpperBound()) {
+        std::optional<int64_t> known = getConstantIntValue(end);
+        // What is no constant is an argument: the loop has been cut out alone.
+        Value size = known ? constant(*known) : call.getOperand(cast<BlockArgument>(cast<Value>(end)).getArgNumber());
+        rows = b.create<arith::MulIOp>(loc, rows, size);
+      }
+      return start(divide(rows, shape.rows->rows));
+    }
     auto ops = llvm::to_vector(kernel.getOps<linalg::GenericOp>());
     linalg::GenericOp main = mainOf(ops);
     // The parallel loops by what they walk, as ContractionLoops has them.
-    Value rows = constant(1), columns = constant(1), others = constant(1);
+    Value rows = one, columns = one, others = one;
     for (auto [i, iterator] : llvm::enumerate(main.getIteratorTypesArray())) {
       if (iterator != utils::IteratorType::parallel)
         continue;
@@ -170,9 +212,6 @@ private:
       Value &product = inLeft == inRight ? others : inLeft ? rows : columns;
       product = b.create<arith::MulIOp>(loc, product, loopSize(b, loc, main, i, call));
     }
-    auto divide = [&](Value value, int64_t by) -> Value {
-      return b.create<arith::CeilDivUIOp>(loc, value, constant(by));
-    };
     Value blocks;
     if (shape.tile) {
       blocks = b.create<arith::MulIOp>(loc, divide(rows, shape.tile->rows), divide(columns, shape.tile->columns));
@@ -180,11 +219,7 @@ private:
     } else {
       blocks = divide(others, shape.mapping.points);
     }
-    Value one = constant(1);
-    b.create<gpu::LaunchFuncOp>(loc, function, gpu::KernelDim3{blocks, one, one},
-                                gpu::KernelDim3{constant(shape.threads()), one, one},
-                                /*dynamicSharedMemorySize=*/Value(), call.getOperands());
-    call.erase();
+    start(blocks);
   }
 };
 } // namespace

@@ -358,7 +358,11 @@ private:
       clone.setType(b.getFunctionType(call.getOperandTypes(), {}));
       for (auto [argument, type] : llvm::zip(clone.getArguments(), call.getOperandTypes()))
         argument.setType(type);
-      clone.walk([](memref::AllocOp op) { op.getResult().setType(inDeviceMemory(op.getType())); });
+      clone.walk([](Operation *op) {
+        for (Value result : op->getResults())
+          if (auto type = dyn_cast<MemRefType>(result.getType()))
+            result.setType(inDeviceMemory(type));
+      });
     }
     call.setCallee(clone.getName());
     if (SymbolTable::symbolKnownUseEmpty(kernel, module))

@@ -1,0 +1,21 @@
+//===- FuseRows.h - operations that share their rows run row by row -------===//
+#ifndef STRATA_CODEGEN_FUSEROWS_H
+#define STRATA_CODEGEN_FUSEROWS_H
+
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+
+namespace strata {
+
+/// What the groups may be like.
+struct RowLimits {
+  int64_t rowBytes;     ///< of the tensors that members have in common, for one row
+  bool products = true; ///< products of two computed matrices may join
+  bool blocks = true;   ///< several rows at once, as the cache has room for; else each iteration is one row
+};
+
+/// Groups become loops over their rows.
+void fuseRows(mlir::func::FuncOp function, const RowLimits &limits);
+
+} // namespace strata
+
+#endif // STRATA_CODEGEN_FUSEROWS_H

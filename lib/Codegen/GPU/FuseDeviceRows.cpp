@@ -1,0 +1,30 @@
+//===- FuseDeviceRows.cpp - the CPU's groups of rows, for threads ---------===//
+//
+// A row is what a block of threads can hold in its registers. Products of
+// matrices stay alone: tensor cores want many rows at once.
+//
+//===----------------------------------------------------------------------===//
+#include "../FuseRows.h"
+#include "Codegen/GPUPasses.h"
+
+#include "mlir/Dialect/Affine/IR/AffineOps.h"
+#include "mlir/Dialect/Linalg/IR/Linalg.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
+
+namespace strata {
+#define GEN_PASS_DEF_FUSEDEVICEROWS
+#include "Codegen/GPUPasses.h.inc"
+} // namespace strata
+
+namespace {
+struct FuseDeviceRowsPass : strata::impl::FuseDeviceRowsBase<FuseDeviceRowsPass> {
+  void runOnOperation() override {
+    strata::RowLimits limits;
+    limits.rowBytes = 256 << 10; // the registers of a multiprocessor
+    limits.products = false;
+    limits.blocks = false;
+    strata::fuseRows(getOperation(), limits);
+  }
+};
+} // namespace
