@@ -73,8 +73,8 @@ struct ApproximateExp : OpRewritePattern<math::ExpOp> {
     Floats b(op.getLoc(), rewriter, op.getType());
     // Beyond, 0 and infinity.
     Value x = b.clamp(op.getOperand(), -104.5f, 89.0f);
-    // The sum's last bits are n.
-    Value shifter = b.number(0x1.8p23f);
+    // The sum's last bits are n + 254: of the two halves that these fall into, each is an exponent.
+    Value shifter = b.number(0x1.8p23f + 254);
     Value shifted = b.fma(x, b.number(0x1.715476p0f), shifter);
     Value n = b.create<arith::SubFOp>(shifted, shifter);
     // ln 2 in two parts, the product with the first of which is exact.
@@ -84,9 +84,9 @@ struct ApproximateExp : OpRewritePattern<math::ExpOp> {
     Value mantissaBits = b.integer(23), all = b.bits(shifted);
     Value half = b.create<arith::ShRUIOp>(all, b.integer(1));
     Value rest = b.create<arith::SubIOp>(all, half);
-    Value scaled = b.create<arith::AddIOp>(b.bits(p), b.create<arith::ShLIOp>(half, mantissaBits));
-    Value power = b.create<arith::AddIOp>(b.create<arith::ShLIOp>(rest, mantissaBits), b.integer(0x3f800000));
-    rewriter.replaceOpWithNewOp<arith::MulFOp>(op, b.fromBits(scaled), b.fromBits(power));
+    Value first = b.fromBits(b.create<arith::ShLIOp>(half, mantissaBits));
+    Value second = b.fromBits(b.create<arith::ShLIOp>(rest, mantissaBits));
+    rewriter.replaceOpWithNewOp<arith::MulFOp>(op, b.create<arith::MulFOp>(p, first), second);
     return success();
   }
 };

@@ -117,6 +117,7 @@ private:
 
   // The loop.
   SmallVector<GenericOp> inOrder() const;
+  DenseMap<OpResult, OpResult> sharePlaces(ArrayRef<GenericOp> order) const;
   LogicalResult moveUsersBehind(ArrayRef<GenericOp> order) const;
 };
 
@@ -401,6 +402,33 @@ SmallVector<GenericOp> Group::inOrder() const {
   return order;
 }
 
+/// By result, the one of an earlier member in whose place it comes: element by element, when nobody else reads that one
+/// any more. A block then takes less of the cache, and where the last of them is a result of the loop, memory gets to
+/// know where it will go while there is still something to compute.
+DenseMap<OpResult, OpResult> Group::sharePlaces(ArrayRef<GenericOp> order) const {
+  DenseMap<OpResult, OpResult> result;
+  for (GenericOp op : order) {
+    if (op.getNumReductionLoops() || op->getNumResults() != 1 || !mapOf(op->getResult(0)).isIdentity())
+      continue;
+    for (OpOperand *input : op.getDpsInputOperands()) {
+      auto source = dyn_cast<OpResult>(input->get());
+      if (!source || !isMember(source.getOwner()) || source.getType() != op->getResult(0).getType() ||
+          !mapOf(*input).isIdentity())
+        continue;
+      // What one elementwise operation alone makes of a reduction becomes a part of it.
+      bool alone = source.hasOneUse() && cast<GenericOp>(source.getOwner()).getNumReductionLoops();
+      auto isDone = [&](OpOperand &use) {
+        return &use == input || (isMember(use.getOwner()) && use.getOwner()->isBeforeInBlock(op));
+      };
+      if (alone || !llvm::all_of(source.getUses(), isDone))
+        continue;
+      result[op->getResult(0)] = source;
+      break;
+    }
+  }
+  return result;
+}
+
 /// The loop comes where the last member is: what lies before and uses another member's result moves behind.
 LogicalResult Group::moveUsersBehind(ArrayRef<GenericOp> order) const {
   SmallVector<Operation *> users;
@@ -504,6 +532,9 @@ LogicalResult Group::fuse() {
   }
 
   SmallVector<tensor::ExtractSliceOp> places(results.size());
+  DenseMap<OpResult, OpResult> before = sharePlaces(order), after;
+  for (auto [later, earlier] : before)
+    after[earlier] = later;
   for (GenericOp op : order) {
     ArrayRef<unsigned> rows = loops.find(op)->second;
     SmallVector<Value> operands;
@@ -513,7 +544,14 @@ LogicalResult Group::fuse() {
       operands.push_back(known ? known : hasRows ? emitter.slice(input->get(), mapOf(*input), rows) : input->get());
     }
     for (auto [number, init] : llvm::enumerate(op.getDpsInitsMutable())) {
-      size_t found = llvm::find(results, op->getResult(number)) - results.begin();
+      OpResult end = op->getResult(number);
+      if (OpResult earlier = before.lookup(end)) {
+        operands.push_back(emitter.tiles.lookup(earlier));
+        continue;
+      }
+      while (OpResult later = after.lookup(end))
+        end = later;
+      size_t found = llvm::find(results, end) - results.begin();
       Value place;
       if (found == results.size()) {
         place = emitter.scratch(init.get(), mapOf(init), rows);

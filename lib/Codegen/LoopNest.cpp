@@ -187,11 +187,36 @@ static FailureOr<Stage> buildStage(ExtentMath &math, linalg::GenericOp op, Small
   return stage;
 }
 
+/// The larger of the accumulator and a value, or the smaller one, by a comparison that is false for NaN.
+static std::optional<Combiner> matchSelection(arith::SelectOp selection, Value accumulator) {
+  using Predicate = arith::CmpFPredicate;
+  auto comparison = selection.getCondition().getDefiningOp<arith::CmpFOp>();
+  if (!comparison || !comparison->hasOneUse() || selection.getFalseValue() != accumulator ||
+      comparison.getRhs() != accumulator || comparison.getLhs() != selection.getTrueValue() ||
+      comparison.getLhs() == accumulator || !llvm::hasNItems(accumulator.getUses(), 2) ||
+      (comparison.getPredicate() != Predicate::OGT && comparison.getPredicate() != Predicate::OLT))
+    return std::nullopt;
+  bool largest = comparison.getPredicate() == Predicate::OGT;
+  auto element = cast<FloatType>(accumulator.getType());
+  APFloat infinity = APFloat::getInf(element.getFloatSemantics(), /*Negative=*/largest);
+  return Combiner{selection, comparison, largest ? vector::CombiningKind::MAXNUMF : vector::CombiningKind::MINNUMF,
+                  FloatAttr::get(element, infinity)};
+}
+
+Value Combiner::join(OpBuilder &b, Location loc, Value accumulator, Value value) const {
+  if (!comparison)
+    return vector::makeArithReduction(b, loc, kind, accumulator, value);
+  Value better = b.create<arith::CmpFOp>(loc, arith::CmpFOp(comparison).getPredicate(), value, accumulator);
+  return b.create<arith::SelectOp>(loc, better, value, accumulator);
+}
+
 std::optional<Combiner> strata::matchCombiner(linalg::GenericOp op) {
   if (op.getNumDpsInits() != 1)
     return std::nullopt;
   Block *body = op.getBody();
   Value accumulator = body->getArguments().back();
+  if (auto selection = body->getTerminator()->getOperand(0).getDefiningOp<arith::SelectOp>())
+    return matchSelection(selection, accumulator);
   Operation *combiner = body->getTerminator()->getOperand(0).getDefiningOp();
   if (!combiner || combiner->getNumOperands() != 2 || combiner->getNumRegions() || !accumulator.hasOneUse() ||
       *accumulator.user_begin() != combiner || combiner->getOperand(0) == combiner->getOperand(1))
@@ -200,7 +225,7 @@ std::optional<Combiner> strata::matchCombiner(linalg::GenericOp op) {
   std::optional<TypedAttr> neutral = arith::getNeutralElement(combiner);
   if (!kind || !neutral)
     return std::nullopt;
-  return Combiner{combiner, *kind, *neutral};
+  return Combiner{combiner, nullptr, *kind, *neutral};
 }
 
 FailureOr<LoopNest> strata::buildLoopNest(OpBuilder &b, ArrayRef<linalg::GenericOp> ops) {

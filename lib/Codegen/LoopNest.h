@@ -10,6 +10,7 @@
 #ifndef STRATA_CODEGEN_LOOPNEST_H
 #define STRATA_CODEGEN_LOOPNEST_H
 
+#include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
 
@@ -36,6 +37,7 @@ struct Access {
   int blockedLoop = -1;
   int64_t block = 0, withinStride = 1;
   Extent blockStride;
+  Extent ahead; ///< so many elements behind what is read lies what shall be in the cache next; 0: nothing
 };
 
 struct Loop {
@@ -72,8 +74,14 @@ struct LoopNest {
 /// What joins the accumulator of a reduction with the next value, in parts that may be combined in any order.
 struct Combiner {
   mlir::Operation *op = nullptr; ///< in the body: its operands are the accumulator and the value
+  /// Of an op that selects the larger or the smaller of the two (a NaN among the values is passed over): what compares
+  /// the value with the accumulator.
+  mlir::arith::CmpFOp comparison;
   mlir::vector::CombiningKind kind;
   mlir::TypedAttr neutral; ///< the value that changes nothing
+
+  /// Of scalars or vectors.
+  mlir::Value join(mlir::OpBuilder &b, mlir::Location loc, mlir::Value accumulator, mlir::Value value) const;
 };
 
 /// Nothing if the body is of another form, or a vector has no reduction of its kind.

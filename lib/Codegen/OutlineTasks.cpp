@@ -1,5 +1,6 @@
 //===- OutlineTasks.cpp - parallel loops become tasks of the thread pool --===//
 #include "Codegen/Passes.h"
+#include "RowLoop.h"
 
 #include "mlir/Conversion/LLVMCommon/TypeConverter.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -91,6 +92,7 @@ private:
       if (isa<memref::AllocaOp, LLVM::AllocaOp>(copy))
         copy->moveBefore(each);
     }
+    strata::hoistScratch(each, each.getBody());
 
     // The call. The context lies in the function's frame, not in a loop's.
     auto run = module.lookupSymbol<func::FuncOp>("strata_rt_parallel_for");

@@ -4,6 +4,7 @@
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Arith/Utils/Utils.h"
+#include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/Utils/StaticValueUtils.h"
 #include "llvm/ADT/MapVector.h"
@@ -12,12 +13,16 @@
 using namespace mlir;
 using namespace strata;
 
-double strata::emitNest(ArrayRef<linalg::GenericOp> ops, const NestOptions &options) {
+double strata::emitNest(ArrayRef<linalg::GenericOp> ops, const NestOptions &options, const ReadAhead &ahead) {
   OpBuilder b(ops.back());
   Location loc = ops.size() == 1 ? ops.front()->getLoc() : ops.back()->getParentOp()->getLoc();
   FailureOr<LoopNest> nest = buildLoopNest(b, ops);
   if (failed(nest))
     return 1000;
+  for (std::optional<Stage> *stage : {&nest->init, &nest->reduce, &nest->finish})
+    if (*stage)
+      for (auto [input, access] : llvm::zip((*stage)->op.getDpsInputs(), (*stage)->inputs))
+        access.ahead = ahead.lookup(input);
   double ns = 1000;
   if (failed(emitWinograd(b, loc, *nest, options))) {
     simplify(b, loc, *nest);
@@ -39,20 +44,77 @@ double strata::emitNest(ArrayRef<linalg::GenericOp> ops, const NestOptions &opti
   return ns;
 }
 
+/// The operations of a nest.
+using NestOps = SmallVector<linalg::GenericOp>;
+
+/// How much there is to compute for an element, roughly.
+static int64_t workOf(ArrayRef<linalg::GenericOp> ops) {
+  int64_t work = 0;
+  for (linalg::GenericOp op : ops)
+    for (Operation &inner : *op.getBody())
+      work += isa<math::MathDialect>(inner.getDialect()) ? 10 : 1;
+  return work;
+}
+
+/// How far the next iteration's part of `tile`, a part of a whole buffer, is away: 0 if that is not known.
+static Extent distanceToNext(scf::ForallOp loop, memref::SubViewOp tile) {
+  // The last row with more than one block counts first.
+  SmallVector<OpFoldResult> steps = loop.getMixedStep(), ends = loop.getMixedUpperBound();
+  int64_t row = steps.size() - 1;
+  while (row > 0 && getConstantIntValue(ends[row]) && getConstantIntValue(ends[row]) <= getConstantIntValue(steps[row]))
+    --row;
+  std::optional<int64_t> step = getConstantIntValue(steps[row]);
+  SmallVector<int64_t> strides;
+  int64_t offset;
+  if (!step || failed(getStridesAndOffset(tile.getSourceType(), strides, offset)))
+    return {};
+  for (auto [from, stride] : llvm::zip(tile.getMixedOffsets(), strides))
+    if (from == OpFoldResult(loop.getInductionVars()[row]) && stride != ShapedType::kDynamic)
+      return {*step * stride, {}};
+  return {};
+}
+
+/// What several nests read comes from memory while the first of them waits for it, and while the others compute, memory
+/// has nothing to do: the one that computes most asks for the next rows.
+static void planReadAhead(scf::ForallOp loop, ArrayRef<NestOps> nests, const NestOptions &options,
+                          MutableArrayRef<ReadAhead> ahead) {
+  for (auto tile : loop.getBody()->getOps<memref::SubViewOp>()) {
+    MemRefType whole = tile.getSourceType();
+    if (tile.getSource().getParentBlock() == loop.getBody() || !whole.getElementType().isIntOrFloat() ||
+        (whole.hasStaticShape() && whole.getNumElements() * whole.getElementTypeBitWidth() / 8 < options.cacheBytes))
+      continue;
+    int64_t readers = 0, most = 0, chosen = 0;
+    for (auto [number, nest] : llvm::enumerate(nests)) {
+      auto reads = [&](linalg::GenericOp op) { return llvm::is_contained(op.getDpsInputs(), tile.getResult()); };
+      if (llvm::none_of(nest, reads))
+        continue;
+      ++readers;
+      if (workOf(nest) >= most) {
+        most = workOf(nest);
+        chosen = number;
+      }
+    }
+    if (Extent distance = distanceToNext(loop, tile); readers > 1 && !distance.is(0))
+      ahead[chosen][tile] = distance;
+  }
+}
+
 /// The nests of a loop's body; returns the estimated time of one iteration.
 static double emitBody(scf::ForallOp loop, NestOptions options) {
   options.threads = false; // the rows are the tasks
-  llvm::MapVector<Attribute, SmallVector<linalg::GenericOp>> nests;
+  llvm::MapVector<Attribute, NestOps> byNumber;
   for (auto op : loop.getBody()->getOps<linalg::GenericOp>())
-    nests[op->getAttr("strata.nest")].push_back(op);
+    byNumber[op->getAttr("strata.nest")].push_back(op);
+  SmallVector<NestOps> nests(llvm::make_second_range(byNumber));
+  SmallVector<ReadAhead> ahead(nests.size());
+  planReadAhead(loop, nests, options, ahead);
   double ns = 0;
-  for (auto &[number, ops] : nests)
-    ns += emitNest(ops, options);
+  for (auto [ops, rows] : llvm::zip(nests, ahead))
+    ns += emitNest(ops, options, rows);
   return ns;
 }
 
-/// Buffers of the same size in every iteration, with what frees them, move in front of and behind `inner`.
-static void hoistScratch(Operation *inner, Block *body) {
+void strata::hoistScratch(Operation *inner, Block *body) {
   for (auto alloc : llvm::make_early_inc_range(body->getOps<memref::AllocOp>())) {
     if (!llvm::all_of(alloc->getOperands(), [&](Value size) { return size.getParentBlock() != body; }))
       continue;

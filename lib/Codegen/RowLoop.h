@@ -8,9 +8,16 @@
 
 namespace strata {
 
+/// What the next iteration of a surrounding loop reads of a buffer lies so many elements behind.
+using ReadAhead = llvm::SmallDenseMap<mlir::Value, Extent>;
+
 /// Replaces the operations of one nest by its loops, where the last one is; returns the estimated time of a run in
 /// nanoseconds. What has no strided form is left to upstream's scalar loops.
-double emitNest(llvm::ArrayRef<mlir::linalg::GenericOp> ops, const NestOptions &options);
+double emitNest(llvm::ArrayRef<mlir::linalg::GenericOp> ops, const NestOptions &options,
+                const ReadAhead &ahead = ReadAhead());
+
+/// Buffers of the same size in every iteration, with what frees them, move from `body` in front of and behind `inner`.
+void hoistScratch(mlir::Operation *inner, mlir::Block *body);
 
 /// Replaces the loop by one over tasks with the nests of its body inside; each task has its own scratch buffers.
 void emitRowLoop(mlir::scf::ForallOp loop, const NestOptions &options);

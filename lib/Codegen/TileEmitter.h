@@ -80,6 +80,7 @@ private:
   Accumulators initial(const Tile &tile, Loaded &cache);
   Values reduceLoops(Tile tile, llvm::ArrayRef<int> order, Values carried, Inner inner);
   Values reduceLanes(const Tile &outer, Values carried);
+  mlir::Value reduceVector(mlir::Value vector);
   mlir::Value reduceToOne(const Tile &tile, mlir::Value start);
   Values reduceTile(const Tile &tile, Values carried);
   void storeAccumulators(const Tile &tile, const Accumulators &accumulators);

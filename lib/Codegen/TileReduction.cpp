@@ -129,6 +129,20 @@ TileEmitter::Accumulators TileEmitter::initial(const Tile &tile, Loaded &cache) 
   return accumulators;
 }
 
+/// All lanes of a vector as one.
+Value TileEmitter::reduceVector(Value vector) {
+  if (!plan.combiner->comparison)
+    return b.create<vector::ReductionOp>(loc, plan.combiner->kind, vector);
+  for (int64_t lanes = plan.width / 2; lanes >= 1; lanes /= 2) {
+    auto half = [&](int64_t from) -> Value {
+      return b.create<vector::ShuffleOp>(loc, vector, vector, llvm::to_vector(llvm::seq(from, from + lanes)));
+    };
+    Value upper = half(lanes);
+    vector = plan.combiner->join(b, loc, half(0), upper);
+  }
+  return b.create<vector::ExtractOp>(loc, vector, 0);
+}
+
 /// Along the lanes: in vectors of parts, which are combined with `start` at the end.
 Value TileEmitter::reduceToOne(const Tile &tile, Value start) {
   Value neutral = b.create<arith::ConstantOp>(
@@ -137,15 +151,14 @@ Value TileEmitter::reduceToOne(const Tile &tile, Value start) {
   parts.push_back(start);
   parts = reduceLoops(tile, reductionOrder(), parts,
                       [&](const Tile &inner, Values values) { return reduceLanes(inner, values); });
-  auto combine = [&](Value x, Value y) { return vector::makeArithReduction(b, loc, plan.combiner->kind, x, y); };
+  auto combine = [&](Value x, Value y) { return plan.combiner->join(b, loc, x, y); };
   while (parts.size() > 2) {
     Value last = parts[parts.size() - 2];
     parts.erase(parts.end() - 2);
     Value &into = parts[(parts.size() - 1) / 2];
     into = combine(into, last);
   }
-  Value sum = b.create<vector::ReductionOp>(loc, plan.combiner->kind, parts[0]);
-  return combine(parts[1], sum);
+  return combine(parts[1], reduceVector(parts[0]));
 }
 
 /// Large weights are read once per run, block after block, and no hardware sees where the next block begins: while one

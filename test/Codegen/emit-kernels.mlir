@@ -273,3 +273,64 @@ func.func @small_copy(%a: memref<16x12x64xf32>, %c: memref<12x16x64xf32>) attrib
   }
   return
 }
+
+// -----
+
+// The largest of a row, NaN passed over: comparisons and selections throughout, at the end of halves of a vector.
+// CHECK-LABEL: func.func @largest
+// TASKS-LABEL: func.func @largest
+// CHECK:         scf.for {{.*}} -> (vector<8xf32>, vector<8xf32>, vector<8xf32>, vector<8xf32>)
+// CHECK-COUNT-4:   arith.cmpf ogt, {{.*}} : vector<8xf32>
+// CHECK:         vector.shuffle {{.*}} : vector<8xf32>, vector<8xf32>
+// CHECK:         arith.cmpf ogt, {{.*}} : vector<4xf32>
+// CHECK:         arith.cmpf ogt, {{.*}} : vector<2xf32>
+// CHECK:         vector.extract
+// CHECK-NOT:     vector.reduction
+func.func @largest(%a: memref<64x1024xf32>, %c: memref<64xf32>) attributes {strata.kernel} {
+  linalg.generic {indexing_maps = [affine_map<(i, j) -> (i, j)>, affine_map<(i, j) -> (i)>], iterator_types = ["parallel", "reduction"]}
+      ins(%a : memref<64x1024xf32>) outs(%c : memref<64xf32>) {
+  ^bb0(%x: f32, %o: f32):
+    %0 = arith.cmpf ogt, %x, %o : f32
+    %1 = arith.select %0, %x, %o : f32
+    linalg.yield %1 : f32
+  }
+  return
+}
+
+// -----
+
+// Rows that two nests read: the one that computes more fetches those of the next block, 2 * 4096 elements ahead.
+// CHECK-LABEL: func.func @ahead
+// TASKS-LABEL: func.func @ahead
+// CHECK-NOT:     memref.prefetch
+// CHECK:         vector.reduction <add>
+// CHECK-NOT:     memref.prefetch
+// CHECK:         %[[AHEAD:.*]] = arith.addi %[[AT:.*]], %c8192
+// CHECK:         memref.prefetch %[[X:.*]][%[[AHEAD]]], read, locality<3>, data
+// CHECK:         vector.load %[[X]][%[[AT]]]
+// CHECK:         math.exp
+#id = affine_map<(i, j) -> (i, j)>
+#row = affine_map<(i, j) -> (i)>
+func.func @ahead(%x: memref<512x4096xf32>, %y: memref<512x4096xf32>) attributes {strata.kernel} {
+  scf.forall (%i) = (0) to (512) step (2) {
+    %a = memref.subview %x[%i, 0] [2, 4096] [1, 1] : memref<512x4096xf32> to memref<2x4096xf32, strided<[4096, 1], offset: ?>>
+    %b = memref.subview %y[%i, 0] [2, 4096] [1, 1] : memref<512x4096xf32> to memref<2x4096xf32, strided<[4096, 1], offset: ?>>
+    %sum = memref.alloc() : memref<2xf32>
+    linalg.generic {indexing_maps = [#id, #row], iterator_types = ["parallel", "reduction"]}
+        ins(%a : memref<2x4096xf32, strided<[4096, 1], offset: ?>>) outs(%sum : memref<2xf32>) attrs = {strata.nest = 0} {
+    ^bb0(%e: f32, %o: f32):
+      %0 = arith.addf %e, %o : f32
+      linalg.yield %0 : f32
+    }
+    linalg.generic {indexing_maps = [#id, #row, #id], iterator_types = ["parallel", "parallel"]}
+        ins(%a, %sum : memref<2x4096xf32, strided<[4096, 1], offset: ?>>, memref<2xf32>)
+        outs(%b : memref<2x4096xf32, strided<[4096, 1], offset: ?>>) attrs = {strata.nest = 1} {
+    ^bb0(%e: f32, %s: f32, %o: f32):
+      %0 = math.exp %e : f32
+      %1 = arith.mulf %0, %s : f32
+      linalg.yield %1 : f32
+    }
+    memref.dealloc %sum : memref<2xf32>
+  }
+  return
+}

@@ -1,16 +1,17 @@
 // RUN: strata-opt %s --split-input-file --pass-pipeline='builtin.module(func.func(strata-fuse-rows,canonicalize,cse))' | FileCheck %s
 
-// A softmax: one loop over the rows, in blocks of what fits the cache. Exponentials that only members read are a
-// block's, and computed once.
+// A softmax: one loop over the rows, in blocks of what fits the cache. Exponentials that only members read are computed
+// once, in the place of the result, which only the last of their readers writes.
 // CHECK-LABEL: func.func @softmax(
 // CHECK:         scf.forall (%[[I:.*]], %[[J:.*]]) = (0, 0) to (12, 512) step (1, 4) shared_outs(%[[Y:.*]] =
 // CHECK-DAG:       %[[X:.*]] = tensor.extract_slice %arg0[%[[I]], %[[J]], 0] [1, 4, 512] [1, 1, 1]
 // CHECK:           linalg.fill {{.*}} -> tensor<1x4xf32>
 // CHECK:           linalg.generic {{.*}} ins(%[[X]]
-// CHECK:           linalg.generic {{.*}} ins(%[[X]]
+// CHECK:           %[[PLACE:.*]] = tensor.extract_slice %[[Y]][%[[I]], %[[J]], 0] [1, 4, 512] [1, 1, 1]
+// CHECK:           %[[E:.*]] = linalg.generic {{.*}} ins(%[[X]], {{.*}} outs(%[[PLACE]]
 // CHECK:             math.exp
-// CHECK:           linalg.generic
-// CHECK:           linalg.generic
+// CHECK:           %[[SUM:.*]] = linalg.generic {{.*}} ins(%[[E]]
+// CHECK:           linalg.generic {{.*}} ins(%[[E]], %[[SUM]] : {{.*}} outs(%[[E]]
 // CHECK:             arith.divf
 // CHECK-NOT:       linalg.generic
 // CHECK:           tensor.parallel_insert_slice {{.*}} into %[[Y]][%[[I]], %[[J]], 0] [1, 4, 512] [1, 1, 1]
@@ -51,11 +52,11 @@ func.func @softmax(%x: tensor<12x512x512xf32>) -> tensor<12x512x512xf32> {
 // -----
 
 // Scores of two computed matrices, and how they are summed up: 32 queries at once, the last time what is left. The
-// scores exist for a block of queries only; the sums of the rows are a second result, and who reads it moves behind.
+// scores come where their quotients will; the sums of the rows are a second result, and who reads it moves behind.
 // CHECK-LABEL: func.func @scores(
-// CHECK:         scf.forall (%[[I:.*]]) = (0) to (%{{.*}}) step (32) shared_outs(%{{.*}} = {{.*}}, %{{.*}} =
+// CHECK:         scf.forall (%[[I:.*]]) = (0) to (%{{.*}}) step (32) shared_outs(%{{.*}} = {{.*}}, %[[Y:.*]] =
 // CHECK:           %[[LEFT:.*]] = affine.min
-// CHECK:           tensor.empty() : tensor<32x100xf32>
+// CHECK:           tensor.extract_slice %[[Y]][%[[I]], 0] [%[[LEFT]], 100]
 // CHECK:           linalg.generic {{.*}}"reduction"]} ins(%{{.*}}, %arg1 : tensor<?x16xf32>, tensor<16x100xf32>)
 // CHECK-COUNT-2:   linalg.generic
 // CHECK:           scf.forall.in_parallel

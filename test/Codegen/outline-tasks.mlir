@@ -1,4 +1,4 @@
-// RUN: strata-opt %s --strata-outline-tasks | FileCheck %s
+// RUN: strata-opt %s --split-input-file --strata-outline-tasks | FileCheck %s
 
 // CHECK:       func.func private @strata_rt_parallel_for(!llvm.ptr, i64, i64, i64, !llvm.ptr)
 // CHECK-LABEL: func.func @f(
@@ -17,6 +17,27 @@ func.func @f(%m: memref<?xf32>, %n: index, %x: f32) {
   %c8 = arith.constant 8 : index
   scf.parallel (%i) = (%c0) to (%n) step (%c8) {
     memref.store %x, %m[%i] : memref<?xf32>
+    scf.reduce
+  }
+  return
+}
+
+// -----
+
+// Scratch memory of one size is one buffer for all parts of a task.
+// CHECK:       func.func private @strata_task_0(
+// CHECK:         %[[SCRATCH:.*]] = memref.alloc() : memref<8xf32>
+// CHECK:         scf.for
+// CHECK:           memref.store %{{.*}}, %[[SCRATCH]]
+// CHECK:         }
+// CHECK:         memref.dealloc %[[SCRATCH]]
+func.func @scratch(%n: index, %x: f32) {
+  %c0 = arith.constant 0 : index
+  %c8 = arith.constant 8 : index
+  scf.parallel (%i) = (%c0) to (%n) step (%c8) {
+    %m = memref.alloc() : memref<8xf32>
+    memref.store %x, %m[%c0] : memref<8xf32>
+    memref.dealloc %m : memref<8xf32>
     scf.reduce
   }
   return

@@ -218,6 +218,8 @@ private:
   }
 
   Value combine(const Combiner &combiner, Value x, Value y) {
+    if (combiner.comparison)
+      return combiner.join(b, loc, x, y);
     IRMapping operands;
     operands.map(combiner.op->getOperand(0), x);
     operands.map(combiner.op->getOperand(1), y);

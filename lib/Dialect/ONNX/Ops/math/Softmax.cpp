@@ -91,7 +91,7 @@ static int64_t getAxis(Operation *op, int64_t rank) {
 namespace {
 // The pieces that the three share: x in the compute type and its maximum along the axis.
 struct Rows {
-  Rows(Operation *op, Value operand, LinalgBuilder &b)
+  Rows(Operation *op, Value operand, LinalgBuilder &b, bool keepNaN = false)
       : element(getElementType(op->getResult(0))), compute(scalar::getComputeType(element)), x(operand) {
     if (getRank(x) == 0) // Of a scalar: one row of one element.
       x = b.unsqueeze(x, {0});
@@ -101,8 +101,13 @@ struct Rows {
     full = b.getMultiDimIdentityMap(rank);
     row = mapWithout(b.getContext(), rank, {axis});
     Value lowest = b.create<arith::ConstantOp>(scalar::getLowest(element));
+    // Passed over, a NaN costs nothing, where keeping it takes six instructions: the sum of the exponentials has it.
     maximum = reduceMany(b, x, full, {axis}, lowest, [&](ImplicitLocOpBuilder &n, ValueRange v) -> Value {
-      return n.create<arith::MaximumFOp>(scalar::decode(n, v[0], element), v[1]);
+      Value value = scalar::decode(n, v[0], element);
+      if (keepNaN)
+        return n.create<arith::MaximumFOp>(value, v[1]);
+      Value larger = n.create<arith::CmpFOp>(arith::CmpFPredicate::OGT, value, v[1]);
+      return n.create<arith::SelectOp>(larger, value, v[1]);
     });
   }
   // Like the result of the op.
@@ -164,7 +169,7 @@ static FailureOr<SmallVector<Value>> lowerLogSoftmax(Operation *op, ValueRange o
 
 // 1 at the first maximum of each row.
 static FailureOr<SmallVector<Value>> lowerHardmax(Operation *op, ValueRange operands, LinalgBuilder &b) {
-  Rows r(op, operands[0], b);
+  Rows r(op, operands[0], b, /*keepNaN=*/true);
   Value none = b.index(r.sizes[r.axis]);
   SmallVector<AffineMap> maps{r.full, r.row};
   Value first =

@@ -334,8 +334,10 @@ FailureOr<Value> Lowering::mask(Value scores) {
 Value Lowering::softmax(Value scores) {
   Value lowest = b.scalar(compute, -std::numeric_limits<double>::infinity());
   AffineMap full = b.getMultiDimIdentityMap(5), row = map(5, {d(0), d(1), d(2), d(3)});
+  // A NaN is passed over, as in Softmax: the sum of the exponentials has it.
   Value maximum = reduceMany(b, scores, full, {4}, lowest, [](ImplicitLocOpBuilder &n, ValueRange v) -> Value {
-    return n.create<arith::MaximumFOp>(v[0], v[1]);
+    Value larger = n.create<arith::CmpFOp>(arith::CmpFPredicate::OGT, v[0], v[1]);
+    return n.create<arith::SelectOp>(larger, v[0], v[1]);
   });
   Value e = mapElements(b, {scores, maximum}, {full, row}, scoreSizes, compute,
                         [&](ImplicitLocOpBuilder &n, ValueRange v) -> Value {
@@ -351,10 +353,9 @@ Value Lowering::softmax(Value scores) {
     Value one = constantFloat(n, compute, 1);
     return n.create<arith::DivFOp>(one, n.create<arith::SelectOp>(none, one, v[0]));
   });
-  return mapElements(b, {e, inverse}, {full, row}, scoreSizes, compute,
-                     [&](ImplicitLocOpBuilder &n, ValueRange v) -> Value {
-                       return n.create<arith::MulFOp>(v[0], v[1]);
-                     });
+  return mapElements(
+      b, {e, inverse}, {full, row}, scoreSizes, compute,
+      [&](ImplicitLocOpBuilder &n, ValueRange v) -> Value { return n.create<arith::MulFOp>(v[0], v[1]); });
 }
 
 // Probabilities * V as the result has it. Loops: batch, key head, group, query, element, key.
