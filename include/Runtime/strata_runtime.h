@@ -77,25 +77,26 @@ STRATA_API void strata_rt_gpu_launch(const strata_gpu_kernel *kernel, const char
 /* A buffer in device memory, for this run. */
 STRATA_API void *strata_rt_gpu_alloc(uint64_t bytes, uint64_t alignment);
 STRATA_API void strata_rt_gpu_free(void *buffer);
+/* Of all copies, `node` says in messages for which ONNX nodes, input or result of the model they are. */
 /* The device's copy of a constant; made once in a session. */
-STRATA_API void *strata_rt_gpu_constant(const void *constant, uint64_t bytes);
-STRATA_API void strata_rt_gpu_upload(void *device, const void *host, uint64_t bytes);
+STRATA_API void *strata_rt_gpu_constant(const void *constant, uint64_t bytes, const char *node);
+STRATA_API void strata_rt_gpu_upload(void *device, const void *host, uint64_t bytes, const char *node);
 /* The data are there when it returns. */
-STRATA_API void strata_rt_gpu_download(void *host, const void *device, uint64_t bytes);
-STRATA_API void strata_rt_gpu_copy(void *to, const void *from, uint64_t bytes);
+STRATA_API void strata_rt_gpu_download(void *host, const void *device, uint64_t bytes, const char *node);
+STRATA_API void strata_rt_gpu_copy(void *to, const void *from, uint64_t bytes, const char *node);
 /* The device's copy of an input: the caller's own buffer where that is on the device. And the host's copy of one. */
-STRATA_API void *strata_rt_gpu_input(const void *input, uint64_t bytes);
-STRATA_API void *strata_rt_gpu_host_input(const void *input, uint64_t bytes);
+STRATA_API void *strata_rt_gpu_input(const void *input, uint64_t bytes, const char *node);
+STRATA_API void *strata_rt_gpu_host_input(const void *input, uint64_t bytes, const char *node);
 /* What the session's caller gets of a result: a copy on the host, or, where the session says so, the buffer itself. */
-STRATA_API void *strata_rt_gpu_result(void *device, uint64_t bytes);
+STRATA_API void *strata_rt_gpu_result(void *device, uint64_t bytes, const char *node);
 /* Around launches and copies on the device at one place of the model: what they do depends on nothing but `key`, the
  * addresses and sizes that they are given. Zero says that they are not to be called: a recorded graph does the same. */
 STRATA_API int32_t strata_rt_gpu_graph_begin(const void *place, const int64_t *key, int64_t count);
 STRATA_API void strata_rt_gpu_graph_end(void);
 /* The host's copy of the buffer that `device` points into, up to date, at the same place in it; valid until the next of
  * these calls. `host_wrote` says that the copy was changed. */
-STRATA_API void *strata_rt_gpu_to_host(const void *device);
-STRATA_API void strata_rt_gpu_host_wrote(const void *device);
+STRATA_API void *strata_rt_gpu_to_host(const void *device, const char *node);
+STRATA_API void strata_rt_gpu_host_wrote(const void *device, const char *node);
 
 /* --- Strings, sequences, optionals, maps (docs/architecture.md, "Values that are no numbers").
  *

@@ -102,7 +102,14 @@ bool isAllocated(uint64_t address, size_t bytes) {
   if (next == memory.begin())
     return false;
   const Allocation &allocation = std::prev(next)->second;
-  return allocation.device == current && address + bytes <= reinterpret_cast<uint64_t>(allocation.pages) + allocation.mapped;
+  return allocation.device == current &&
+         address + bytes <= reinterpret_cast<uint64_t>(allocation.pages) + allocation.mapped;
+}
+
+/// STRATA_EMULATOR_FAIL=upload, download or copy: such copies fail.
+bool shallFail(llvm::StringRef what) {
+  const char *text = std::getenv("STRATA_EMULATOR_FAIL");
+  return text && what == text;
 }
 
 int report(llvm::Error error, Result result) {
@@ -119,7 +126,7 @@ struct Stream {
   bool capturing = false;
   Graph graph;
 };
-long launchedGraphs = 0;
+long launchedGraphs = 0, launchedKernels = 0;
 
 /// Does the work, or adds it to the graph that is being recorded.
 int submit(void *stream, std::function<int()> work) {
@@ -194,6 +201,8 @@ EXPORT cuGraphDestroy(void *graph) { return delete static_cast<Graph *>(graph), 
 EXPORT cuGraphExecDestroy(void *exec) { return delete static_cast<Graph *>(exec), Success; }
 /// For tests: how many graphs were started so far.
 extern "C" __attribute__((visibility("default"))) long strata_emulator_graphs() { return launchedGraphs; }
+/// And how many kernels.
+extern "C" __attribute__((visibility("default"))) long strata_emulator_kernels() { return launchedKernels; }
 EXPORT cuFuncSetAttribute(void *, int, int) { return Success; }
 
 EXPORT cuGetErrorName(int result, const char **name) {
@@ -228,7 +237,7 @@ EXPORT cuMemcpyHtoDAsync_v2(uint64_t to, const void *from, size_t bytes, void *s
   if (isCapturing(stream))
     return StreamCapture; // the runtime records none
   std::lock_guard<std::mutex> lock(mutex);
-  if (!isAllocated(to, bytes))
+  if (!isAllocated(to, bytes) || shallFail("upload"))
     return InvalidValue;
   Access access;
   std::memcpy(reinterpret_cast<void *>(to), from, bytes);
@@ -238,7 +247,7 @@ EXPORT cuMemcpyDtoHAsync_v2(void *to, uint64_t from, size_t bytes, void *stream)
   if (isCapturing(stream))
     return StreamCapture;
   std::lock_guard<std::mutex> lock(mutex);
-  if (!isAllocated(from, bytes))
+  if (!isAllocated(from, bytes) || shallFail("download"))
     return InvalidValue;
   Access access;
   std::memcpy(to, reinterpret_cast<void *>(from), bytes);
@@ -247,7 +256,7 @@ EXPORT cuMemcpyDtoHAsync_v2(void *to, uint64_t from, size_t bytes, void *stream)
 EXPORT cuMemcpyDtoDAsync_v2(uint64_t to, uint64_t from, size_t bytes, void *stream) {
   return submit(stream, [=]() -> int {
     std::lock_guard<std::mutex> lock(mutex);
-    if (!isAllocated(to, bytes) || !isAllocated(from, bytes))
+    if (!isAllocated(to, bytes) || !isAllocated(from, bytes) || shallFail("copy"))
       return InvalidValue;
     Access access;
     std::memmove(reinterpret_cast<void *>(to), reinterpret_cast<void *>(from), bytes);
@@ -283,6 +292,7 @@ EXPORT cuModuleGetFunction(void **function, void *module, const char *name) {
 
 static int launch(const Kernel &kernel, const Grid &grid, void **arguments) {
   std::lock_guard<std::mutex> lock(mutex);
+  ++launchedKernels;
   Access access;
   llvm::Error error = run(kernel, grid, arguments);
   if (!error)

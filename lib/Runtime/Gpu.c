@@ -14,7 +14,9 @@ void strata_gpu_fail(strata_gpu *gpu, cuda_result result, const char *what) {
     text = "unknown error";
   if (gpu->cuda->error_name(result, &name) || !name)
     name = "?";
-  snprintf(message, sizeof(message), "%s: %s (%s)", what, text, name);
+  const char *node = gpu->copying;
+  bool named = node && *node;
+  snprintf(message, sizeof(message), "%.200s%s%s: %s (%s)", named ? node : "", named ? ": " : "", what, text, name);
   strata_rt_fail(message);
 }
 
@@ -61,8 +63,8 @@ static int choose_device(const strata_cuda *cuda, const strata_run *run) {
     return ordinal;
   char message[STRATA_MESSAGE];
   snprintf(message, sizeof(message), "%s is %d, and there %s %d GPU%s",
-           run->gpu_device >= 0 ? "the session's device" : "STRATA_CUDA_DEVICE", ordinal, count == 1 ? "is" : "are", count,
-           count == 1 ? "" : "s");
+           run->gpu_device >= 0 ? "the session's device" : "STRATA_CUDA_DEVICE", ordinal, count == 1 ? "is" : "are",
+           count, count == 1 ? "" : "s");
   strata_rt_fail(message);
 }
 
@@ -146,10 +148,12 @@ void strata_gpu_wait(strata_gpu *gpu, const char *what) {
   if (!result)
     return;
   char text[STRATA_MESSAGE / 2];
-  if (kernel)
+  if (kernel) {
+    gpu->copying = NULL; /* it is not the copy that failed */
     snprintf(text, sizeof(text),
              "%.100s: kernel '%.100s' or one before it failed (STRATA_CUDA_WAIT=1 waits for each and says which)",
              gpu->last_node, kernel);
+  }
   strata_gpu_fail(gpu, result, kernel ? text : what);
 }
 
@@ -169,8 +173,8 @@ static cuda_module *module_of(strata_gpu *gpu, const strata_gpu_image *image) {
     gpu->cuda->device_name(name, sizeof(name), gpu->device);
     gpu->cuda->device_attribute(&major, CUDA_DEVICE_COMPUTE_MAJOR, gpu->device);
     gpu->cuda->device_attribute(&minor, CUDA_DEVICE_COMPUTE_MINOR, gpu->device);
-    snprintf(message, sizeof(message), "the model was compiled for another GPU than this one (%s, sm_%d%d)", name, major,
-             minor);
+    snprintf(message, sizeof(message), "the model was compiled for another GPU than this one (%s, sm_%d%d)", name,
+             major, minor);
     strata_rt_fail(message);
   }
   if (result) {
@@ -183,6 +187,7 @@ static cuda_module *module_of(strata_gpu *gpu, const strata_gpu_image *image) {
 
 void strata_rt_gpu_launch(const strata_gpu_kernel *kernel, const char *node, const int64_t *shape, void **arguments) {
   strata_gpu *gpu = strata_gpu_current();
+  gpu->copying = NULL;
   char what[STRATA_MESSAGE / 2];
   cuda_function *function = strata_gpu_find(&gpu->functions, kernel);
   if (!function) {
@@ -198,11 +203,11 @@ void strata_rt_gpu_launch(const strata_gpu_kernel *kernel, const char *node, con
   if (!shape[0] || !shape[1] || !shape[2])
     return;
   strata_gpu_flush(gpu);
-  cuda_result result = shape[0] > INT32_MAX || shape[1] > 65535 || shape[2] > 65535
-                           ? 1
-                           : gpu->cuda->launch(function, (unsigned)shape[0], (unsigned)shape[1], (unsigned)shape[2],
-                                               (unsigned)shape[3], (unsigned)shape[4], (unsigned)shape[5],
-                                               (unsigned)shape[6], gpu->stream, arguments, NULL);
+  cuda_result result =
+      shape[0] > INT32_MAX || shape[1] > 65535 || shape[2] > 65535
+          ? 1
+          : gpu->cuda->launch(function, (unsigned)shape[0], (unsigned)shape[1], (unsigned)shape[2], (unsigned)shape[3],
+                              (unsigned)shape[4], (unsigned)shape[5], (unsigned)shape[6], gpu->stream, arguments, NULL);
   ++gpu->writes;
   gpu->last_kernel = kernel->name;
   gpu->last_node = node;

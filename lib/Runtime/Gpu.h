@@ -17,8 +17,9 @@ struct strata_gpu_buffer {
   strata_gpu *gpu;
   /* The host's copy, for operations that run there. */
   char *host;
-  uint64_t copied; /* gpu->writes when it was made */
-  bool changed;    /* by the host */
+  uint64_t copied;    /* gpu->writes when it was made */
+  bool changed;       /* by the host */
+  const char *writer; /* for messages: the nodes that have changed it */
 };
 
 /* Addresses of records and constants of the model to what the device has for them. */
@@ -52,6 +53,7 @@ struct strata_gpu {
   size_t copies;   /* live buffers with a copy on the host */
   bool wait_always;
   const char *last_kernel, *last_node; /* launched since the host waited; for messages */
+  const char *copying;                 /* the nodes of the present copy, likewise */
   strata_gpu_stage stages[STRATA_GPU_STAGES];
   int next_stage;
   strata_gpu_recording *recordings;

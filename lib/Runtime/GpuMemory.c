@@ -12,6 +12,13 @@ enum { runs_kept = 4, alignment_of_buffers = 256 };
 static void *as_pointer(cuda_pointer device) { return (void *)(uintptr_t)device; }
 static cuda_pointer as_device(const void *pointer) { return (cuda_pointer)(uintptr_t)pointer; }
 
+/* The session's device, which copies for these nodes. */
+static strata_gpu *current_for(const char *node) {
+  strata_gpu *gpu = strata_gpu_current();
+  gpu->copying = node;
+  return gpu;
+}
+
 /* --- Buffers */
 
 static void forget_copy(strata_gpu *gpu, strata_gpu_buffer *b) {
@@ -56,6 +63,7 @@ void strata_gpu_end_run(strata_gpu *gpu) {
     gpu->live = b->next;
     cache(gpu, b);
   }
+  gpu->copying = NULL;
   ++gpu->run;
   for (strata_gpu_buffer **at = &gpu->cached; *at;) {
     strata_gpu_buffer *b = *at;
@@ -69,7 +77,8 @@ void strata_gpu_end_run(strata_gpu *gpu) {
   }
 }
 
-/* Results that callers have released may be used again, when whatever they have asked the GPU to do with them is done. */
+/* Results that callers have released may be used again, when whatever they have asked the GPU to do with them is done.
+ */
 static void take_back(strata_gpu *gpu) {
   pthread_mutex_lock(&gpu->mutex);
   strata_gpu_buffer *list = gpu->returned;
@@ -90,7 +99,8 @@ static strata_gpu_buffer *allocate(strata_gpu *gpu, uint64_t bytes) {
   if (!bytes)
     bytes = alignment_of_buffers;
   take_back(gpu);
-  /* The smallest, of equal ones the first in memory: runs that ask for the same get the same, as recorded graphs want. */
+  /* The smallest, of equal ones the first in memory: runs that ask for the same get the same, as recorded graphs want.
+   */
   strata_gpu_buffer **best = NULL;
   for (strata_gpu_buffer **at = &gpu->cached; *at; at = &(*at)->next)
     if ((*at)->bytes >= bytes && (*at)->bytes <= bytes + bytes / 4 &&
@@ -127,7 +137,7 @@ static strata_gpu_buffer *allocate(strata_gpu *gpu, uint64_t bytes) {
 
 void *strata_rt_gpu_alloc(uint64_t bytes, uint64_t alignment) {
   (void)alignment; /* the driver's are aligned to 256 bytes */
-  return as_pointer(allocate(strata_gpu_current(), bytes)->device);
+  return as_pointer(allocate(current_for(NULL), bytes)->device);
 }
 
 /* The live buffer that holds the address; its place in the list. */
@@ -149,8 +159,8 @@ void strata_rt_gpu_free(void *device) {
   cache(gpu, b);
 }
 
-void *strata_rt_gpu_constant(const void *constant, uint64_t bytes) {
-  strata_gpu *gpu = strata_gpu_current();
+void *strata_rt_gpu_constant(const void *constant, uint64_t bytes, const char *node) {
+  strata_gpu *gpu = current_for(node);
   void *known = strata_gpu_find(&gpu->constants, constant);
   if (known)
     return known;
@@ -166,28 +176,31 @@ void *strata_rt_gpu_constant(const void *constant, uint64_t bytes) {
 void strata_gpu_flush(strata_gpu *gpu) {
   if (!gpu->copies)
     return;
+  const char *copying = gpu->copying;
   for (strata_gpu_buffer *b = gpu->live; b; b = b->next)
     if (b->changed) {
+      gpu->copying = b->writer;
       strata_gpu_upload(gpu, b->device, b->host, b->bytes, "copying to the GPU failed");
       b->changed = false;
     }
+  gpu->copying = copying;
 }
 
-void strata_rt_gpu_upload(void *device, const void *host, uint64_t bytes) {
-  strata_gpu *gpu = strata_gpu_current();
+void strata_rt_gpu_upload(void *device, const void *host, uint64_t bytes, const char *node) {
+  strata_gpu *gpu = current_for(node);
   strata_gpu_flush(gpu);
   strata_gpu_upload(gpu, as_device(device), host, bytes, "copying to the GPU failed");
   ++gpu->writes;
 }
 
-void strata_rt_gpu_download(void *host, const void *device, uint64_t bytes) {
-  strata_gpu *gpu = strata_gpu_current();
+void strata_rt_gpu_download(void *host, const void *device, uint64_t bytes, const char *node) {
+  strata_gpu *gpu = current_for(node);
   strata_gpu_flush(gpu);
   strata_gpu_download(gpu, host, as_device(device), bytes, "copying from the GPU failed");
 }
 
-void strata_rt_gpu_copy(void *to, const void *from, uint64_t bytes) {
-  strata_gpu *gpu = strata_gpu_current();
+void strata_rt_gpu_copy(void *to, const void *from, uint64_t bytes, const char *node) {
+  strata_gpu *gpu = current_for(node);
   if (!bytes || to == from)
     return;
   strata_gpu_flush(gpu);
@@ -196,8 +209,8 @@ void strata_rt_gpu_copy(void *to, const void *from, uint64_t bytes) {
   ++gpu->writes;
 }
 
-void *strata_rt_gpu_to_host(const void *device) {
-  strata_gpu *gpu = strata_gpu_current();
+void *strata_rt_gpu_to_host(const void *device, const char *node) {
+  strata_gpu *gpu = current_for(node);
   strata_gpu_buffer **at = holder(gpu, device);
   if (!at) {
     /* A constant's: the host has it, too. */
@@ -221,10 +234,12 @@ void *strata_rt_gpu_to_host(const void *device) {
   return b->host + (as_device(device) - b->device);
 }
 
-void strata_rt_gpu_host_wrote(const void *device) {
+void strata_rt_gpu_host_wrote(const void *device, const char *node) {
   strata_gpu_buffer **at = holder(strata_gpu_current(), device);
-  if (at && (*at)->host)
-    (*at)->changed = true;
+  if (!at || !(*at)->host)
+    return;
+  (*at)->changed = true;
+  (*at)->writer = node;
 }
 
 /* --- What callers pass and get */
@@ -248,34 +263,34 @@ static bool is_borrowed(strata_gpu *gpu, const void *input) {
   return at && (*at)->borrowed;
 }
 
-void *strata_rt_gpu_input(const void *input, uint64_t bytes) {
-  strata_gpu *gpu = strata_gpu_current();
+void *strata_rt_gpu_input(const void *input, uint64_t bytes, const char *node) {
+  strata_gpu *gpu = current_for(node);
   bool borrowed = is_borrowed(gpu, input);
   /* Kernels are told that their buffers are aligned. */
   if (borrowed && as_device(input) % alignment_of_buffers == 0)
     return (void *)(uintptr_t)input;
-  void *device = strata_rt_gpu_alloc(bytes, 0);
+  void *device = as_pointer(allocate(gpu, bytes)->device);
   if (borrowed)
-    strata_rt_gpu_copy(device, input, bytes);
+    strata_rt_gpu_copy(device, input, bytes, node);
   else
-    strata_rt_gpu_upload(device, input, bytes);
+    strata_rt_gpu_upload(device, input, bytes, node);
   return device;
 }
 
-void *strata_rt_gpu_host_input(const void *input, uint64_t bytes) {
+void *strata_rt_gpu_host_input(const void *input, uint64_t bytes, const char *node) {
   strata_run *run = strata_current_run;
   if (!run || !run->gpu || !is_borrowed(strata_gpu_current(), input))
     return (void *)(uintptr_t)input;
   void *host = strata_rt_alloc(bytes, 64);
-  strata_rt_gpu_download(host, input, bytes);
+  strata_rt_gpu_download(host, input, bytes, node);
   return host;
 }
 
-void *strata_rt_gpu_result(void *device, uint64_t bytes) {
-  strata_gpu *gpu = strata_gpu_current();
+void *strata_rt_gpu_result(void *device, uint64_t bytes, const char *node) {
+  strata_gpu *gpu = current_for(node);
   if (!strata_current_run->device_results) {
     void *host = strata_rt_alloc(bytes, 64);
-    strata_rt_gpu_download(host, device, bytes);
+    strata_rt_gpu_download(host, device, bytes, node);
     return host;
   }
   strata_gpu_flush(gpu);
@@ -283,7 +298,7 @@ void *strata_rt_gpu_result(void *device, uint64_t bytes) {
   /* A constant, an input, an earlier result, or a part of a much larger buffer. */
   if (!b || b->borrowed || b->result || b->device != as_device(device) || b->bytes > 2 * bytes + 4096) {
     b = allocate(gpu, bytes);
-    strata_rt_gpu_copy(as_pointer(b->device), device, bytes);
+    strata_rt_gpu_copy(as_pointer(b->device), device, bytes, node);
   }
   b->result = true;
   strata_gpu_wait(gpu, "a kernel failed");

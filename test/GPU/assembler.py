@@ -20,21 +20,22 @@ def _find():
 PTXAS = _find()
 
 
-def ptx_of(text):
-    """The kernels in a module's text: what stands in the global's string, unescaped."""
-    [escaped] = re.findall(r'@strata_gpu_data_kernels\("(.*?[^\\])"\)', text)
-    raw = re.sub(rb"\\([0-9A-F]{2})", lambda m: bytes([int(m[1], 16)]), escaped.encode())
-    return raw.rstrip(b"\0")
+def ptx(proto, chip, *options):
+    """The kernels of a model."""
+    with tempfile.TemporaryDirectory() as folder:
+        model, kernels = Path(folder, "model.onnx"), Path(folder, "kernels.ptx")
+        model.write_bytes(proto.SerializeToString())
+        command = [BIN / "strata-compile", model, f"--target=cuda:{chip}", "--gpu-format=ptx", "--emit=kernels", *options]
+        subprocess.run([*command, "-o", kernels], capture_output=True, check=True)
+        return kernels.read_text()
 
 
-def resources(proto, chip):
+def resources(proto, chip, *options):
     """[{"registers": N, "shared": bytes, "spilled": bytes}] of each kernel of a model."""
     with tempfile.TemporaryDirectory() as folder:
-        model, ptx = Path(folder, "model.onnx"), Path(folder, "kernels.ptx")
-        model.write_bytes(proto.SerializeToString())
-        command = [BIN / "strata-compile", model, f"--target=cuda:{chip}", "--gpu-format=ptx", "--compile-to=llvm", "-o", "-"]
-        ptx.write_bytes(ptx_of(subprocess.run(command, capture_output=True, text=True, check=True).stdout))
-        done = subprocess.run([PTXAS, f"-arch={chip}", "-v", ptx, "-o", Path(folder, "kernels.cubin")],
+        kernels = Path(folder, "kernels.ptx")
+        kernels.write_text(ptx(proto, chip, *options))
+        done = subprocess.run([PTXAS, f"-arch={chip}", "-v", kernels, "-o", Path(folder, "kernels.cubin")],
                               capture_output=True, text=True)  # fmt: skip
     if done.returncode:
         raise ValueError(f"ptxas refuses the kernels: {done.stderr}")

@@ -61,6 +61,20 @@ def test_what_changes_from_run_to_run_is_not_mixed_up():
         np.testing.assert_allclose(compiled.run([x])[0], (e / e.sum(1, keepdims=True)).T, rtol=1e-5)
 
 
+@pytest.mark.parametrize("copy, said", [
+    ("upload", "input 'x': copying to the GPU failed"), ("download", "sortedness: copying from the GPU failed")])  # fmt: skip
+def test_a_copy_that_fails_says_for_which_nodes(copy, said, monkeypatch):
+    only_emulated()
+    nodes = [("Mul", ["x", "x"], ["s"], {}), ("TopK", ["s", "k"], ["v", "i"], {}), ("Sqrt", ["v"], ["r"], {})]
+    proto = model(nodes, {"x": [50]}, {"r": [4]}, "float", [("k", np.array([4]))])
+    proto.graph.node[1].name = "sortedness"
+    compiled = compile_for_gpu(proto)
+    compiled.run([tensor("float", (50,))])
+    monkeypatch.setenv("STRATA_EMULATOR_FAIL", copy)
+    with pytest.raises(strata.Error, match=said):
+        compiled.run([tensor("float", (50,))])
+
+
 def double(size="n"):
     return model([("Add", ["x", "x"], ["y"], {})], {"x": [size]}, {"y": [size]}, "float")
 

@@ -1,11 +1,14 @@
 """Products on tensor cores, and in tiles without them, on the emulated GPU, against NumPy."""
 
+import re
+
 import numpy as np
 import pytest
 import strata
+from onnx import TensorProto, helper, numpy_helper
 from support.emulator import use_emulator
 
-from GPU.assembler import PTXAS, resources
+from GPU.assembler import PTXAS, ptx, resources
 from GPU.families import model, tensor, wide
 
 ERROR = {"float": 1e-6, "float16": 1e-3, "bfloat16": 8e-3}
@@ -114,6 +117,53 @@ def test_bytes(left, right, size, transposed, tmp_path):
     (tmp_path / "m.mlir").write_text(text)
     want = x.astype(np.int32) @ (y.T if transposed else y).astype(np.int32)
     np.testing.assert_array_equal(run(tmp_path / "m.mlir", [x, y]), want)
+
+
+def quantized(x, scale, zero, kind):
+    limits = np.iinfo(kind)
+    return np.clip(np.rint(x / np.float32(scale)) + zero, limits.min, limits.max).astype(kind)
+
+
+def quantized_model(op, x, y_shape, constants, inputs, **attributes):
+    kinds = {np.dtype("uint8"): TensorProto.UINT8, np.dtype("int8"): TensorProto.INT8}
+    result = TensorProto.INT32 if op.endswith("Integer") else TensorProto.UINT8
+    graph = helper.make_graph(
+        [helper.make_node(op, ["x", *inputs], ["r"], name=op.lower(), **attributes)], "g",
+        [helper.make_tensor_value_info("x", kinds[x.dtype], x.shape)],
+        [helper.make_tensor_value_info("r", result, y_shape)],
+        [numpy_helper.from_array(value, name) for name, value in constants.items()])  # fmt: skip
+    return helper.make_model(graph, opset_imports=[helper.make_opsetid("", 21)], ir_version=10)
+
+
+def instructions(proto, chip="sm_80"):
+    """What of the tensor cores the kernels of a model use."""
+    return set(re.findall(r"mma\.sync[\w.]+", ptx(proto, chip)))
+
+
+@pytest.mark.parametrize("left, right", [("uint8", "int8"), ("int8", "int8"), ("uint8", "uint8")])
+@pytest.mark.parametrize("size", [(64, 80, 96), (37, 45, 51)], ids=["aligned", "odd"])
+def test_products_of_quantized_operators(left, right, size):
+    m, n, k = size
+    x, w = integers(left, (m, k)), integers(right, (k, n))
+    zx, zw = np.array(7, left), np.array(100 if right == "uint8" else 0, right)
+    proto = quantized_model("MatMulInteger", x, [m, n], {"w": w, "zx": zx, "zw": zw}, ["w", "zx", "zw"])
+    assert any("m16n8k32" in name for name in instructions(proto)), instructions(proto)
+    want = (x.astype(np.int32) - int(zx)) @ (w.astype(np.int32) - int(zw))
+    np.testing.assert_array_equal(run(proto, [x]), want)
+
+
+def test_a_quantized_convolution():
+    x, w = integers("uint8", (1, 32, 12, 10)), integers("int8", (24, 32, 3, 3))
+    zx, zy, sx, sw, sy = np.uint8(7), np.uint8(10), np.float32(0.1), np.float32(0.02), np.float32(40)
+    names = ["sx", "zx", "w", "sw", "zw", "sy", "zy"]
+    constants = dict(zip(names, [sx, zx, w, sw, np.int8(0), sy, zy]))
+    constants = {name: np.asarray(value) for name, value in constants.items()}
+    proto = quantized_model("QLinearConv", x, [1, 24, 12, 10], constants, names, pads=[1, 1, 1, 1])
+    assert any("u8.s8" in name for name in instructions(proto)), instructions(proto)
+    padded = np.pad(x.astype(np.int32) - int(zx), ((0, 0), (0, 0), (1, 1), (1, 1)))
+    windows = np.lib.stride_tricks.sliding_window_view(padded, (3, 3), (2, 3))
+    sums = np.einsum("nchwij,fcij->nfhw", windows, w.astype(np.int32))
+    np.testing.assert_array_equal(run(proto, [x]), quantized(sums.astype("f") * (sx * sw / sy), 1, int(zy), "uint8"))
 
 
 @pytest.mark.parametrize("seed", range(3))

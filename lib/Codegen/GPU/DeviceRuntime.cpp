@@ -38,6 +38,15 @@ static LLVM::GlobalOp stringNamed(ConversionPatternRewriter &rewriter, Operation
                                          symbol, rewriter.getStringAttr(terminated), /*alignment=*/64);
 }
 
+/// The names of the nodes that a location stands for, for messages.
+static Value namesOf(ConversionPatternRewriter &rewriter, Operation *op) {
+  std::string names = joinNodeNames(op->getLoc(), ", ");
+  LLVM::GlobalOp text = stringNamed(
+      rewriter, op, "strata_gpu_node_" + llvm::utohexstr(llvm::hash_value(names), /*LowerCase=*/true), names);
+  return rewriter.create<LLVM::AddressOfOp>(op->getLoc(), LLVM::LLVMPointerType::get(rewriter.getContext()),
+                                            text.getSymName());
+}
+
 namespace {
 
 /// { image, its bytes }, and for each kernel { that, name } (strata_runtime.h).
@@ -58,8 +67,8 @@ struct LowerBinary : ConvertOpToLLVMPattern<gpu::BinaryOp> {
     rewriter.createBlock(&image.getInitializerRegion());
     Value value = rewriter.create<LLVM::UndefOp>(loc, type);
     Value address = rewriter.create<LLVM::AddressOfOp>(loc, pointer, data.getSymName());
-    Value bytes = rewriter.create<LLVM::ConstantOp>(
-        loc, i64, rewriter.getI64IntegerAttr(object.getObject().getValue().size()));
+    Value bytes =
+        rewriter.create<LLVM::ConstantOp>(loc, i64, rewriter.getI64IntegerAttr(object.getObject().getValue().size()));
     value = rewriter.create<LLVM::InsertValueOp>(loc, value, address, 0);
     value = rewriter.create<LLVM::InsertValueOp>(loc, value, bytes, 1);
     rewriter.create<LLVM::ReturnOp>(loc, value);
@@ -111,15 +120,11 @@ struct LowerLaunch : ConvertOpToLLVMPattern<gpu::LaunchFuncOp> {
     sizes.push_back(shared);
     for (auto [i, size] : llvm::enumerate(sizes))
       rewriter.create<LLVM::StoreOp>(loc, size, place(shapeType, shape, i));
-    std::string node = joinNodeNames(loc, ", ");
-    LLVM::GlobalOp nodeName = stringNamed(
-        rewriter, op, "strata_gpu_node_" + llvm::utohexstr(llvm::hash_value(node), /*LowerCase=*/true), node);
     auto voidType = LLVM::LLVMVoidType::get(getContext());
     LLVM::LLVMFuncOp launch =
         declare(rewriter, op, "strata_rt_gpu_launch", voidType, {pointer, pointer, pointer, pointer});
     Value kernel = rewriter.create<LLVM::AddressOfOp>(loc, pointer, kernelRecord(rewriter, op).getSymName());
-    Value nodeAddress = rewriter.create<LLVM::AddressOfOp>(loc, pointer, nodeName.getSymName());
-    rewriter.create<LLVM::CallOp>(loc, launch, ValueRange{kernel, nodeAddress, shape, pointers});
+    rewriter.create<LLVM::CallOp>(loc, launch, ValueRange{kernel, namesOf(rewriter, op), shape, pointers});
     rewriter.eraseOp(op);
     return success();
   }
@@ -136,12 +141,12 @@ private:
     rewriter.setInsertionPointToStart(module.getBody());
     Type pointer = getVoidPtrType();
     auto type = LLVM::LLVMStructType::getLiteral(getContext(), {pointer, pointer});
-    auto record = rewriter.create<LLVM::GlobalOp>(loc, type, /*isConstant=*/true, LLVM::Linkage::Internal, symbol,
-                                                  Attribute());
+    auto record =
+        rewriter.create<LLVM::GlobalOp>(loc, type, /*isConstant=*/true, LLVM::Linkage::Internal, symbol, Attribute());
     rewriter.createBlock(&record.getInitializerRegion());
     Value value = rewriter.create<LLVM::UndefOp>(loc, type);
-    Value image = rewriter.create<LLVM::AddressOfOp>(
-        loc, pointer, ("strata_gpu_image_" + op.getKernelModuleName().getValue()).str());
+    Value image = rewriter.create<LLVM::AddressOfOp>(loc, pointer,
+                                                     ("strata_gpu_image_" + op.getKernelModuleName().getValue()).str());
     Value nameAddress = rewriter.create<LLVM::AddressOfOp>(loc, pointer, name.getSymName());
     value = rewriter.create<LLVM::InsertValueOp>(loc, value, image, 0);
     value = rewriter.create<LLVM::InsertValueOp>(loc, value, nameAddress, 1);
@@ -161,9 +166,10 @@ static Value bytesOf(const LLVMTypeConverter &converter, ConversionPatternRewrit
   Value bytes = rewriter.create<LLVM::PtrToIntOp>(loc, i64, next);
   MemRefDescriptor buffer(descriptor);
   for (int64_t i = 0; i < type.getRank(); ++i) {
-    Value size = type.isDynamicDim(i) ? buffer.size(rewriter, loc, i)
-                                      : rewriter.create<LLVM::ConstantOp>(
-                                            loc, i64, rewriter.getI64IntegerAttr(type.getDimSize(i))).getResult();
+    Value size =
+        type.isDynamicDim(i)
+            ? buffer.size(rewriter, loc, i)
+            : rewriter.create<LLVM::ConstantOp>(loc, i64, rewriter.getI64IntegerAttr(type.getDimSize(i))).getResult();
     bytes = rewriter.create<LLVM::MulOp>(loc, bytes, size);
   }
   return bytes;
@@ -210,11 +216,11 @@ struct LowerDeviceCopy : ConvertOpToLLVMPattern<memref::CopyOp> {
     Location loc = op.getLoc();
     Type pointer = getVoidPtrType();
     LLVM::LLVMFuncOp copy = declare(rewriter, op, name, LLVM::LLVMVoidType::get(getContext()),
-                                    {pointer, pointer, rewriter.getI64Type()});
+                                    {pointer, pointer, rewriter.getI64Type(), pointer});
     Value to = addressOf(*getTypeConverter(), rewriter, loc, target, adaptor.getTarget());
     Value from = addressOf(*getTypeConverter(), rewriter, loc, source, adaptor.getSource());
     Value bytes = bytesOf(*getTypeConverter(), rewriter, loc, source, adaptor.getSource());
-    rewriter.replaceOpWithNewOp<LLVM::CallOp>(op, copy, ValueRange{to, from, bytes});
+    rewriter.replaceOpWithNewOp<LLVM::CallOp>(op, copy, ValueRange{to, from, bytes, namesOf(rewriter, op)});
     return success();
   }
 };
@@ -232,9 +238,10 @@ struct LowerDeviceCall : ConvertOpToLLVMPattern<func::CallOp> {
     Type pointer = getVoidPtrType(), nothing = LLVM::LLVMVoidType::get(getContext());
     std::string name = ("strata_rt_gpu_" + role).str();
     if (role == "graph_begin") {
-      rewriter.replaceOp(op, beginGraph(op, adaptor, number, declare(rewriter, op, name, rewriter.getI32Type(),
-                                                                     {pointer, pointer, rewriter.getI64Type()}),
-                                        rewriter));
+      rewriter.replaceOp(
+          op, beginGraph(op, adaptor, number,
+                         declare(rewriter, op, name, rewriter.getI32Type(), {pointer, pointer, rewriter.getI64Type()}),
+                         rewriter));
       return success();
     }
     if (role == "graph_end") {
@@ -244,8 +251,8 @@ struct LowerDeviceCall : ConvertOpToLLVMPattern<func::CallOp> {
     auto type = cast<MemRefType>(op.getOperand(0).getType());
     MemRefDescriptor buffer(adaptor.getOperands()[0]);
     if (role == "host_wrote") {
-      rewriter.replaceOpWithNewOp<LLVM::CallOp>(op, declare(rewriter, op, name, nothing, {pointer}),
-                                                buffer.alignedPtr(rewriter, loc));
+      rewriter.replaceOpWithNewOp<LLVM::CallOp>(op, declare(rewriter, op, name, nothing, {pointer, pointer}),
+                                                ValueRange{buffer.alignedPtr(rewriter, loc), namesOf(rewriter, op)});
       return success();
     }
     SmallVector<Value> arguments = {buffer.alignedPtr(rewriter, loc)};
@@ -254,6 +261,8 @@ struct LowerDeviceCall : ConvertOpToLLVMPattern<func::CallOp> {
       arguments.push_back(bytesOf(*getTypeConverter(), rewriter, loc, type, buffer));
       types.push_back(rewriter.getI64Type());
     }
+    arguments.push_back(namesOf(rewriter, op));
+    types.push_back(pointer);
     LLVM::LLVMFuncOp function = declare(rewriter, op, name, pointer, types);
     Value moved = rewriter.create<LLVM::CallOp>(loc, function, arguments).getResult();
     MemRefDescriptor result(static_cast<Value>(buffer));

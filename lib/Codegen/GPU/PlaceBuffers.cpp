@@ -384,8 +384,11 @@ private:
       Type wanted = argument.getType();
       if (onDevice)
         argument.setType(type->second);
-      auto call = b.create<func::CallOp>(
-          argument.getLoc(), declare(onDevice ? "input" : "host_input", argument.getType(), wanted), argument);
+      // Messages of the copy name it.
+      auto name = main.getArgAttrOfType<StringAttr>(argument.getArgNumber(), "strata.name");
+      Location loc = name ? NameLoc::get(b.getStringAttr("input '" + name.getValue() + "'")) : argument.getLoc();
+      auto call =
+          b.create<func::CallOp>(loc, declare(onDevice ? "input" : "host_input", argument.getType(), wanted), argument);
       Value brought = call.getResult(0);
       argument.replaceUsesWithIf(brought, [&](OpOperand &use) { return looksInside(use) && use.getOwner() != call; });
       if (onDevice)
