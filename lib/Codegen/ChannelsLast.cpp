@@ -20,6 +20,10 @@ namespace strata {
 using namespace mlir;
 using strata::transposed;
 
+static std::optional<unsigned> positionOf(AffineMap map, unsigned dim) {
+  return map.getResultPosition(getAffineDimExpr(dim, map.getContext()));
+}
+
 /// What a sum of a window reads: an expression of a parallel and a reduction
 /// dimension; gives the parallel one.
 static std::optional<unsigned> windowDim(AffineExpr expr, ArrayRef<utils::IteratorType> kinds) {
@@ -32,6 +36,52 @@ static std::optional<unsigned> windowDim(AffineExpr expr, ArrayRef<utils::Iterat
         parallel = dim.getPosition();
   });
   return parallel;
+}
+
+/// The input that is read in windows, if there is exactly one.
+static std::optional<unsigned> windowedInput(linalg::GenericOp op) {
+  SmallVector<utils::IteratorType> kinds = op.getIteratorTypesArray();
+  std::optional<unsigned> data;
+  for (OpOperand *input : op.getDpsInputOperands()) {
+    AffineMap map = op.getMatchingIndexingMap(input);
+    if (llvm::none_of(map.getResults(), [&](AffineExpr expr) { return windowDim(expr, kinds).has_value(); }))
+      continue;
+    if (data)
+      return std::nullopt;
+    data = input->getOperandNumber();
+  }
+  return data;
+}
+
+/// What a step of loop `dim` adds to a window's position.
+static int64_t strideOf(AffineExpr window, unsigned dim, unsigned dims) {
+  SmallVector<AffineExpr> at(dims, getAffineConstantExpr(0, window.getContext()));
+  at[dim] = getAffineConstantExpr(1, window.getContext());
+  auto sum = dyn_cast<AffineConstantExpr>(simplifyAffineExpr(window.replaceDims(at), dims, 0));
+  return sum ? sum.getValue() : 0;
+}
+
+/// Whether vectors along the rows of an image serve windows of single channels: otherwise it is transposed twice, which
+/// takes about as long as so many elements of a window, while at the end of a row vectors get narrower.
+static bool isFastAlongRows(linalg::GenericOp op, unsigned data) {
+  constexpr int64_t lanes = 16, transposes = 40;
+  SmallVector<utils::IteratorType> kinds = op.getIteratorTypesArray();
+  SmallVector<int64_t> ranges = op.getStaticLoopRanges();
+  AffineMap map = op.getMatchingIndexingMap(op.getDpsInputOperand(data));
+  int64_t elements = 1;
+  for (auto [dim, kind] : llvm::enumerate(kinds)) {
+    if (kind == utils::IteratorType::parallel)
+      continue;
+    if (ShapedType::isDynamic(ranges[dim]) || positionOf(map, dim))
+      return false;
+    elements *= ranges[dim];
+  }
+  AffineExpr last = map.getResults().back();
+  std::optional<unsigned> row = windowDim(last, kinds);
+  if (!row || ranges[*row] <= 0 || strideOf(last, *row, kinds.size()) != 1)
+    return false;
+  int64_t columns = ranges[*row], vectors = columns / lanes + llvm::popcount<uint64_t>(columns % lanes);
+  return elements * vectors * lanes < (elements + transposes) * columns;
 }
 
 static bool isElementwise(linalg::GenericOp op) { return op.getNumParallelLoops() == op.getNumLoops(); }
@@ -336,6 +386,27 @@ struct MergeAroundCollapse : OpRewritePattern<linalg::TransposeOp> {
   }
 };
 
+/// transpose(pad(x)), where nothing has taken the transpose away: with the padding last, the transpose writes straight
+/// into the middle of the padded tensor, and the borders are contiguous.
+struct TransposeBeforePad : OpRewritePattern<linalg::TransposeOp> {
+  using OpRewritePattern::OpRewritePattern;
+
+  LogicalResult matchAndRewrite(linalg::TransposeOp op, PatternRewriter &rewriter) const override {
+    auto pad = op.getInput().getDefiningOp<tensor::PadOp>();
+    Value padding = pad ? pad.getConstantPaddingValue() : nullptr;
+    if (!padding || !pad->hasOneUse())
+      return failure();
+    if (padding.getDefiningOp() && pad->isAncestor(padding.getDefiningOp()))
+      rewriter.moveOpBefore(padding.getDefiningOp(), pad);
+    SmallVector<OpFoldResult> low = pad.getMixedLowPad(), high = pad.getMixedHighPad();
+    applyPermutationToVector(low, op.getPermutation());
+    applyPermutationToVector(high, op.getPermutation());
+    Value source = transposed(rewriter, op.getLoc(), pad.getSource(), op.getPermutation());
+    rewriter.replaceOpWithNewOp<tensor::PadOp>(op, op->getResult(0).getType(), source, low, high, padding);
+    return success();
+  }
+};
+
 /// Each dimension of the source is split where it stands.
 struct SinkThroughExpand : OpRewritePattern<tensor::ExpandShapeOp> {
   using OpRewritePattern::OpRewritePattern;
@@ -364,16 +435,30 @@ struct SinkThroughExpand : OpRewritePattern<tensor::ExpandShapeOp> {
   }
 };
 
+/// Whether all that is done in windows is done faster with the channels where they are. One convolution that adds them
+/// up asks for another layout, which then serves the others, too.
+static bool allFastAlongRows(func::FuncOp function) {
+  bool fast = true;
+  function.walk([&](linalg::GenericOp op) {
+    if (std::optional<unsigned> data = windowedInput(op); data && op.hasPureTensorSemantics())
+      fast &= isFastAlongRows(op, *data);
+  });
+  return fast;
+}
+
 struct ChannelsLastPass : strata::impl::ChannelsLastBase<ChannelsLastPass> {
   void runOnOperation() override {
+    bool moves = !allFastAlongRows(getOperation());
     RewritePatternSet patterns(&getContext());
-    patterns.add<MoveChannels, ComposeTransposes, SinkThroughGeneric, SinkThroughPad, SinkThroughSlice,
-                 SinkThroughConcat, SinkThroughCollapse, SinkThroughExpand>(&getContext());
+    if (moves)
+      patterns.add<MoveChannels>(&getContext());
+    patterns.add<ComposeTransposes, SinkThroughGeneric, SinkThroughPad, SinkThroughSlice, SinkThroughConcat,
+                 SinkThroughCollapse, SinkThroughExpand>(&getContext());
     tensor::EmptyOp::getCanonicalizationPatterns(patterns, &getContext());
     GreedyRewriteConfig config;
     config.maxIterations = 100;
     RewritePatternSet merge(&getContext());
-    merge.add<MergeAroundCollapse, ComposeTransposes>(&getContext());
+    merge.add<MergeAroundCollapse, TransposeBeforePad, ComposeTransposes>(&getContext());
     if (failed(applyPatternsAndFoldGreedily(getOperation(), std::move(patterns), config)) ||
         failed(applyPatternsAndFoldGreedily(getOperation(), std::move(merge), config)))
       return signalPassFailure();

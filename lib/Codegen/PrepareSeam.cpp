@@ -68,7 +68,7 @@ struct PadToSlabs : OpRewritePattern<tensor::PadOp> {
       rewriter.moveOpBefore(padding.getDefiningOp(), op);
 
     // The border first, then its producer may write the middle in place.
-    if (auto maker = op.getSource().getDefiningOp<linalg::GenericOp>();
+    if (auto maker = op.getSource().getDefiningOp<linalg::LinalgOp>();
         maker && maker->getBlock() == op->getBlock() &&
         op.getSourceType().hasStaticShape() &&
         op.getResultType().hasStaticShape() &&
@@ -107,8 +107,14 @@ struct PadToSlabs : OpRewritePattern<tensor::PadOp> {
       }
       offsets[dim] = offset;
       sizes[dim] = size;
-      Value slab = rewriter.create<tensor::ExtractSliceOp>(loc, result, offsets,
-                                                           sizes, ones);
+      // Each use of an empty tensor becomes one of its own.
+      Value slab = result.getDefiningOp<tensor::EmptyOp>()
+                       ? rewriter.create<tensor::EmptyOp>(
+                             loc, sizes, type.getElementType())
+                       : rewriter
+                             .create<tensor::ExtractSliceOp>(
+                                 loc, result, offsets, sizes, ones)
+                             .getResult();
       slab = rewriter.create<linalg::FillOp>(loc, padding, slab).getResult(0);
       result = rewriter.create<tensor::InsertSliceOp>(loc, slab, result,
                                                       offsets, sizes, ones);
@@ -250,6 +256,9 @@ void unshareDestinations(Operation *root) {
   destinations.append(empties);
   for (Operation *op : destinations) {
     Value result = op->getResult(0);
+    // Before what writes the slabs of a padding, or they could not be written in place.
+    if (result.hasOneUse() && isa<tensor::InsertSliceOp>(*result.user_begin()))
+      continue;
     SmallVector<OpOperand *> uses;
     for (OpOperand &use : result.getUses())
       uses.push_back(&use);

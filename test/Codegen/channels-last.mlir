@@ -83,3 +83,45 @@ func.func @alone(%x: tensor<1x2x3x8x8xf32>) -> tensor<1x6x8x8xf32> {
   %3 = tensor.collapse_shape %2 [[0], [1, 2], [3], [4]] : tensor<1x3x2x8x8xf32> into tensor<1x6x8x8xf32>
   return %3 : tensor<1x6x8x8xf32>
 }
+
+// A padding that nothing before it has the channels last of: the transpose goes straight into its middle.
+// CHECK-LABEL: func.func @first(
+// CHECK:         %[[T:.*]] = linalg.transpose ins(%arg0 : tensor<1x3x8x8xf32>) {{.*}} permutation = [0, 2, 3, 1]
+// CHECK:         tensor.pad %[[T]] low[0, 1, 1, 0] high[0, 1, 1, 0]
+func.func @first(%x: tensor<1x3x8x8xf32>, %w: tensor<16x3x3x3xf32>) -> tensor<1x16x8x8xf32> {
+  %z = arith.constant 0.0 : f32
+  %p = tensor.pad %x low[0, 0, 1, 1] high[0, 0, 1, 1] {
+  ^bb0(%a: index, %b: index, %c: index, %d: index):
+    tensor.yield %z : f32
+  } : tensor<1x3x8x8xf32> to tensor<1x3x10x10xf32>
+  %e = tensor.empty() : tensor<1x16x8x8xf32>
+  %f = linalg.fill ins(%z : f32) outs(%e : tensor<1x16x8x8xf32>) -> tensor<1x16x8x8xf32>
+  %0 = linalg.conv_2d_nchw_fchw ins(%p, %w : tensor<1x3x10x10xf32>, tensor<16x3x3x3xf32>) outs(%f : tensor<1x16x8x8xf32>) -> tensor<1x16x8x8xf32>
+  return %0 : tensor<1x16x8x8xf32>
+}
+
+// Windows of single channels alone: rows of 56 are vectors nearly throughout, and two transposes are saved.
+// CHECK-LABEL: func.func @depthwise(
+// CHECK-NOT:     linalg.transpose
+// CHECK:         outs(%{{.*}} : tensor<1x96x56x56xf32>)
+// CHECK-NOT:     linalg.transpose
+// CHECK:         return
+func.func @depthwise(%x: tensor<1x96x58x58xf32>, %w: tensor<96x3x3xf32>) -> tensor<1x96x56x56xf32> {
+  %z = arith.constant 0.0 : f32
+  %e = tensor.empty() : tensor<1x96x56x56xf32>
+  %f = linalg.fill ins(%z : f32) outs(%e : tensor<1x96x56x56xf32>) -> tensor<1x96x56x56xf32>
+  %0 = linalg.depthwise_conv_2d_nchw_chw ins(%x, %w : tensor<1x96x58x58xf32>, tensor<96x3x3xf32>) outs(%f : tensor<1x96x56x56xf32>) -> tensor<1x96x56x56xf32>
+  return %0 : tensor<1x96x56x56xf32>
+}
+
+// In steps of two, elements of a row do not lie side by side.
+// CHECK-LABEL: func.func @strided(
+// CHECK:         linalg.transpose
+// CHECK:         outs(%{{.*}} : tensor<1x28x28x96xf32>)
+func.func @strided(%x: tensor<1x96x57x57xf32>, %w: tensor<96x3x3xf32>) -> tensor<1x96x28x28xf32> {
+  %z = arith.constant 0.0 : f32
+  %e = tensor.empty() : tensor<1x96x28x28xf32>
+  %f = linalg.fill ins(%z : f32) outs(%e : tensor<1x96x28x28xf32>) -> tensor<1x96x28x28xf32>
+  %0 = linalg.depthwise_conv_2d_nchw_chw {strides = dense<2> : tensor<2xi64>} ins(%x, %w : tensor<1x96x57x57xf32>, tensor<96x3x3xf32>) outs(%f : tensor<1x96x28x28xf32>) -> tensor<1x96x28x28xf32>
+  return %0 : tensor<1x96x28x28xf32>
+}

@@ -33,9 +33,11 @@ func.func @repeated(%a: tensor<2xf32>) -> tensor<4xf32> {
 
 // Only the border is filled; a side without padding has no slab.
 // CHECK-LABEL: func.func @pad(
+// The tensor that it goes into is there before it, so that the border can be written in place.
 // CHECK:         %[[E:.*]] = tensor.empty() : tensor<5x6xf32>
-// CHECK:         tensor.extract_slice %[[E]][0, 0] [1, 6] [1, 1]
-// CHECK:         linalg.fill
+// CHECK:         %[[S:.*]] = tensor.empty() : tensor<1x6xf32>
+// CHECK:         %[[F:.*]] = linalg.fill {{.*}} outs(%[[S]]
+// CHECK:         tensor.insert_slice %[[F]] into %[[E]][0, 0] [1, 6] [1, 1]
 // CHECK:         tensor.extract_slice %{{.*}}[1, 4] [4, 2] [1, 1]
 // CHECK:         linalg.fill
 // CHECK-NOT:     linalg.fill

@@ -1,0 +1,50 @@
+"""Depthwise convolutions by themselves, whose channels may stay in front: rests of rows, steps, dilations, several results
+of a channel, against NumPy in double precision."""
+
+import numpy as np
+import pytest
+from onnx import TensorProto, helper, numpy_helper
+
+import strata
+
+
+def depthwise(x, w, b, pads, strides, dilations):
+    channels, multiplier = x.shape[1], w.shape[0] // x.shape[1]
+    x = np.pad(x.astype(np.float64), ((0, 0), (0, 0), (pads[0], pads[2]), (pads[1], pads[3])))
+    height, width = [(x.shape[2 + i] - dilations[i] * (w.shape[2 + i] - 1) - 1) // strides[i] + 1 for i in (0, 1)]
+    y = np.zeros((x.shape[0], channels, multiplier, height, width))
+    w = w.reshape(channels, multiplier, *w.shape[2:])
+    for i in range(w.shape[2]):
+        for j in range(w.shape[3]):
+            part = x[:, :, i * dilations[0] :, j * dilations[1] :]
+            part = part[:, :, : height * strides[0] : strides[0], : width * strides[1] : strides[1]]
+            y += part[:, :, None] * w[None, :, :, i, j, None, None]
+    return np.maximum(y.reshape(x.shape[0], -1, height, width) + b[:, None, None], 0)
+
+
+@pytest.mark.parametrize("threads", [1, 2])
+@pytest.mark.parametrize("shape, multiplier, kernel, pads, strides, dilations", [
+    ((1, 6, 56, 56), 1, (3, 3), (1, 1, 1, 1), (1, 1), (1, 1)),
+    ((2, 5, 14, 14), 1, (5, 5), (2, 2, 2, 2), (1, 1), (1, 1)),
+    ((1, 4, 7, 33), 2, (3, 3), (0, 1, 2, 1), (1, 1), (1, 2)),
+    ((1, 33, 15, 17), 1, (3, 3), (1, 1, 1, 1), (2, 2), (1, 1)),
+    ((1, 3, 5, 40), 3, (3, 1), (0, 0, 0, 0), (2, 1), (1, 1)),
+    ((3, 2, 1, 64), 1, (1, 7), (0, 3, 0, 3), (1, 1), (1, 1)),
+])  # fmt: skip
+def test_alone(shape, multiplier, kernel, pads, strides, dilations, threads):
+    rng = np.random.default_rng(0)
+    x = rng.standard_normal(shape).astype(np.float32)
+    w = rng.standard_normal((shape[1] * multiplier, 1, *kernel)).astype(np.float32)
+    b = rng.standard_normal(len(w)).astype(np.float32)
+    nodes = [
+        helper.make_node("Conv", ["x", "w", "b"], ["c"], group=shape[1], pads=pads, strides=strides, dilations=dilations),
+        helper.make_node("Relu", ["c"], ["y"]),
+    ]
+    graph = helper.make_graph(
+        nodes, "depthwise", [helper.make_tensor_value_info("x", TensorProto.FLOAT, shape)],
+        [helper.make_tensor_value_info("y", TensorProto.FLOAT, None)],
+        [numpy_helper.from_array(w, "w"), numpy_helper.from_array(b, "b")],
+    )  # fmt: skip
+    model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=8)
+    y = strata.compile(model, threads=threads).run({"x": x})[0]
+    np.testing.assert_allclose(y, depthwise(x, w, b, pads, strides, dilations), rtol=1e-5, atol=1e-5)
