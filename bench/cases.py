@@ -30,6 +30,14 @@ def _conv(channels, size, filters, kernel, stride=1, group=1):
          Y = Relu(c) }}"""
 
 
+def _quantised_conv(channels, size, filters, kernel, group=1):
+    return f"""(uint8[1,{channels},{size},{size}] X, int8[{filters},{channels // group},{kernel},{kernel}] w)
+      => (uint8[1,{filters},{size},{size}] Y)
+      <float xs = {{0.02}}, uint8 xz = {{121}}, float ws = {{0.01}}, int8 wz = {{0}}, float ys = {{0.4}}, uint8 yz = {{7}}>
+      {{ Y = QLinearConv<pads = [{", ".join([str(kernel // 2)] * 4)}], group = {group}>
+                        (X, xs, xz, w, ws, wz, ys, yz) }}"""
+
+
 # name: (text, whether --quick has it)
 SMALL = {
     "call": ("(float[1] X) => (float[1] Y) { Y = Add(X, X) }", True),
@@ -93,6 +101,9 @@ SMALL = {
            <int8 bz = {0}, float bs = {0.01}>
            { q, s, z = DynamicQuantizeLinear(X) i = MatMulInteger(q, w, z, bz) f = Cast<to = 1>(i)
              c = Mul(s, bs) Y = Mul(f, c) }""", False),
+    "quantised conv 3x3 64 56x56": (_quantised_conv(64, 56, 64, 3), True),
+    "quantised conv 1x1 256 to 64 56x56": (_quantised_conv(256, 56, 64, 1), False),
+    "quantised conv depthwise 3x3 96 56x56": (_quantised_conv(96, 56, 96, 3, group=96), False),
 }  # fmt: skip
 
 LIGHT_IN_QUICK = ("squeezenet",)

@@ -90,7 +90,8 @@ def GroupReductions : Pass<"strata-group-reductions", "mlir::func::FuncOp"> {
   }];
   let options = [
     Option<"bf16", "bf16", "bool", "false", "sums of f32 of products of bf16">,
-    Option<"int8", "int8", "bool", "false", "sums of i32 of products of 8-bit integers">
+    Option<"int8", "int8", "bool", "false", "sums of i32 of products of 8-bit integers">,
+    Option<"tiles", "tiles", "bool", "true", "fill up to whole tiles of a matrix unit, not only to whole groups">
   ];
   let dependentDialects = ["mlir::linalg::LinalgDialect", "mlir::tensor::TensorDialect",
                            "mlir::arith::ArithDialect"];
@@ -316,6 +317,8 @@ def EmitKernels : Pass<"strata-emit-kernels", "mlir::func::FuncOp"> {
     Option<"fma", "fma", "bool", "true", "fused multiply-add in reductions">,
     Option<"bf16Tiles", "bf16-tiles", "bool", "false", "a matrix unit multiplies tiles of bf16">,
     Option<"int8Tiles", "int8-tiles", "bool", "false", "a matrix unit multiplies tiles of 8-bit integers">,
+    Option<"byteDots", "byte-dots", "bool", "false", "x86 vectors add products of four bytes">,
+    Option<"pairDots", "pair-dots", "bool", "false", "x86 vectors add products of two 16-bit integers">,
     Option<"threads", "threads", "bool", "true", "make tasks of the outer loops">,
     Option<"cacheBytes", "cache-bytes", "int64_t", "2097152", "the cache that a core has to itself">
   ];

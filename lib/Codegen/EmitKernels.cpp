@@ -33,6 +33,8 @@ struct EmitKernelsPass : strata::impl::EmitKernelsBase<EmitKernelsPass> {
     options.fma = fma;
     options.bf16Tiles = bf16Tiles;
     options.int8Tiles = int8Tiles;
+    options.byteDots = byteDots;
+    options.pairDots = pairDots;
     options.threads = threads;
     options.cacheBytes = cacheBytes;
     SmallVector<scf::ForallOp> loops(function.getOps<scf::ForallOp>());

@@ -1,7 +1,7 @@
 //===- GroupReductions.cpp - narrow elements side by side, 32 bits at once ===//
 //
-// A matrix unit takes the elements of 32 bits of a row, two of bf16 or four of 8
-// bits, as one step of the reduction; the weights of such a step must lie side by
+// A matrix unit, or a vector instruction for dot products, takes the elements of 32
+// bits of a row, two of bf16 or four of 8 bits, as one step of the reduction; the weights of such a step must lie side by
 // side, too. So the step is a loop of its own.
 //
 //===----------------------------------------------------------------------===//
@@ -23,11 +23,11 @@ using namespace mlir;
 /// Groups of one tile at most; and what most of a tile is.
 static constexpr int64_t tileGroups = 16, wellFilled = 12;
 
-/// The size that a dimension of the reduction is filled up to: whole groups, and whole tiles where the groups have no
+/// The size that a dimension of the reduction is filled up to: whole groups, and whole `tiles` where the groups have no
 /// divisor that nearly fills one.
-static int64_t filledUp(int64_t size, int64_t group) {
+static int64_t filledUp(int64_t size, int64_t group, bool tiles) {
   int64_t groups = llvm::divideCeil(size, group);
-  if (groups > tileGroups) {
+  if (tiles && groups > tileGroups) {
     int64_t step = tileGroups;
     while (groups % step)
       --step;
@@ -111,7 +111,7 @@ private:
     SmallVector<Value> inputs(op.getDpsInputs());
     unsigned depth = *innermost(maps[1 - weights]), dims = kinds.size();
     int64_t group = 32 / getElementTypeOrSelf(inputs[0].getType()).getIntOrFloatBitWidth();
-    int64_t size = filledUp(op.getStaticLoopRanges()[depth], group);
+    int64_t size = filledUp(op.getStaticLoopRanges()[depth], group, tiles);
     OpBuilder b(op);
     Location loc = op.getLoc();
     for (auto [i, map] : llvm::enumerate(maps)) {

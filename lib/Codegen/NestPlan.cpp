@@ -169,11 +169,14 @@ NestPlan strata::planNest(LoopNest &nest, const NestOptions &options) {
   NestPlan plan;
   if (planMatrixTiles(nest, options, plan))
     return plan;
-  plan.lane = chooseLane(nest, plan);
+  bool dots = planDots(nest, options, plan);
+  if (!dots)
+    plan.lane = chooseLane(nest, plan);
   if (plan.lane < 0)
     return plan;
-  int64_t bits = elementBits(nest);
-  plan.width = std::max<int64_t>(2, options.vectorBits / bits);
+  int64_t bits = dots ? 8 : elementBits(nest);
+  if (!dots)
+    plan.width = std::max<int64_t>(2, options.vectorBits / bits);
   const Extent &size = nest.loops[plan.lane].size;
   if (size.isKnown())
     while (plan.width > size.known)

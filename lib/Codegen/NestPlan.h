@@ -21,7 +21,8 @@ struct NestOptions {
   bool fma = true;
   bool threads = true;
   bool bf16Tiles = false, int8Tiles = false; ///< what a matrix unit multiplies
-  int64_t cacheBytes = 1 << 20; ///< of the cache that one core has to itself
+  bool byteDots = false, pairDots = false;   ///< what x86's vectors add the products of: four bytes, two i16
+  int64_t cacheBytes = 1 << 20;              ///< of the cache that one core has to itself
 };
 
 /// A reduction that a matrix unit computes: sums of up to 16 rows and 16 lanes, of up to 16 groups of the reduction at
@@ -37,6 +38,14 @@ struct MatrixPlan {
   mlir::StringRef multiply; ///< the instruction
 };
 
+/// A reduction of 8-bit integers in groups of four, whose products vectors add within each lane.
+struct DotPlan {
+  unsigned data, weights; ///< inputs of the reduction
+  int group;              ///< its loop over the four
+  bool isUnsigned[2];     ///< by input
+  bool bytes;             ///< by instructions that take bytes, one unsigned and one signed; else in pairs of i16
+};
+
 struct NestPlan {
   int lane = -1, row = -1; ///< loops; -1: none
   bool laneIsReduction = false;
@@ -46,6 +55,7 @@ struct NestPlan {
   bool laneOutermost = false;          ///< vectors of weights outside of the rows
   bool transposes = false;             ///< an input lies along the rows: tiles are transposed in registers
   std::optional<MatrixPlan> matrix;
+  std::optional<DotPlan> dots;
 };
 
 /// Whether all bodies have a vector form.
@@ -55,6 +65,9 @@ NestPlan planNest(LoopNest &nest, const NestOptions &options);
 
 /// Plans for the matrix unit of `options`, if there is one that computes the nest's reduction.
 bool planMatrixTiles(LoopNest &nest, const NestOptions &options, NestPlan &plan);
+
+/// Plans lane and width for dot products, if the target has them and the nest's reduction is in groups.
+bool planDots(LoopNest &nest, const NestOptions &options, NestPlan &plan);
 
 bool isVectorizable(std::optional<Stage> &stage);
 

@@ -83,6 +83,7 @@ private:
   mlir::Value reduceVector(mlir::Value vector);
   mlir::Value reduceToOne(const Tile &tile, mlir::Value start);
   Values reduceTile(const Tile &tile, Values carried);
+  Values reduceDots(const Tile &tile, Values start);
   void storeAccumulators(const Tile &tile, const Accumulators &accumulators);
   void consume(const Tile &tile, const Accumulators &accumulators, Loaded &cache);
 };

@@ -87,7 +87,8 @@ SmallVector<Value> TileEmitter::reduceLanes(const Tile &outer, SmallVector<Value
 SmallVector<int> TileEmitter::reductionOrder() {
   SmallVector<int> order;
   for (auto [loop, info] : llvm::enumerate(nest.loops))
-    if (info.reduction && static_cast<int>(loop) != plan.lane)
+    if (info.reduction && static_cast<int>(loop) != plan.lane &&
+        !(plan.dots && plan.dots->group == static_cast<int>(loop)))
       order.push_back(loop);
   llvm::sort(order, [&](int x, int y) {
     auto distance = [&](int loop) {
@@ -262,6 +263,8 @@ void TileEmitter::emit(const Tile &tile) {
         sum = isa<FloatType>(getElementTypeOrSelf(sum)) ? b.create<arith::AddFOp>(loc, sum, more).getResult()
                                                         : b.create<arith::AddIOp>(loc, sum, more).getResult();
       });
+    } else if (plan.dots) {
+      accumulators[0] = reduceDots(tile, accumulators[0]);
     } else if (plan.laneIsReduction) {
       accumulators[0][0] = reduceToOne(tile, accumulators[0][0]);
     } else {

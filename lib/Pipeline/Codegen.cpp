@@ -48,7 +48,8 @@ void strata::buildTiledPhase(OpPassManager &pm, const CompileOptions &options) {
       pm.addNestedPass<func::FuncOp>(createWinograd(winograd));
     GroupReductionsOptions group;
     group.bf16 = facts.bf16Tiles;
-    group.int8 = facts.int8Tiles;
+    group.int8 = facts.int8Tiles || facts.byteDots || facts.pairDots;
+    group.tiles = facts.int8Tiles || facts.bf16Tiles;
     pm.addNestedPass<func::FuncOp>(createGroupReductions(group));
     PackWeightsOptions pack;
     pack.vectorBits = facts.vectorBits;
@@ -116,6 +117,8 @@ void strata::buildVectorPhase(OpPassManager &pm, const CompileOptions &options) 
     kernels.fma = facts.fma;
     kernels.bf16Tiles = facts.bf16Tiles;
     kernels.int8Tiles = facts.int8Tiles;
+    kernels.byteDots = facts.byteDots;
+    kernels.pairDots = facts.pairDots;
     kernels.threads = options.threads;
     kernels.cacheBytes = facts.cacheBytes;
     pm.addNestedPass<func::FuncOp>(createEmitKernels(kernels));

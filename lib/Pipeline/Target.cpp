@@ -105,6 +105,11 @@ TargetFacts strata::describeTarget(const CompileOptions &given) {
     bool tiles = has("+amx-tile") && facts.vectorBits == 512;
     facts.bf16Tiles = tiles && has("+amx-bf16") && has("+avx512bf16");
     facts.int8Tiles = tiles && has("+amx-int8");
+    facts.byteDots = has("+avxvnni") || (has("+avx512vnni") && has("+avx512vl"));
+    // Of the widest vectors.
+    facts.pairDots = facts.vectorBits < 512 || has("+avx512bw");
+    if (facts.vectorBits == 512 && !has("+avx512vnni"))
+      facts.byteDots = false;
   } else if (triple.isAArch64()) {
     facts.fma = true;
     facts.registers = 32;

@@ -1,5 +1,6 @@
 // RUN: strata-opt %s --split-input-file --pass-pipeline='builtin.module(func.func(strata-group-reductions{bf16=true},strata-pack-weights{vector-bits=512}),cse)' | FileCheck %s
 // RUN: strata-opt %s --split-input-file --pass-pipeline='builtin.module(func.func(strata-group-reductions))' | FileCheck %s --check-prefix=NONE
+// RUN: strata-opt %s --split-input-file --pass-pipeline='builtin.module(func.func(strata-group-reductions{int8=true tiles=false}))' | FileCheck %s --check-prefix=GROUPS
 
 // Pairs of the reduction lie side by side in the data, and behind the lanes in the weights.
 // NONE-NOT:      tensor.expand_shape
@@ -49,4 +50,28 @@ func.func @main(%x: tensor<4x35xbf16>, %c: tensor<4x16xf32>) -> tensor<4x16xf32>
     linalg.yield %4 : f32
   } -> tensor<4x16xf32>
   return %0 : tensor<4x16xf32>
+}
+
+// -----
+
+// For vectors, whole groups are enough: 66 becomes 68.
+// GROUPS-LABEL: func.func @bytes(
+// GROUPS-DAG:     tensor.pad %{{.*}} low[0, 0] high[0, 2]
+// GROUPS:         linalg.generic {{.*}} ins(%{{.*}}, %{{.*}} : tensor<4x17x4xi8>, tensor<17x4x16xi8>)
+#x = affine_map<(m, n, k) -> (m, k)>
+#w = affine_map<(m, n, k) -> (k, n)>
+#o = affine_map<(m, n, k) -> (m, n)>
+ml_program.global private @w(dense_resource<w> : tensor<66x16xi8>) : tensor<66x16xi8>
+func.func @bytes(%x: tensor<4x66xi8>, %c: tensor<4x16xi32>) -> tensor<4x16xi32> {
+  %w = ml_program.global_load_const @w : tensor<66x16xi8>
+  %0 = linalg.generic {indexing_maps = [#x, #w, #o], iterator_types = ["parallel", "parallel", "reduction"]}
+      ins(%x, %w : tensor<4x66xi8>, tensor<66x16xi8>) outs(%c : tensor<4x16xi32>) {
+  ^bb0(%a: i8, %b: i8, %s: i32):
+    %1 = arith.extui %a : i8 to i32
+    %2 = arith.extsi %b : i8 to i32
+    %3 = arith.muli %1, %2 : i32
+    %4 = arith.addi %s, %3 : i32
+    linalg.yield %4 : i32
+  } -> tensor<4x16xi32>
+  return %0 : tensor<4x16xi32>
 }

@@ -1,13 +1,28 @@
 """Products of 8-bit integers in many shapes, types and zero points, against NumPy's sums of 64-bit integers."""
 
+import platform
+from pathlib import Path
+
 import numpy as np
-import onnx
 import pytest
 import strata
 from onnx import TensorProto, helper, numpy_helper
 
+# The units that multiply bytes: this machine's best one, then without matrices, then without dot products of bytes, and
+# vectors of 256 bits.
+TARGETS = [None, "native,-amx-int8", "native,-amx-int8,-avx512vnni,-avxvnni", "x86-64-v3"]
 KINDS = {"u8": np.uint8, "s8": np.int8}
 PAIRS = [(left, right) for left in KINDS for right in KINDS]
+
+
+def skip_unless_able(target):
+    if target and (platform.machine() != "x86_64" or " avx2 " not in Path("/proc/cpuinfo").read_text()):
+        pytest.skip("vectors of another machine")
+
+
+def cells(count):
+    """(target, number): every number for half of the targets."""
+    return [(target, number) for number in range(count) for target in range(len(TARGETS)) if (target + number) % 2 == 0]
 
 
 def draw(rng, shape, kind):
@@ -35,10 +50,13 @@ def model_of(node, inputs, weights, result, shape, dynamic=False):
     return helper.make_model(graph, opset_imports=[helper.make_opsetid("", 21)], ir_version=10)
 
 
-def run(node, operands, constant, expected, result, dynamic=False):
+def run(target, node, operands, constant, expected, result, dynamic=False):
+    skip_unless_able(TARGETS[target])
     inputs = {name: array for name, array in operands.items() if name not in constant}
     weights = {name: array for name, array in operands.items() if name in constant}
-    model = strata.compile(model_of(node, inputs, weights, result, expected.shape, dynamic), threads=2)
+    model = strata.compile(
+        model_of(node, inputs, weights, result, expected.shape, dynamic), threads=2, target=TARGETS[target]
+    )
     [y] = model.run(inputs)
     np.testing.assert_array_equal(y, expected)
 
@@ -59,10 +77,10 @@ MATRICES = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize("number,sizes", list(enumerate(MATRICES)), ids=str)
-def test_matmul_integer(number, sizes):
+@pytest.mark.parametrize("target,number", cells(len(MATRICES)))
+def test_matmul_integer(target, number):
     """Every form of the zero points in every size, with another pair of types each time."""
-    m, k, n = sizes
+    m, k, n = MATRICES[number]
     rng = np.random.default_rng(m * k * n)
     for form, (rows, columns, constant, dynamic) in enumerate((
         (None, None, ("b",), False),
@@ -74,7 +92,7 @@ def test_matmul_integer(number, sizes):
         ((), (), (), False),
         (None, None, (), False),
     )):  # fmt: skip
-        left, right = (KINDS[kind] for kind in PAIRS[(number + form) % 4])
+        left, right = (KINDS[kind] for kind in PAIRS[(number + form + target // 2) % 4])
         a, b = draw(rng, (m, k), left), draw(rng, (k, n), right)
         za = None if rows is None else draw(rng, rows, left)
         zb = None if columns is None else draw(rng, columns, right)
@@ -85,10 +103,10 @@ def test_matmul_integer(number, sizes):
             "MatMulInteger", [name if name in operands else "" for name in ("a", "b", "za", "zb")], ["y"]
         )
         expected = product(a, b, 0 if za is None else za, 0 if zb is None else zb).astype(np.int32)
-        run(node, operands, constant, expected, TensorProto.INT32, dynamic)
+        run(target, node, operands, constant, expected, TensorProto.INT32, dynamic)
 
 
-def test_batches():
+def test_batches(target=0):
     rng = np.random.default_rng(0)
     for left, right in (((3, 5, 8), (3, 8, 7)), ((2, 1, 33, 36), (5, 36, 20)), ((4, 40, 64), (64, 32)), ((36,), (36, 20)),
                         ((2, 9, 36), (36,))):  # fmt: skip
@@ -97,7 +115,7 @@ def test_batches():
         node = helper.make_node("MatMulInteger", list(operands), ["y"])
         expected = ((wide(a) - 7) @ (wide(b) + 3)).astype(np.int32)
         for constant in ((), ("b", "za", "zb")):
-            run(node, operands, constant, expected, TensorProto.INT32)
+            run(target, node, operands, constant, expected, TensorProto.INT32)
 
 
 def requantized(sums, factor, zero, kind):
@@ -107,8 +125,9 @@ def requantized(sums, factor, zero, kind):
     return np.clip(np.rint(real) + float(zero), info.min, info.max).astype(kind)
 
 
-@pytest.mark.parametrize("pair", PAIRS, ids="".join)
-def test_qlinear_matmul(pair):
+@pytest.mark.parametrize("target,number", cells(4))
+def test_qlinear_matmul(target, number):
+    pair = PAIRS[number]
     rng = np.random.default_rng(3)
     for (m, k, n), per_column, result in (
         ((64, 128, 96), False, np.uint8),
@@ -135,7 +154,7 @@ def test_qlinear_matmul(pair):
         expected = requantized(product(a, b, za, zb), factor, zy, result)
         kind = helper.np_dtype_to_tensor_dtype(np.dtype(result))
         for constant in (tuple(operands)[1:], ("b",), ()):
-            run(node, operands, constant, expected, kind)
+            run(target, node, operands, constant, expected, kind)
 
 
 def convolution(x, w, pads, strides, group):
@@ -160,15 +179,15 @@ CONVOLUTIONS = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize("number,form", list(enumerate(CONVOLUTIONS)), ids=str)
-def test_convolutions(number, form):
-    x_shape, w_shape, pads, strides, group = form
+@pytest.mark.parametrize("target,number", cells(len(CONVOLUTIONS)))
+def test_convolutions(target, number):
+    x_shape, w_shape, pads, strides, group = CONVOLUTIONS[number]
     rng = np.random.default_rng(x_shape[1])
     attrs = {"pads": pads, "strides": strides, "group": group}
     for count, (shape, constant) in enumerate(
         ((None, ("w", "zw")), ((), ("w", "zx")), (w_shape[:1], ("w",)), ((), ()))
     ):
-        left, right = (KINDS[kind] for kind in PAIRS[(number + count) % 4])
+        left, right = (KINDS[kind] for kind in PAIRS[(number + count + target // 2) % 4])
         x, w, zx = draw(rng, x_shape, left), draw(rng, w_shape, right), draw(rng, (), left)
         zw = np.array(128 if right == np.uint8 else 0, right) if shape is None else draw(rng, shape, right)
         filters = (-1, 1, 1, 1)
@@ -181,7 +200,7 @@ def test_convolutions(number, form):
         )
         operands = {"x": x, "w": w, "zx": zx, "zw": zw}
         node = helper.make_node("ConvInteger", list(operands), ["y"], kernel_shape=w_shape[2:], **attrs)
-        run(node, operands, constant, sums.astype(np.int32), TensorProto.INT32)
+        run(target, node, operands, constant, sums.astype(np.int32), TensorProto.INT32)
         # Quantized again, with a bias and a scale for each filter.
         channels = (-1, 1, 1)
         bias = rng.integers(-3000, 3000, w_shape[0]).astype(np.int32)
@@ -200,4 +219,4 @@ def test_convolutions(number, form):
             "b": bias,
         }
         node = helper.make_node("QLinearConv", list(operands), ["y"], kernel_shape=w_shape[2:], **attrs)
-        run(node, operands, (*constant, "sx", "sw", "sy", "zy", "b"), expected, TensorProto.UINT8)
+        run(target, node, operands, (*constant, "sx", "sw", "sy", "zy", "b"), expected, TensorProto.UINT8)

@@ -1,0 +1,190 @@
+//===- DotProducts.cpp - products of bytes added in the lanes of vectors --===//
+//
+// Four bytes of the data, the same for all lanes, times four bytes of weights for
+// each lane. x86 has an instruction that adds all four products, of unsigned and
+// signed bytes. Where both are signed or both unsigned, the data is moved by 128,
+// which the sums of the weights take back:
+//
+//   sum x w = sum (x + 128) w - 128 sum w    sum x w = sum (x - 128) w + 128 sum w
+//
+// Without it, 16-bit integers are multiplied and added in pairs. Both are exact but
+// for the wrap of i32. (The products of unsigned and signed bytes that are added in
+// 16 bits are not: they saturate.)
+//
+//===----------------------------------------------------------------------===//
+#include "BodyLoads.h"
+#include "ProductSums.h"
+#include "TileEmitter.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+
+using namespace mlir;
+using namespace strata;
+
+static constexpr int64_t group = 4;
+
+bool strata::planDots(LoopNest &nest, const NestOptions &options, NestPlan &plan) {
+  if ((!options.byteDots && !options.pairDots) || !nest.reduce || nest.reduce->outputs.size() != 1 ||
+      !isVectorizable(nest.init) || !isVectorizable(nest.finish))
+    return false;
+  std::optional<ProductSum> sum = matchProductSum(nest.reduce->op);
+  if (!sum || !sum->sum.isInteger(32) || !sum->elements[0].isInteger(8) || !sum->elements[1].isInteger(8))
+    return false;
+  for (unsigned input : {0u, 1u}) {
+    const Access &weights = nest.reduce->inputs[input], &data = nest.reduce->inputs[1 - input];
+    int lane = weights.blockedLoop;
+    if (lane < 0 || nest.loops[lane].reduction || weights.withinStride != group || !data.base ||
+        !stride(data, lane).is(0) || !bodyLoadsFit(nest, lane))
+      continue;
+    for (auto [loop, info] : llvm::enumerate(nest.loops)) {
+      if (!info.reduction || !info.size.is(group) || !stride(data, loop).is(1) || !stride(weights, loop).is(1))
+        continue;
+      plan.dots =
+          DotPlan{1 - input, input, static_cast<int>(loop), {sum->isUnsigned[0], sum->isUnsigned[1]}, options.byteDots};
+      plan.lane = lane;
+      // Sums of i32 for each lane, or for each pair of products in it.
+      plan.width = options.vectorBits / (plan.dots->bytes ? 32 : 64);
+      return true;
+    }
+  }
+  return false;
+}
+
+namespace {
+/// The instructions, for one width of vectors.
+class Dots {
+public:
+  Dots(OpBuilder &b, Location loc, const DotPlan &plan, int64_t lanes)
+      : b(b), loc(loc), lanes(lanes), unsignedData(plan.isUnsigned[plan.data]),
+        unsignedWeights(plan.isUnsigned[plan.weights]), bytes(plan.bytes && lanes >= 4) {}
+
+  /// Whether sums of the weights are needed beside those of the products.
+  bool movesData() const { return bytes && unsignedData == unsignedWeights; }
+
+  VectorType sums() const { return VectorType::get({bytes ? lanes : 2 * lanes}, b.getI32Type()); }
+
+  /// Four bytes, as every lane takes them.
+  Value spread(Value four) {
+    if (!bytes) {
+      Value wide = extend(four, unsignedData);
+      auto all = VectorType::get({lanes}, b.getI64Type());
+      return bitcast(broadcast(bitcast(wide, VectorType::get({1}, b.getI64Type())), all), 4 * lanes, 16);
+    }
+    Value all = broadcast(bitcast(four, VectorType::get({1}, b.getI32Type())), sums());
+    return movesData() ? b.create<arith::XOrIOp>(loc, all, constant(0x80808080)) : all;
+  }
+
+  Value load(const Access &weights, Value at) {
+    Value loaded = b.create<vector::LoadOp>(loc, VectorType::get({4 * lanes}, b.getI8Type()), weights.base, at);
+    return bytes ? bitcast(loaded, lanes, 32) : extend(loaded, unsignedWeights);
+  }
+
+  Value add(Value sum, Value data, Value weights) {
+    if (!bytes)
+      return b.create<arith::AddIOp>(loc, sum, multiplyPairs(data, weights));
+    // One unsigned operand, one signed; moved data has the other sign.
+    bool swapped = movesData() ? unsignedWeights : !unsignedData;
+    return call(("llvm.x86.avx512.vpdpbusd." + Twine(32 * lanes)).str(), sums(),
+                {sum, swapped ? weights : data, swapped ? data : weights});
+  }
+
+  /// What moving the data adds to the products of `weights`, taken from `sum`.
+  Value addMoved(Value sum, Value weights) {
+    Value one = constant(0x01010101);
+    return call(("llvm.x86.avx512.vpdpbusd." + Twine(32 * lanes)).str(), sums(),
+                {sum, unsignedWeights ? weights : one, unsignedWeights ? one : weights});
+  }
+
+  /// The sums of all lanes, with those of the weights where the data was moved: a scalar of one lane.
+  Value finish(Value start, Value sum, Value weights) {
+    if (!bytes)
+      sum = addPairs(sum);
+    if (movesData()) {
+      Value seven = constant(7), moved = b.create<arith::ShLIOp>(loc, weights, seven);
+      sum = unsignedData ? b.create<arith::AddIOp>(loc, sum, moved).getResult()
+                         : b.create<arith::SubIOp>(loc, sum, moved).getResult();
+    }
+    if (!isa<VectorType>(start.getType()))
+      sum = b.create<vector::ExtractOp>(loc, sum, 0);
+    return b.create<arith::AddIOp>(loc, start, sum);
+  }
+
+private:
+  OpBuilder &b;
+  Location loc;
+  int64_t lanes;
+  bool unsignedData, unsignedWeights, bytes;
+
+  Value constant(uint32_t number) {
+    return b.create<arith::ConstantOp>(loc, DenseElementsAttr::get(sums(), APInt(32, number)));
+  }
+  Value bitcast(Value value, VectorType type) { return b.create<vector::BitCastOp>(loc, type, value); }
+  Value bitcast(Value value, int64_t count, unsigned bits) {
+    return bitcast(value, VectorType::get({count}, b.getIntegerType(bits)));
+  }
+  Value broadcast(Value one, VectorType type) {
+    return b.create<vector::BroadcastOp>(loc, type, b.create<vector::ExtractOp>(loc, one, 0));
+  }
+  Value extend(Value value, bool isUnsigned) {
+    auto type = cast<VectorType>(value.getType()).clone(b.getI16Type());
+    return isUnsigned ? b.create<arith::ExtUIOp>(loc, type, value).getResult()
+                      : b.create<arith::ExtSIOp>(loc, type, value).getResult();
+  }
+  Value call(StringRef name, Type type, ValueRange arguments) {
+    return b.create<LLVM::CallIntrinsicOp>(loc, type, b.getStringAttr(name), arguments).getResult(0);
+  }
+
+  Value everySecond(Value value, int64_t first) {
+    SmallVector<int64_t> which;
+    for (int64_t i = first, e = cast<VectorType>(value.getType()).getNumElements(); i < e; i += 2)
+      which.push_back(i);
+    return b.create<vector::ShuffleOp>(loc, value, value, which);
+  }
+  Value addPairs(Value value) { return b.create<arith::AddIOp>(loc, everySecond(value, 0), everySecond(value, 1)); }
+  /// x[2i] y[2i] + x[2i + 1] y[2i + 1] of 16-bit integers, in 32 bits.
+  Value multiplyPairs(Value x, Value y) {
+    int64_t count = cast<VectorType>(x.getType()).getNumElements();
+    StringRef name = count == 32   ? "llvm.x86.avx512.pmaddw.d.512"
+                     : count == 16 ? "llvm.x86.avx2.pmadd.wd"
+                     : count == 8  ? "llvm.x86.sse2.pmadd.wd"
+                                   : "";
+    if (!name.empty())
+      return call(name, sums(), {x, y});
+    auto wide = VectorType::get({count}, b.getI32Type());
+    Value product =
+        b.create<arith::MulIOp>(loc, b.create<arith::ExtSIOp>(loc, wide, x), b.create<arith::ExtSIOp>(loc, wide, y));
+    return addPairs(product);
+  }
+};
+} // namespace
+
+/// All sums of the tile, row by row, added to `start`.
+TileEmitter::Values TileEmitter::reduceDots(const Tile &tile, Values start) {
+  const Access &data = nest.reduce->inputs[plan.dots->data], &weights = nest.reduce->inputs[plan.dots->weights];
+  Dots dots(b, loc, *plan.dots, tile.lanes);
+  int64_t sums = tile.rows * tile.vectors;
+  Values bases = basesOf(*nest.reduce, tile);
+  Value zero = b.create<arith::ConstantOp>(loc, b.getZeroAttr(dots.sums()));
+  Values carried(sums + (dots.movesData() ? tile.vectors : 0), zero);
+  carried = reduceLoops(tile, reductionOrder(), carried, [&](const Tile &inner, Values values) {
+    Value dataAt = IndexMath::add(bases[plan.dots->data], position(data, inner, true));
+    Value weightsAt = IndexMath::add(bases[plan.dots->weights], position(weights, inner, true));
+    Values loaded;
+    for (int64_t j = 0; j < tile.vectors; ++j) {
+      loaded.push_back(dots.load(weights, elementAt(weights, weightsAt, inner, 0, j)));
+      if (dots.movesData())
+        values[sums + j] = dots.addMoved(values[sums + j], loaded[j]);
+    }
+    for (int64_t i = 0; i < tile.rows; ++i) {
+      Value at = elementAt(data, dataAt, inner, i, 0);
+      Value four = dots.spread(b.create<vector::LoadOp>(loc, VectorType::get({group}, b.getI8Type()), data.base, at));
+      for (int64_t j = 0; j < tile.vectors; ++j)
+        values[i * tile.vectors + j] = dots.add(values[i * tile.vectors + j], four, loaded[j]);
+    }
+    return values;
+  });
+  for (int64_t n = 0; n < sums; ++n)
+    start[n] = dots.finish(start[n], carried[n], dots.movesData() ? carried[sums + n % tile.vectors] : Value());
+  return start;
+}

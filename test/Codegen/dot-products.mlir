@@ -1,0 +1,82 @@
+// RUN: strata-opt %s --pass-pipeline='builtin.module(func.func(strata-emit-kernels{vector-bits=512 registers=32 byte-dots=true pair-dots=true threads=false},canonicalize,cse))' | FileCheck %s
+// RUN: strata-opt %s --pass-pipeline='builtin.module(func.func(strata-emit-kernels{vector-bits=256 registers=16 pair-dots=true threads=false},canonicalize,cse))' | FileCheck %s --check-prefix=PAIRS
+// RUN: strata-opt %s --pass-pipeline='builtin.module(func.func(strata-emit-kernels{vector-bits=512 registers=32 threads=false},canonicalize,cse))' | FileCheck %s --check-prefix=NONE
+
+// NONE-NOT: llvm.x86
+
+// Unsigned data and signed weights: four bytes of a row for all lanes, by four bytes of each of 16 columns.
+// CHECK-LABEL: func.func @mixed(
+// CHECK:         scf.for %{{.*}} = %c0 to %c32 step %c1 iter_args
+// CHECK-COUNT-2:   vector.load {{.*}} vector<64xi8>
+// CHECK:           %[[FOUR:.*]] = vector.load {{.*}} vector<4xi8>
+// CHECK:           vector.bitcast %[[FOUR]] : vector<4xi8> to vector<1xi32>
+// CHECK:           %[[DATA:.*]] = vector.broadcast %{{.*}} : i32 to vector<16xi32>
+// CHECK-NOT:       arith.xori
+// CHECK:           llvm.call_intrinsic "llvm.x86.avx512.vpdpbusd.512"(%{{.*}}, %[[DATA]], %{{.*}})
+
+// Pairs of 16-bit integers: two sums for each lane, added behind the reduction.
+// PAIRS-LABEL: func.func @mixed(
+// PAIRS:           arith.extsi %{{.*}} : vector<16xi8> to vector<16xi16>
+// PAIRS:           arith.extui %{{.*}} : vector<4xi8> to vector<4xi16>
+// PAIRS:           llvm.call_intrinsic "llvm.x86.avx2.pmadd.wd"
+// PAIRS:           scf.yield
+// PAIRS:         vector.shuffle %{{.*}} [0, 2, 4, 6] : vector<8xi32>
+#x = affine_map<(m, n, k, g) -> (m, k, g)>
+#w = affine_map<(m, n, k, g) -> (n floordiv 32, k, n mod 32, g)>
+#o = affine_map<(m, n, k, g) -> (m, n)>
+func.func @mixed(%x: memref<40x32x4xi8>, %w: memref<2x32x32x4xi8>, %y: memref<40x64xi32>) attributes {strata.kernel} {
+  linalg.generic {indexing_maps = [#x, #w, #o], iterator_types = ["parallel", "parallel", "reduction", "reduction"]}
+      ins(%x, %w : memref<40x32x4xi8>, memref<2x32x32x4xi8>) outs(%y : memref<40x64xi32>) {
+  ^bb0(%a: i8, %b: i8, %s: i32):
+    %1 = arith.extui %a : i8 to i32
+    %2 = arith.extsi %b : i8 to i32
+    %3 = arith.muli %1, %2 : i32
+    %4 = arith.addi %s, %3 : i32
+    linalg.yield %4 : i32
+  }
+  return
+}
+
+// Signed data becomes unsigned, and 128 times the sums of the weights are taken back.
+// CHECK-LABEL: func.func @signed(
+// CHECK-DAG:     %[[ONES:.*]] = arith.constant dense<16843009> : vector<16xi32>
+// CHECK-DAG:     %[[SIGNS:.*]] = arith.constant dense<-2139062144> : vector<16xi32>
+// CHECK-DAG:     %[[SEVEN:.*]] = arith.constant dense<7> : vector<16xi32>
+// CHECK:         scf.for
+// CHECK:           llvm.call_intrinsic "llvm.x86.avx512.vpdpbusd.512"(%{{.*}}, %[[ONES]], %{{.*}})
+// CHECK:           %[[DATA:.*]] = arith.xori %{{.*}}, %[[SIGNS]]
+// CHECK:           llvm.call_intrinsic "llvm.x86.avx512.vpdpbusd.512"(%{{.*}}, %[[DATA]], %{{.*}})
+// CHECK:         %[[MOVED:.*]] = arith.shli %{{.*}}, %[[SEVEN]]
+// CHECK:         arith.subi %{{.*}}, %[[MOVED]]
+func.func @signed(%x: memref<40x32x4xi8>, %w: memref<2x32x32x4xi8>, %y: memref<40x64xi32>) attributes {strata.kernel} {
+  linalg.generic {indexing_maps = [#x, #w, #o], iterator_types = ["parallel", "parallel", "reduction", "reduction"]}
+      ins(%x, %w : memref<40x32x4xi8>, memref<2x32x32x4xi8>) outs(%y : memref<40x64xi32>) {
+  ^bb0(%a: i8, %b: i8, %s: i32):
+    %1 = arith.extsi %a : i8 to i32
+    %2 = arith.extsi %b : i8 to i32
+    %3 = arith.muli %1, %2 : i32
+    %4 = arith.addi %s, %3 : i32
+    linalg.yield %4 : i32
+  }
+  return
+}
+
+// Signed data and unsigned weights change places. The last columns are as many as are left.
+// CHECK-LABEL: func.func @swapped(
+// CHECK:           %[[WEIGHTS:.*]] = vector.bitcast %{{.*}} : vector<64xi8> to vector<16xi32>
+// CHECK:           %[[DATA:.*]] = vector.broadcast %{{.*}} : i32 to vector<16xi32>
+// CHECK:           llvm.call_intrinsic "llvm.x86.avx512.vpdpbusd.512"(%{{.*}}, %[[WEIGHTS]], %[[DATA]])
+// CHECK:           llvm.call_intrinsic "llvm.x86.avx512.vpdpbusd.256"
+// CHECK:           llvm.call_intrinsic "llvm.x86.avx512.vpdpbusd.128"
+func.func @swapped(%x: memref<40x32x4xi8>, %w: memref<1x32x32x4xi8>, %y: memref<40x30xi32>) attributes {strata.kernel} {
+  linalg.generic {indexing_maps = [#x, #w, #o], iterator_types = ["parallel", "parallel", "reduction", "reduction"]}
+      ins(%x, %w : memref<40x32x4xi8>, memref<1x32x32x4xi8>) outs(%y : memref<40x30xi32>) {
+  ^bb0(%a: i8, %b: i8, %s: i32):
+    %1 = arith.extsi %a : i8 to i32
+    %2 = arith.extui %b : i8 to i32
+    %3 = arith.muli %1, %2 : i32
+    %4 = arith.addi %s, %3 : i32
+    linalg.yield %4 : i32
+  }
+  return
+}
