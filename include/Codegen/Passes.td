@@ -4,6 +4,27 @@
 
 include "mlir/Pass/PassBase.td"
 
+// The target, as Codegen/Target.h describes it.
+defvar targetOptions = [
+  Option<"vectorBits", "vector-bits", "unsigned", "256", "width of a vector register">,
+  Option<"registers", "registers", "unsigned", "16", "number of vector registers">,
+  Option<"fma", "fma", "bool", "true", "fused multiply-add">,
+  Option<"fmaPerCycle", "fma-per-cycle", "unsigned", "2", "vector multiply-adds that begin in a cycle">,
+  Option<"fmaLatency", "fma-latency", "unsigned", "4", "cycles of a multiply-add">,
+  Option<"bf16Tiles", "bf16-tiles", "bool", "false", "a matrix unit multiplies tiles of bf16">,
+  Option<"int8Tiles", "int8-tiles", "bool", "false", "a matrix unit multiplies tiles of 8-bit integers">,
+  Option<"byteDots", "byte-dots", "bool", "false", "x86 vectors add products of four bytes">,
+  Option<"pairDots", "pair-dots", "bool", "false", "x86 vectors add products of two 16-bit integers">,
+  Option<"tileCycles", "tile-cycles", "unsigned", "16", "cycles of a product of two tiles">,
+  Option<"nearCacheBytes", "near-cache-bytes", "int64_t", "49152", "first-level cache of a core">,
+  Option<"cacheBytes", "cache-bytes", "int64_t", "2097152", "the cache that a core has to itself">,
+  Option<"lineBytes", "line-bytes", "int64_t", "64", "line of the caches">,
+  Option<"nearLatency", "near-latency", "unsigned", "96", "cycles ahead at which a line is prefetched">,
+  Option<"streamRate", "stream-rate", "double", "8", "bytes in a cycle from the last level of the caches">,
+  Option<"memoryRate", "memory-rate", "double", "3", "bytes in a cycle from memory">,
+  Option<"cyclesPerNs", "cycles-per-ns", "double", "4", "the clock">
+];
+
 def Generalize : Pass<"strata-generalize", "mlir::func::FuncOp"> {
   let summary = "Every structured operation becomes linalg.generic, fill or transpose";
   let description = [{
@@ -115,9 +136,7 @@ def Winograd : Pass<"strata-winograd", "mlir::func::FuncOp"> {
     `strata-emit-kernels` knows it; a compiler that did not would still compute the
     right thing. An estimate of cycles decides, from the sizes and the vector width.
   }];
-  let options = [
-    Option<"vectorBits", "vector-bits", "unsigned", "256", "width of a vector register">
-  ];
+  let options = targetOptions;
   let dependentDialects = ["mlir::linalg::LinalgDialect", "mlir::tensor::TensorDialect",
                            "mlir::arith::ArithDialect"];
 }
@@ -139,9 +158,7 @@ def PackWeights : Pass<"strata-pack-weights", "mlir::func::FuncOp"> {
     #w = affine_map<(m, n, k) -> (n floordiv 32, k, n mod 32)>
     ```
   }];
-  let options = [
-    Option<"vectorBits", "vector-bits", "unsigned", "256", "width of a vector register">
-  ];
+  let options = targetOptions;
   let dependentDialects = ["mlir::linalg::LinalgDialect", "mlir::tensor::TensorDialect",
                            "mlir::arith::ArithDialect"];
 }
@@ -188,6 +205,7 @@ def FuseRows : Pass<"strata-fuse-rows", "mlir::func::FuncOp"> {
       ...
     ```
   }];
+  let options = targetOptions;
   let dependentDialects = ["mlir::linalg::LinalgDialect", "mlir::tensor::TensorDialect",
                            "mlir::scf::SCFDialect", "mlir::affine::AffineDialect"];
 }
@@ -311,17 +329,9 @@ def EmitKernels : Pass<"strata-emit-kernels", "mlir::func::FuncOp"> {
     tile over dynamic sizes without masks and does not keep accumulators in
     registers across several reduction loops.
   }];
-  let options = [
-    Option<"vectorBits", "vector-bits", "unsigned", "256", "width of a vector register">,
-    Option<"registers", "registers", "unsigned", "16", "number of vector registers">,
-    Option<"fma", "fma", "bool", "true", "fused multiply-add in reductions">,
-    Option<"bf16Tiles", "bf16-tiles", "bool", "false", "a matrix unit multiplies tiles of bf16">,
-    Option<"int8Tiles", "int8-tiles", "bool", "false", "a matrix unit multiplies tiles of 8-bit integers">,
-    Option<"byteDots", "byte-dots", "bool", "false", "x86 vectors add products of four bytes">,
-    Option<"pairDots", "pair-dots", "bool", "false", "x86 vectors add products of two 16-bit integers">,
-    Option<"threads", "threads", "bool", "true", "make tasks of the outer loops">,
-    Option<"cacheBytes", "cache-bytes", "int64_t", "2097152", "the cache that a core has to itself">
-  ];
+  let options = !listconcat(targetOptions, [
+    Option<"threads", "threads", "bool", "true", "make tasks of the outer loops">
+  ]);
   let dependentDialects = ["mlir::arith::ArithDialect", "mlir::math::MathDialect",
                            "mlir::memref::MemRefDialect", "mlir::scf::SCFDialect",
                            "mlir::vector::VectorDialect", "mlir::linalg::LinalgDialect",

@@ -70,18 +70,8 @@ struct CompileOptions {
 /// into options.gpu. False: no such target.
 bool parseTarget(llvm::StringRef target, CompileOptions &options);
 
-/// What code generation wants to know of the target.
-struct TargetFacts {
-  unsigned vectorBits = 128; ///< widest vector register worth using
-  unsigned registers = 16;   ///< number of vector registers
-  bool fma = false;          ///< fused multiply-add of f32 and f64 vectors
-  bool bf16Tiles = false;    ///< a matrix unit: tiles of bf16 to sums of f32
-  bool int8Tiles = false;    ///< the same of 8-bit integers to sums of i32
-  bool byteDots = false;     ///< x86 vectors that add products of four bytes
-  bool pairDots = false;     ///< x86 vectors that add products of two 16-bit integers
-  /// Of the cache that one core has to itself, as a rule the second level.
-  int64_t cacheBytes = 1 << 20;
-};
+/// What code generation knows of the target (Codegen/Target.h).
+struct TargetFacts;
 
 /// Derives the facts from triple, CPU and features (or from the host's).
 TargetFacts describeTarget(const CompileOptions &options);

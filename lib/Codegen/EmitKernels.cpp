@@ -20,23 +20,14 @@ namespace strata {
 using namespace mlir;
 
 namespace {
-struct EmitKernelsPass : strata::impl::EmitKernelsBase<EmitKernelsPass> {
-  using EmitKernelsBase::EmitKernelsBase;
+struct EmitKernelsPass : strata::WithTarget<strata::impl::EmitKernelsBase<EmitKernelsPass>> {
+  using WithTarget::WithTarget;
 
   void runOnOperation() override {
     func::FuncOp function = getOperation();
     if (!function->hasAttr("strata.kernel"))
       return;
-    strata::NestOptions options;
-    options.vectorBits = vectorBits;
-    options.registers = registers;
-    options.fma = fma;
-    options.bf16Tiles = bf16Tiles;
-    options.int8Tiles = int8Tiles;
-    options.byteDots = byteDots;
-    options.pairDots = pairDots;
-    options.threads = threads;
-    options.cacheBytes = cacheBytes;
+    strata::NestOptions options{target(), threads};
     SmallVector<scf::ForallOp> loops(function.getOps<scf::ForallOp>());
     for (scf::ForallOp loop : loops)
       strata::emitRowLoop(loop, options);

@@ -30,9 +30,6 @@ namespace strata {
 using namespace mlir;
 using linalg::GenericOp;
 
-/// What a block of rows may take of the first-level cache, and of the second one where that lets a product of matrices
-/// use its operands often enough.
-static constexpr int64_t nearBytes = 32 << 10, farBytes = 512 << 10;
 /// Rows that a product of matrices should have at once.
 static constexpr int64_t productRows = 32;
 /// Elements of an unknown extent.
@@ -375,7 +372,8 @@ SmallVector<int64_t> Group::blocks() const {
           contiguous = true;
         }
     }
-  int64_t fits = std::max<int64_t>(1, (hasProduct ? farBytes : nearBytes) / std::max<int64_t>(1, rowBytes()));
+  int64_t fits =
+      std::max<int64_t>(1, (hasProduct ? limits.rowBytes : limits.blockBytes) / std::max<int64_t>(1, rowBytes()));
   int64_t most = hasProduct ? productRows : contiguous ? 256 : 16, least = hasProduct ? 16 : contiguous ? 64 : 1;
   int64_t block = std::clamp<int64_t>(llvm::bit_floor(static_cast<uint64_t>(fits)), least, most);
   int64_t extent = extents[blocked];
@@ -678,9 +676,12 @@ void strata::fuseRows(func::FuncOp function, const RowLimits &limits) {
 
 namespace {
 struct FuseRowsPass : strata::impl::FuseRowsBase<FuseRowsPass> {
+  using FuseRowsBase::FuseRowsBase;
+
   void runOnOperation() override {
     strata::RowLimits limits;
-    limits.rowBytes = farBytes;
+    limits.rowBytes = cacheBytes / 4;
+    limits.blockBytes = 2 * nearCacheBytes / 3;
     strata::fuseRows(getOperation(), limits);
   }
 };

@@ -8,9 +8,10 @@ namespace strata {
 
 /// What the groups may be like.
 struct RowLimits {
-  int64_t rowBytes;     ///< of the tensors that members have in common, for one row
-  bool products = true; ///< products of two computed matrices may join
-  bool blocks = true;   ///< several rows at once, as the cache has room for; else each iteration is one row
+  int64_t rowBytes;       ///< of the tensors that members have in common, for one row, or for the rows of a product
+  bool products = true;   ///< products of two computed matrices may join
+  bool blocks = true;     ///< several rows at once, as the cache has room for; else each iteration is one row
+  int64_t blockBytes = 0; ///< as rowBytes, for all rows of a block without products
 };
 
 /// Groups become loops over their rows.

@@ -9,6 +9,7 @@
 #include "TileEmitter.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 
 using namespace mlir;
@@ -28,7 +29,8 @@ class NestEmitter : IndexMath {
 public:
   NestEmitter(OpBuilder &b, Location loc, LoopNest &nest, const NestOptions &options)
       : IndexMath{b, loc}, nest(nest), options(options), plan(planNest(nest, options)),
-        tileEmitter(b, loc, nest, plan, options.fma), matrixTiles(b, loc, nest, plan, tileEmitter) {}
+        tileEmitter(b, loc, nest, plan, options), matrixTiles(b, loc, nest, plan, tileEmitter), copyNest(nest),
+        copyEmitter(b, loc, copyNest, plan, options) {}
 
   double emit();
 
@@ -38,11 +40,18 @@ private:
   NestPlan plan;
   TileEmitter tileEmitter;
   MatrixTiles matrixTiles;
+  /// With the vectors of `plan.copied` where they are copied to, and what emits tiles at the moment.
+  LoopNest copyNest;
+  TileEmitter copyEmitter;
+  TileEmitter *emitter = &tileEmitter;
 
+  int64_t rowBlock() const { return plan.matrix ? plan.matrix->rowBlock : plan.rowBlock; }
   Order orderLoops();
   void lanesOf(Tile tile);
   void tiles(Tile tile);
+  void rowsWithCopy(Tile tile);
   void loops(ArrayRef<std::pair<int, int64_t>> order, Tile tile);
+  Value prepare();
   Value grainOf(ArrayRef<std::pair<int, int64_t>> split, double pointNs);
   void tasks(const Order &order, Tile tile, double pointNs);
 };
@@ -51,7 +60,7 @@ private:
 void NestEmitter::lanesOf(Tile tile) {
   if (plan.lane < 0 || plan.laneIsReduction) {
     tile.vectors = tile.lanes = 1;
-    return tileEmitter.emit(tile);
+    return emitter->emit(tile);
   }
   const Extent &size = nest.loops[plan.lane].size;
   int64_t step = plan.vectorTile * plan.width;
@@ -59,7 +68,7 @@ void NestEmitter::lanesOf(Tile tile) {
   auto full = [&](Tile tile) {
     tile.vectors = plan.vectorTile;
     tile.lanes = plan.width;
-    tileEmitter.emit(tile);
+    emitter->emit(tile);
   };
   if (size.isKnown() && size.known % step == 0)
     return full(tile);
@@ -76,7 +85,7 @@ void NestEmitter::lanesOf(Tile tile) {
         if (!part.vectors)
           continue;
         part.at[plan.lane] = at;
-        tileEmitter.emit(part);
+        emitter->emit(part);
         at = add(at, index(part.vectors * lanes));
       }
       return;
@@ -93,7 +102,7 @@ void NestEmitter::lanesOf(Tile tile) {
       part.lanes = lanes;
       part.vectors = 1;
       part.at[plan.lane] = each.getInductionVar();
-      tileEmitter.emit(part);
+      emitter->emit(part);
       at = stop;
       if (plan.width == 1)
         break;
@@ -150,15 +159,65 @@ void NestEmitter::tiles(Tile tile) {
   }
 }
 
+/// What each task has for itself: tiles of the matrix unit, and room for copied vectors, which is returned.
+Value NestEmitter::prepare() {
+  matrixTiles.prepare();
+  if (plan.copied < 0)
+    return {};
+  Access &copy = copyNest.reduce->inputs[plan.copied];
+  int64_t block = plan.vectorTile * plan.width, elements = block;
+  for (int loop : llvm::reverse(tileEmitter.reductionOrder())) {
+    copy.strides[loop] = {elements, {}};
+    elements *= nest.loops[loop].size.known;
+  }
+  auto type = MemRefType::get({elements}, copy.element);
+  Value buffer = b.create<memref::AllocOp>(loc, type, b.getI64IntegerAttr(options.lineBytes));
+  auto flat =
+      MemRefType::get({ShapedType::kDynamic}, copy.element, StridedLayoutAttr::get(b.getContext(), /*offset=*/0, {1}));
+  copy.base = b.create<memref::CastOp>(loc, flat, buffer);
+  copy.offset = {};
+  // One block, which all blocks of lanes share.
+  copy.blockedLoop = plan.lane;
+  copy.block = block;
+  copy.withinStride = 1;
+  copy.blockStride = {0, {}};
+  for (auto [loop, info] : llvm::enumerate(nest.loops))
+    if (!info.reduction)
+      copy.strides[loop] = {0, {}};
+  return buffer;
+}
+
+/// The first rows read vectors where they are and copy them; the others read the copy.
+void NestEmitter::rowsWithCopy(Tile tile) {
+  Value start = tile.at[plan.row], end = materialize(nest.loops[plan.row].size);
+  if (start)
+    end = b.create<arith::MinUIOp>(loc, add(start, index(rowBlock())), end);
+  else
+    start = index(0);
+  tile.at[plan.row] = start;
+  tileEmitter.copy = &copyNest.reduce->inputs[plan.copied];
+  tiles(tile);
+  tileEmitter.copy = nullptr;
+  auto each = b.create<scf::ForOp>(loc, add(start, index(plan.rowTile)), end, index(plan.rowTile));
+  OpBuilder::InsertionGuard guard(b);
+  b.setInsertionPointToStart(each.getBody());
+  tile.at[plan.row] = each.getInductionVar();
+  emitter = &copyEmitter;
+  tiles(tile);
+  emitter = &tileEmitter;
+}
+
 void NestEmitter::loops(ArrayRef<std::pair<int, int64_t>> order, Tile tile) {
   if (order.empty() && plan.matrix)
     return matrixTiles.emit(tile, [&](const Tile &row) { lanesOf(row); });
   if (order.empty())
     return tiles(tile);
   auto [loop, step] = order.front();
+  if (plan.copied >= 0 && order.size() == 1)
+    return rowsWithCopy(tile);
   const Extent &size = nest.loops[loop].size;
   if (Value start = tile.at[loop]) { // of a block
-    Value end = b.create<arith::AddIOp>(loc, start, index(plan.matrix->rowBlock));
+    Value end = b.create<arith::AddIOp>(loc, start, index(rowBlock()));
     auto each = b.create<scf::ForOp>(loc, start, b.create<arith::MinUIOp>(loc, end, materialize(size)), index(step));
     OpBuilder::InsertionGuard guard(b);
     b.setInsertionPointToStart(each.getBody());
@@ -202,8 +261,8 @@ Order NestEmitter::orderLoops() {
   };
   llvm::sort(order, byStride);
   llvm::sort(inner, byStride);
-  if (plan.matrix && plan.matrix->rowBlock)
-    order.push_back({plan.row, plan.matrix->rowBlock});
+  if (rowBlock())
+    order.push_back({plan.row, rowBlock()});
   if (laneLoop && plan.laneOutermost)
     order.push_back({plan.lane, plan.vectorTile * plan.width});
   order.append(inner);
@@ -255,7 +314,9 @@ void NestEmitter::tasks(const Order &order, Tile tile, double pointNs) {
   auto isBlocked = [&](unsigned i) {
     return is_contained(make_first_range(ArrayRef(order).take_front(i)), order[i].first);
   };
-  while (split < order.size() && (split == 0 || tasks < 64) && !isBlocked(split)) {
+  // The rows that share a copy stay together.
+  unsigned most = order.size() - (plan.copied >= 0 ? 1 : 0);
+  while (split < most && (split == 0 || tasks < 64) && !isBlocked(split)) {
     Extent count = trips(split++);
     counts.push_back(count);
     tasks *= count.isKnown() ? count.known : 8;
@@ -265,7 +326,7 @@ void NestEmitter::tasks(const Order &order, Tile tile, double pointNs) {
   auto parallel = b.create<scf::ParallelOp>(loc, ValueRange{index(0)}, ValueRange{total}, ValueRange{grain});
   OpBuilder::InsertionGuard guard(b);
   b.setInsertionPointToStart(parallel.getBody());
-  matrixTiles.prepare();
+  Value buffer = prepare();
   Value first = parallel.getInductionVars()[0];
   Value stop = b.create<arith::MinUIOp>(loc, b.create<arith::AddIOp>(loc, first, grain), total);
   auto task = b.create<scf::ForOp>(loc, first, stop, index(1));
@@ -281,6 +342,9 @@ void NestEmitter::tasks(const Order &order, Tile tile, double pointNs) {
     tile.at[order[i].first] = times(number, {order[i].second, {}});
   }
   loops(ArrayRef(order).drop_front(split), tile);
+  b.setInsertionPointAfter(task);
+  if (buffer)
+    b.create<memref::DeallocOp>(loc, buffer);
 }
 
 double NestEmitter::emit() {
@@ -295,8 +359,10 @@ double NestEmitter::emit() {
       unknown *= loop.size.isKnown() ? 1 : 64;
     }
   if (!options.threads || order.empty() || (unknown == 1 && points * pointNs < parallelFromNs)) {
-    matrixTiles.prepare();
+    Value buffer = prepare();
     loops(order, tile);
+    if (buffer)
+      b.create<memref::DeallocOp>(loc, buffer);
   } else {
     tasks(order, tile, pointNs);
   }

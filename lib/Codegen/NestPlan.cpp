@@ -1,6 +1,7 @@
 //===- NestPlan.cpp - which loops are lanes and rows ----------------------===//
 #include "NestPlan.h"
 #include "BodyLoads.h"
+#include "RegisterTile.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Math/IR/Math.h"
@@ -152,6 +153,35 @@ static bool chooseRowToTranspose(LoopNest &nest, NestPlan &plan) {
   return false;
 }
 
+/// A product of what is one number for all lanes and what is a vector for all rows.
+static bool isProduct(LoopNest &nest, const NestPlan &plan) {
+  bool numbers = false, vectors = false;
+  for (Access &access : nest.reduce->inputs) {
+    bool lanes = access.base && !stride(access, plan.lane).is(0), rows = !stride(access, plan.row).is(0);
+    if (lanes && rows)
+      return false;
+    vectors |= lanes;
+    numbers |= access.base && rows;
+  }
+  return numbers && vectors && plan.row >= 0;
+}
+
+static std::optional<int64_t> knownSize(const Extent &size) {
+  return size.isKnown() ? std::optional<int64_t>(size.known) : std::nullopt;
+}
+
+/// Rows and vectors of a product. Packed weights are walked in parts of their blocks.
+static void chooseProductTile(LoopNest &nest, const NestOptions &options, int64_t block, NestPlan &plan) {
+  std::optional<int64_t> vectors = knownSize(nest.loops[plan.lane].size);
+  if (vectors)
+    vectors = llvm::divideCeil(*vectors, plan.width);
+  // Unpacked rows of more vectors would lie in too many lines of the cache at once.
+  int64_t most = block ? std::max<int64_t>(1, block / plan.width) : 4;
+  RegisterTile tile = chooseRegisterTile(options, knownSize(nest.loops[plan.row].size), vectors, most);
+  plan.rowTile = tile.rows;
+  plan.vectorTile = tile.vectors;
+}
+
 /// Whether the elements that a reduction's lanes read, which all rows share, may be too many for the cache.
 static bool hasLargeWeights(LoopNest &nest, const NestPlan &plan, int64_t bits, int64_t cacheBytes) {
   int64_t elements = 1;
@@ -163,6 +193,62 @@ static bool hasLargeWeights(LoopNest &nest, const NestPlan &plan, int64_t bits, 
     }
   // The data needs the rest.
   return elements * bits / 8 > cacheBytes / 4;
+}
+
+/// Vectors that are no packed weights, and lie too far apart for the cache: the first rows that use a block of lanes
+/// copy it to where it is contiguous, and the others read it there.
+static void chooseCopy(LoopNest &nest, const NestOptions &options, NestPlan &plan) {
+  const Extent &rows = nest.loops[plan.row].size;
+  if (rows.isKnown() && rows.known <= plan.rowTile)
+    return;
+  for (auto [input, access] : llvm::enumerate(nest.reduce->inputs)) {
+    if (!access.base || access.blockedLoop >= 0 || !stride(access, plan.lane).is(1) || !access.element.isIntOrFloat())
+      continue;
+    int64_t bytes = access.element.getIntOrFloatBitWidth() / 8;
+    bool knows = bytes > 0, apart = false;
+    for (auto [loop, info] : llvm::enumerate(nest.loops)) {
+      if (!info.reduction) {
+        // The same vectors for all rows, with nothing in between.
+        bool inside = static_cast<int>(loop) != plan.lane && static_cast<int>(loop) != plan.row;
+        knows &= !inside || !stride(access, loop).is(0);
+        continue;
+      }
+      knows &= info.size.isKnown();
+      bytes *= info.size.known;
+      apart |= !stride(access, loop).is(plan.vectorTile * plan.width);
+    }
+    const Extent &lanes = nest.loops[plan.lane].size;
+    if (knows && apart && (!lanes.isKnown() || bytes * lanes.known > options.nearCacheBytes))
+      plan.copied = input;
+  }
+}
+
+/// Where the data of all rows is too much for the cache, and weights are walked block by block: as many rows as leave
+/// room for what else is there. What is gained are reads of the data, for more of the weights; of few rows nothing.
+static void chooseRowBlock(LoopNest &nest, const NestOptions &options, int64_t bits, NestPlan &plan) {
+  if (!plan.laneOutermost || plan.row < 0)
+    return;
+  int64_t rowBytes = bits / 8;
+  for (auto [loop, info] : llvm::enumerate(nest.loops)) {
+    if (!info.size.isKnown())
+      return;
+    if (info.reduction)
+      rowBytes *= info.size.known;
+    else if (static_cast<int>(loop) != plan.lane && static_cast<int>(loop) != plan.row)
+      return;
+  }
+  int64_t rows = nest.loops[plan.row].size.known;
+  if (rows * rowBytes <= options.cacheBytes / 4)
+    return;
+  for (int64_t bytes : {options.cacheBytes / 4, options.cacheBytes / 2}) {
+    int64_t most = bytes / rowBytes / plan.rowTile;
+    if (most * plan.rowTile < 2 * plan.vectorTile * plan.width)
+      continue;
+    int64_t tiles = llvm::divideCeil(rows, plan.rowTile), blocks = llvm::divideCeil(tiles, most);
+    if (blocks > 1)
+      plan.rowBlock = llvm::divideCeil(tiles, blocks) * plan.rowTile;
+    return;
+  }
 }
 
 NestPlan strata::planNest(LoopNest &nest, const NestOptions &options) {
@@ -196,10 +282,15 @@ NestPlan strata::planNest(LoopNest &nest, const NestOptions &options) {
     if (access.blockedLoop == plan.lane)
       block = access.block;
   plan.vectorTile = block ? std::max<int64_t>(1, block / plan.width) : atMost(plan.row < 0 ? 4 : 2);
-  if (plan.row >= 0)
+  if (isProduct(nest, plan))
+    chooseProductTile(nest, options, block, plan);
+  else if (plan.row >= 0)
     plan.rowTile =
         chooseTile(nest.loops[plan.row].size, reuse ? std::max<int64_t>(1, accumulators / plan.vectorTile) : 4);
-  plan.laneOutermost = reuse && hasLargeWeights(nest, plan, bits, options.cacheBytes);
+  if (isProduct(nest, plan))
+    chooseCopy(nest, options, plan);
+  plan.laneOutermost = plan.copied >= 0 || (reuse && hasLargeWeights(nest, plan, bits, options.cacheBytes));
+  chooseRowBlock(nest, options, bits, plan);
   return plan;
 }
 

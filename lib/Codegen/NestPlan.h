@@ -13,16 +13,12 @@
 
 #include "LoopNest.h"
 
+#include "Codegen/Target.h"
+
 namespace strata {
 
-struct NestOptions {
-  unsigned vectorBits = 256;
-  unsigned registers = 16;
-  bool fma = true;
+struct NestOptions : TargetFacts {
   bool threads = true;
-  bool bf16Tiles = false, int8Tiles = false; ///< what a matrix unit multiplies
-  bool byteDots = false, pairDots = false;   ///< what x86's vectors add the products of: four bytes, two i16
-  int64_t cacheBytes = 1 << 20;              ///< of the cache that one core has to itself
 };
 
 /// A reduction that a matrix unit computes: sums of up to 16 rows and 16 lanes, of up to 16 groups of the reduction at
@@ -53,6 +49,8 @@ struct NestPlan {
   int64_t width = 1;                   ///< lanes of a full vector
   int64_t rowTile = 1, vectorTile = 1; ///< of a full tile
   bool laneOutermost = false;          ///< vectors of weights outside of the rows
+  int64_t rowBlock = 0;                ///< rows whose data stays in the cache for all weights; 0: all
+  int copied = -1;                     ///< an input of the reduction: see chooseCopy
   bool transposes = false;             ///< an input lies along the rows: tiles are transposed in registers
   std::optional<MatrixPlan> matrix;
   std::optional<DotPlan> dots;

@@ -7,8 +7,10 @@
 //
 //===----------------------------------------------------------------------===//
 #include "Codegen/Passes.h"
+#include "Codegen/Target.h"
 #include "ConstantExpressions.h"
 #include "ProductSums.h"
+#include "RegisterTile.h"
 #include "Transposed.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -26,8 +28,8 @@ using strata::isPlain;
 using strata::transposed;
 
 namespace {
-struct PackWeightsPass : strata::impl::PackWeightsBase<PackWeightsPass> {
-  using PackWeightsBase::PackWeightsBase;
+struct PackWeightsPass : strata::WithTarget<strata::impl::PackWeightsBase<PackWeightsPass>> {
+  using WithTarget::WithTarget;
 
   void runOnOperation() override {
     strata::ConstantExpressions constants(getOperation());
@@ -95,26 +97,27 @@ private:
         continue;
       bool constant = constants.isConstant(operand->get());
       bool weights = operand == w && !depends(a);
-      if (constant || (weights && isWorthPacking(op, operand)))
+      if (constant || (weights && !hasLast(map, *lane) && isWorthPacking(op, operand)))
         reorder(op, operand, a, *lane, weights);
       else if (!hasLast(map, *lane) && isWorthMoving(op, operand, *lane))
         moveLaneLast(op, operand, *lane);
     }
   }
 
-  /// A right-hand side that is given in each run: a copy of a large one pays if many rows use it. (Those of a batch are
-  /// small, and what attention fuses with.)
-  static bool isWorthPacking(linalg::GenericOp op, OpOperand *operand) {
-    constexpr int64_t rows = 48, elements = 1 << 14;
+  /// A right-hand side that is given in each run, and has to be transposed: a large one that many rows use comes in
+  /// blocks. (Those of a batch are small, and what attention fuses with.)
+  bool isWorthPacking(linalg::GenericOp op, OpOperand *operand) const {
     auto type = cast<RankedTensorType>(operand->get().getType());
-    if (!type.hasStaticShape() || type.getRank() != 2 || type.getNumElements() < elements)
+    if (!type.hasStaticShape() || type.getRank() != 2 || !type.getElementType().isIntOrFloat() ||
+        type.getNumElements() * type.getElementTypeBitWidth() / 8 <= nearCacheBytes)
       return false;
     AffineMap map = op.getMatchingIndexingMap(operand);
     int64_t uses = 1;
     for (auto [loop, size] : llvm::enumerate(op.getStaticLoopRanges()))
       if (!map.isFunctionOfDim(loop))
         uses *= ShapedType::isDynamic(size) ? 16 : size;
-    return uses >= rows;
+    // The rows of one tile read everything once, as a copy does.
+    return uses > strata::chooseRegisterTile(target(), std::nullopt, std::nullopt).rows;
   }
 
   /// Each element is used often enough to pay for a copy.
@@ -128,6 +131,24 @@ private:
       if (!map.isFunctionOfDim(loop))
         uses *= ShapedType::isDynamic(ranges[loop]) ? 16 : ranges[loop];
     return uses >= 4;
+  }
+
+  /// Rows that share the weights, as far as their data lies in one order: all, or, of a window, the last dimension's.
+  static std::optional<int64_t> rowsOf(linalg::GenericOp op, OpOperand *weights, OpOperand *data) {
+    AffineMap map = op.getMatchingIndexingMap(weights), out = op.getIndexingMapsArray().back();
+    bool window = !op.getMatchingIndexingMap(data).isProjectedPermutation();
+    SmallVector<int64_t> sizes = op.getStaticLoopRanges();
+    int64_t rows = 1;
+    for (AffineExpr expr : out.getResults()) {
+      auto dim = dyn_cast<AffineDimExpr>(expr);
+      if (!dim || map.isFunctionOfDim(dim.getPosition()))
+        continue;
+      int64_t size = sizes[dim.getPosition()];
+      if (ShapedType::isDynamic(size))
+        return std::nullopt;
+      rows = window ? size : rows * size;
+    }
+    return rows;
   }
 
   static void replace(linalg::GenericOp op, OpOperand *operand, Value value, AffineMap map) {
@@ -277,9 +298,10 @@ private:
     llvm::sort(middle);
     int64_t lanes = type.getDimSize(last);
     int64_t bits = type.getElementType().isIntOrFloat() ? type.getElementTypeBitWidth() : 32;
-    int64_t block = 2 * vectorBits / std::max<int64_t>(bits, 32);
-    if (group >= 0 && lanes <= tileLanes)
-      block = tileLanes;
+    int64_t width = vectorBits / std::max<int64_t>(bits, 32);
+    int64_t block = width * strata::chooseRegisterTile(target(), rowsOf(op, operand, data), lanes / width).vectors;
+    if (group >= 0)
+      block = lanes <= tileLanes ? tileLanes : 2 * width;
     bool blocked = weights && !middle.empty() && (lanes > block || group >= 0);
     OpBuilder b(op);
     Location loc = op.getLoc();

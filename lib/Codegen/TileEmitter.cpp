@@ -242,7 +242,7 @@ SmallVector<Value> TileEmitter::body(Stage &stage, ArrayRef<Value> arguments, co
   auto mapped = [&](Value value) { return mapping.lookupOrDefault(value); };
   auto fused = [&](Operation *op) {
     auto sum = dyn_cast<arith::AddFOp>(op);
-    return fuse && fma && sum ? getFusedProduct(stage, sum) : arith::MulFOp();
+    return fuse && target.fma && sum ? getFusedProduct(stage, sum) : arith::MulFOp();
   };
   for (Operation &op : block->without_terminator()) {
     if (auto number = dyn_cast<linalg::IndexOp>(op)) {

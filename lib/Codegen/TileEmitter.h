@@ -31,8 +31,8 @@ struct Tile {
 
 class TileEmitter : public IndexMath {
 public:
-  TileEmitter(mlir::OpBuilder &b, mlir::Location loc, LoopNest &nest, const NestPlan &plan, bool fma)
-      : IndexMath{b, loc}, nest(nest), plan(plan), fma(fma) {}
+  TileEmitter(mlir::OpBuilder &b, mlir::Location loc, LoopNest &nest, const NestPlan &plan, const TargetFacts &target)
+      : IndexMath{b, loc}, nest(nest), plan(plan), target(target) {}
 
   /// Initialisation, reduction and consumer of all elements of the tile.
   void emit(const Tile &tile);
@@ -48,6 +48,9 @@ public:
   /// What the reduction adds to element (i, j) of a tile, where a matrix unit computes it.
   std::function<mlir::Value(const Tile &, int64_t i, int64_t j)> product;
 
+  /// Where a tile's vectors of input `copied` go, too, as it reads them: null is nowhere.
+  const Access *copy = nullptr;
+
 private:
   using Values = llvm::SmallVector<mlir::Value>;
   /// What was loaded, by access and element of the tile.
@@ -55,12 +58,15 @@ private:
 
   LoopNest &nest;
   const NestPlan &plan;
-  bool fma;
+  const TargetFacts &target;
 
   // Accesses.
   mlir::Value elementAt(const Access &access, mlir::Value base, const Tile &tile, int64_t i, int64_t j);
   mlir::Value load(const Access &access, mlir::Value base, const Tile &tile, int64_t i, int64_t j);
-  void prefetch(const Access &access, mlir::Value base, const Tile &tile);
+  void prefetchNext(const Access &access, mlir::Value base, const Tile &tile);
+  void prefetchNear(const Access &access, mlir::Value at, const Extent &step, const Tile &tile);
+  void prefetch(const Access &access, mlir::Value base, mlir::Value at, const Tile &tile);
+  void storeCopy(const Access &access, const Tile &tile, Loaded &loaded);
   void store(const Access &access, mlir::Value base, const Tile &tile, int64_t i, int64_t j, mlir::Value value);
   bool isTransposed(const Access &access, const Tile &tile);
   Values loadTransposed(const Access &access, mlir::Value base, const Tile &tile, int64_t j);

@@ -165,25 +165,26 @@ Value TileEmitter::reduceToOne(const Tile &tile, Value start) {
 /// Large weights are read once per run, block after block, and no hardware sees where the next block begins: while one
 /// is used, the next one comes to the second-level cache. Each tile that uses the block brings its share, so that
 /// memory is busy all the time and not only during the first.
-void TileEmitter::prefetch(const Access &access, Value base, const Tile &tile) {
-  if (!plan.laneOutermost || !access.base || access.blockedLoop != plan.lane || !access.blockStride.isKnown() ||
-      !access.element.isIntOrFloat())
-    return;
-  constexpr int64_t lineBits = 512;
-  int64_t lineElements = std::max<int64_t>(1, lineBits / access.element.getIntOrFloatBitWidth());
-  int64_t block = tile.vectors * tile.lanes, tiles = 1;
+void TileEmitter::prefetchNext(const Access &access, Value base, const Tile &tile) {
+  int64_t lineElements = std::max<int64_t>(1, 8 * target.lineBytes / access.element.getIntOrFloatBitWidth());
+  int64_t tiles = 1;
   Value number;
   for (auto [loop, info] : llvm::enumerate(nest.loops)) {
     if (info.reduction || static_cast<int>(loop) == plan.lane || !stride(access, loop).is(0) || !info.size.isKnown())
       continue;
-    int64_t step = static_cast<int>(loop) == plan.row ? plan.rowTile : 1;
-    int64_t trips = llvm::divideCeil(info.size.known, step);
-    Value here = step == 1 ? tile.at[loop] : b.create<arith::DivUIOp>(loc, tile.at[loop], index(step)).getResult();
+    int64_t step = static_cast<int>(loop) == plan.row ? plan.rowTile : 1, size = info.size.known;
+    Value at = tile.at[loop];
+    if (static_cast<int>(loop) == plan.row && plan.rowBlock) {
+      at = b.create<arith::RemUIOp>(loc, at, index(plan.rowBlock));
+      size = plan.rowBlock;
+    }
+    int64_t trips = llvm::divideCeil(size, step);
+    Value here = step == 1 ? at : b.create<arith::DivUIOp>(loc, at, index(step)).getResult();
     number = number ? add(times(number, {trips, {}}), here) : here;
     tiles *= trips;
   }
   // Elements per iteration of the reduction; the iteration's number is its distance in blocks.
-  int64_t share = llvm::divideCeil(block, tiles);
+  int64_t share = llvm::divideCeil(access.block, tiles);
   Value at = index(access.blockStride.known);
   if (number)
     at = add(at, times(number, {static_cast<int64_t>(llvm::divideCeil(access.blockStride.known, tiles)), {}}));
@@ -191,13 +192,52 @@ void TileEmitter::prefetch(const Access &access, Value base, const Tile &tile) {
     if (!info.reduction)
       continue;
     const Extent &distance = access.strides[loop];
-    if (!distance.isKnown() || distance.known % block)
+    if (!distance.isKnown() || distance.known % access.block)
       return;
-    at = add(at, times(tile.at[loop], {distance.known / block * share, {}}));
+    at = add(at, times(tile.at[loop], {distance.known / access.block * share, {}}));
   }
   for (int64_t i = 0; i < share; i += lineElements)
     b.create<memref::PrefetchOp>(loc, access.base, add(add(base, at), index(i)), /*isWrite=*/false,
                                  /*localityHint=*/2, /*isDataCache=*/true);
+}
+
+/// What is in the second-level cache, or further away, and read too fast, or in too large steps, for hardware to bring
+/// it to the first one: by its distance from one step of the reduction to the next.
+void TileEmitter::prefetchNear(const Access &access, Value at, const Extent &step, const Tile &tile) {
+  int64_t lineElements = std::max<int64_t>(1, 8 * target.lineBytes / access.element.getIntOrFloatBitWidth());
+  int64_t cycles = std::max<int64_t>(1, tile.rows * tile.vectors / target.fmaPerCycle);
+  Value ahead = add(at, times(index(llvm::divideCeil(target.nearLatency, cycles)), step));
+  for (int64_t i = 0; i < tile.vectors * tile.lanes; i += lineElements)
+    b.create<memref::PrefetchOp>(loc, access.base, add(ahead, index(i)), /*isWrite=*/false, /*localityHint=*/3,
+                                 /*isDataCache=*/true);
+}
+
+/// In one step of the reduction: `base` is where the access begins, `at` what this step reads.
+void TileEmitter::prefetch(const Access &access, Value base, Value at, const Tile &tile) {
+  if (!plan.laneOutermost || !access.base || !access.element.isIntOrFloat() || stride(access, plan.lane).is(0))
+    return;
+  int inner = reductionOrder().back();
+  if (access.blockedLoop != plan.lane) {
+    if (plan.copied >= 0 && &access == &nest.reduce->inputs[plan.copied])
+      prefetchNear(access, at, access.strides[inner], tile);
+    return;
+  }
+  if (!access.blockStride.isKnown())
+    return;
+  if (access.blockStride.known)
+    prefetchNext(access, base, tile);
+  int64_t bytes = access.element.getIntOrFloatBitWidth() / 8;
+  for (const Loop &loop : nest.loops)
+    bytes *= loop.reduction && loop.size.isKnown() ? loop.size.known : 1;
+  if (tile.rows > 1 && access.block * bytes > target.nearCacheBytes / 2)
+    prefetchNear(access, at, {access.block, {}}, tile);
+}
+
+/// The vectors of a step, which have been loaded.
+void TileEmitter::storeCopy(const Access &access, const Tile &tile, Loaded &loaded) {
+  Value at = add(position(*copy, tile, false), position(*copy, tile, true));
+  for (int64_t j = 0; j < tile.vectors; ++j)
+    store(*copy, at, tile, 0, j, loaded.lookup({&access, j}));
 }
 
 /// All elements of the tile at once: `carried` are the accumulators of the first output, then those of the next one.
@@ -210,7 +250,7 @@ TileEmitter::Values TileEmitter::reduceTile(const Tile &tile, Values carried) {
     for (auto [k, access] : llvm::enumerate(reduce.inputs)) {
       if (access.base)
         here[k] = add(here[k], position(access, inner, true));
-      prefetch(access, bases[k], inner);
+      prefetch(access, bases[k], here[k], inner);
     }
     Loaded loaded;
     Values next(values.size());
@@ -221,6 +261,8 @@ TileEmitter::Values TileEmitter::reduceTile(const Tile &tile, Values carried) {
       for (auto [o, value] : llvm::enumerate(body(reduce, arguments, inner, i, j, true)))
         next[o * points + n] = spread(value, tile.lanes);
     });
+    if (copy)
+      storeCopy(reduce.inputs[plan.copied], inner, loaded);
     return next;
   });
 }

@@ -133,11 +133,9 @@ std::optional<Convolution> WinogradPass::match(linalg::GenericOp op, const Const
 double WinogradPass::cycles(const Convolution &c, int64_t m) const {
   // Two multiply-adds per cycle, less what tiles lose: short sums lose more.
   constexpr double direct = 1.7, products = 1.4;
-  // What memory delivers to one core; the weights of a network are rarely in the cache when their turn comes.
-  constexpr double bytesPerCycle = 3;
   double area = static_cast<double>(c.channels) * c.filters, pixels = static_cast<double>(c.rows) * c.columns;
   int64_t weights = m ? (m + 2) * (m + 2) : 9;
-  double load = weights * area * sizeof(float) / bytesPerCycle;
+  double load = weights * area * sizeof(float) / memoryRate; // they are rarely in the cache when their turn comes
   if (!m)
     return std::max(load, pixels * 9 * area / lanes() / direct);
   double tiles = static_cast<double>(llvm::divideCeil(c.rows, m)) * llvm::divideCeil(c.columns, m);

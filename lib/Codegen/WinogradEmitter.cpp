@@ -31,7 +31,7 @@ public:
       : IndexMath{b, loc}, nest(nest), options(options), matrices(getWinogradMatrices(m)), m(m),
         points(matrices.points()), lanes(options.vectorBits / 32), data(nest.reduce->inputs[0]),
         weights(nest.reduce->inputs[3]), vector(VectorType::get({lanes}, b.getF32Type())), plan(makePlan(lanes)),
-        tileEmitter(b, loc, nest, plan, options.fma) {}
+        tileEmitter(b, loc, nest, plan, options) {}
 
   LogicalResult emit();
 

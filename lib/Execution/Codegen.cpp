@@ -4,8 +4,11 @@
 #include "PromoteTiles.h"
 #include "Target.h"
 #include "mlir/Target/LLVMIR/Export.h"
+#include "llvm/Analysis/LoopInfo.h"
+#include "llvm/Analysis/TargetTransformInfo.h"
 #include "llvm/Bitcode/BitcodeReader.h"
 #include "llvm/Bitcode/BitcodeWriter.h"
+#include "llvm/IR/Dominators.h"
 #include "llvm/IR/LegacyPassManager.h"
 #include "llvm/IR/Verifier.h"
 #include "llvm/Passes/PassBuilder.h"
@@ -17,6 +20,25 @@
 using namespace llvm;
 
 namespace strata {
+
+/// Loops whose sums fill most of the registers, and which multiply them with one number each: LLVM would unroll short
+/// ones, keep the numbers of several steps, and spill.
+static void keepTiles(Function &function, TargetMachine &machine) {
+  TargetTransformInfo costs = machine.getTargetTransformInfo(function);
+  unsigned registers = costs.getNumberOfRegisters(costs.getRegisterClassForType(/*Vector=*/true));
+  DominatorTree dominators(function);
+  LoopInfo loops(dominators);
+  for (Loop *loop : loops.getLoopsInPreorder()) {
+    auto isSum = [](PHINode &phi) { return phi.getType()->isVectorTy(); };
+    auto isNumber = [](Instruction &instruction) {
+      auto *shuffle = dyn_cast<ShuffleVectorInst>(&instruction);
+      return shuffle && shuffle->isZeroEltSplat();
+    };
+    auto spreads = [&](BasicBlock *block) { return any_of(*block, isNumber); };
+    if (2 * count_if(loop->getHeader()->phis(), isSum) > registers && any_of(loop->blocks(), spreads))
+      loop->setLoopAlreadyUnrolled();
+  }
+}
 
 mlir::FailureOr<std::unique_ptr<Module>> translateToLLVM(mlir::ModuleOp module, LLVMContext &context,
                                                          TargetMachine &machine, StringRef modelName) {
@@ -36,6 +58,7 @@ mlir::FailureOr<std::unique_ptr<Module>> translateToLLVM(mlir::ModuleOp module, 
       function.addFnAttr("prefer-vector-width", "512");
     function.setDoesNotThrow();
     promoteTiles(function);
+    keepTiles(function, machine);
     // A call is nothing beside a kernel; one function of all kernels would
     // take LLVM far longer than the kernels one by one.
     if (function.hasLocalLinkage() && function.getInstructionCount() > 50)

@@ -3,6 +3,7 @@
 #include "Execution/Driver.h"
 #include "Codegen/GPUPasses.h"
 #include "Codegen/NodeNames.h"
+#include "Codegen/Target.h"
 #include "Dialect/OperatorSets.h"
 #include "Import/Import.h"
 #include "Pipeline/Pipeline.h"

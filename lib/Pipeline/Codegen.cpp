@@ -1,6 +1,7 @@
 //===- Codegen.cpp - the phases from the seam to the LLVM dialect ---------===//
 #include "Codegen/GPUPasses.h"
 #include "Codegen/Passes.h"
+#include "Codegen/Target.h"
 #include "NarrowFloats.h"
 #include "Pipeline/Pipeline.h"
 
@@ -43,7 +44,7 @@ void strata::buildTiledPhase(OpPassManager &pm, const CompileOptions &options) {
   if (options.gpu.empty()) {
     TargetFacts facts = describeTarget(options);
     WinogradOptions winograd;
-    winograd.vectorBits = facts.vectorBits;
+    setTarget(winograd, facts);
     if (options.winograd)
       pm.addNestedPass<func::FuncOp>(createWinograd(winograd));
     GroupReductionsOptions group;
@@ -52,7 +53,7 @@ void strata::buildTiledPhase(OpPassManager &pm, const CompileOptions &options) {
     group.tiles = facts.int8Tiles || facts.bf16Tiles;
     pm.addNestedPass<func::FuncOp>(createGroupReductions(group));
     PackWeightsOptions pack;
-    pack.vectorBits = facts.vectorBits;
+    setTarget(pack, facts);
     pm.addNestedPass<func::FuncOp>(createPackWeights(pack));
   }
   pm.addPass(createCSEPass());
@@ -62,7 +63,9 @@ void strata::buildTiledPhase(OpPassManager &pm, const CompileOptions &options) {
   // Behind the hoisting: the init function's operations run once. Sizes of what is computed are sizes of inputs: they
   // do not wait for it.
   pm.addPass(memref::createResolveRankedShapeTypeResultDimsPass());
-  pm.addNestedPass<func::FuncOp>(options.gpu.empty() ? createFuseRows() : createFuseDeviceRows());
+  FuseRowsOptions rows;
+  setTarget(rows, describeTarget(options));
+  pm.addNestedPass<func::FuncOp>(options.gpu.empty() ? createFuseRows(rows) : createFuseDeviceRows());
   pm.addPass(createCanonicalizerPass());
 }
 
@@ -112,15 +115,8 @@ void strata::buildVectorPhase(OpPassManager &pm, const CompileOptions &options) 
   pm.addPass(math::createMathLegalizeToF32());
   if (options.optLevel > 0) {
     EmitKernelsOptions kernels;
-    kernels.vectorBits = facts.vectorBits;
-    kernels.registers = facts.registers;
-    kernels.fma = facts.fma;
-    kernels.bf16Tiles = facts.bf16Tiles;
-    kernels.int8Tiles = facts.int8Tiles;
-    kernels.byteDots = facts.byteDots;
-    kernels.pairDots = facts.pairDots;
+    setTarget(kernels, facts);
     kernels.threads = options.threads;
-    kernels.cacheBytes = facts.cacheBytes;
     pm.addNestedPass<func::FuncOp>(createEmitKernels(kernels));
   }
   // Clones of the deallocation, and kernels without a vector form.

@@ -1,4 +1,5 @@
 //===- Target.cpp - what code generation wants to know of the target ------===//
+#include "Codegen/Target.h"
 #include "Pipeline/CompileOptions.h"
 
 #include "llvm/ADT/STLExtras.h"
@@ -70,6 +71,17 @@ bool strata::parseTarget(llvm::StringRef target, CompileOptions &options) {
   return (name == "cuda" && llvm::is_contained(nvidia, chip)) || (name == "rocm" && llvm::is_contained(amd, chip));
 }
 
+/// What the operating system knows of the caches of this machine.
+static void measureHost(TargetFacts &facts) {
+  auto set = [](int64_t &field, int name) {
+    if (long bytes = sysconf(name); bytes > 0)
+      field = bytes;
+  };
+  set(facts.nearCacheBytes, _SC_LEVEL1_DCACHE_SIZE);
+  set(facts.cacheBytes, _SC_LEVEL2_CACHE_SIZE);
+  set(facts.lineBytes, _SC_LEVEL1_DCACHE_LINESIZE);
+}
+
 TargetFacts strata::describeTarget(const CompileOptions &given) {
   static const bool initialized = [] {
     llvm::InitializeAllTargetInfos();
@@ -82,8 +94,7 @@ TargetFacts strata::describeTarget(const CompileOptions &given) {
   TargetFacts facts;
   // What the operating system knows of this machine holds for it alone.
   if (options.targetCPU == llvm::sys::getHostCPUName() && options.targetTriple == llvm::sys::getDefaultTargetTriple())
-    if (long bytes = sysconf(_SC_LEVEL2_CACHE_SIZE); bytes > 0)
-      facts.cacheBytes = bytes;
+    measureHost(facts);
   llvm::Triple triple(options.targetTriple);
   std::string error;
   const llvm::Target *target = llvm::TargetRegistry::lookupTarget(options.targetTriple, error);

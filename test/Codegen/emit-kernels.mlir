@@ -126,7 +126,8 @@ func.func @empty(%a: memref<0x7xf32>, %c: memref<0x7xf32>) attributes {strata.ke
 // -----
 
 // Large weights in blocks of 16 columns, 512 x 16 elements each: the next block is fetched ahead, an eighth of it (2 of 16
-// columns' elements per iteration, 1024 in all) by each of the 8 tiles of 6 rows that use the block before it.
+// columns' elements per iteration, 1024 in all) by each of the 8 tiles of 6 rows that use the block before it. The block
+// itself, from the second-level cache, 16 iterations of 6 cycles ahead.
 #x = affine_map<(m, n, k) -> (m, k)>
 #w = affine_map<(m, n, k) -> (n floordiv 16, k, n mod 16)>
 #y = affine_map<(m, n, k) -> (m, n)>
@@ -140,10 +141,80 @@ func.func @empty(%a: memref<0x7xf32>, %c: memref<0x7xf32>) attributes {strata.ke
 // CHECK:           %[[AHEAD:.*]] = arith.addi %[[START]], %[[STEP]]
 // CHECK:           %[[THERE:.*]] = arith.addi %{{.*}}, %[[AHEAD]]
 // CHECK:           memref.prefetch %{{.*}}[%[[THERE]]], read, locality<2>, data
+// CHECK:           %[[DISTANCE:.*]] = arith.muli %c16, %c16
+// CHECK:           %[[NEAR:.*]] = arith.addi %[[HERE:.*]], %[[DISTANCE]]
+// CHECK:           memref.prefetch %{{.*}}[%[[NEAR]]], read, locality<3>, data
 // CHECK-NOT:       memref.prefetch
+// CHECK:           vector.load %{{.*}}[%[[HERE]]]
 func.func @large_weights(%x: memref<48x512xf32>, %w: memref<32x512x16xf32>, %y: memref<48x512xf32>) attributes {strata.kernel} {
   linalg.generic {indexing_maps = [#x, #w, #y], iterator_types = ["parallel", "parallel", "reduction"]}
       ins(%x, %w : memref<48x512xf32>, memref<32x512x16xf32>) outs(%y : memref<48x512xf32>) {
+  ^bb0(%a: f32, %b: f32, %c: f32):
+    %p = arith.mulf %a, %b : f32
+    %s = arith.addf %c, %p : f32
+    linalg.yield %s : f32
+  }
+  return
+}
+
+// -----
+
+// A right-hand side that is given in each run and too large for the nearest cache: the first six rows copy the 16 columns
+// of a block, so that the others read them from one place. With so little for each block, blocks are the tasks.
+#x = affine_map<(m, n, k) -> (m, k)>
+#w = affine_map<(m, n, k) -> (k, n)>
+#y = affine_map<(m, n, k) -> (m, n)>
+// CHECK-LABEL: func.func @given
+// CHECK-SAME:      (%{{.*}}: memref<48x512xf32>, %[[W:.*]]: memref<512x512xf32>,
+// CHECK:         %[[COPY:.*]] = memref.alloc() {alignment = 64 : i64} : memref<8192xf32>
+// CHECK:         %[[FLAT:.*]] = memref.cast %[[COPY]]
+// CHECK:         scf.for %{{.*}} = %c0 to %c512 step %c16
+// CHECK:           scf.for %[[K:.*]] = %c0 to %c512 {{.*}} iter_args
+// CHECK:             memref.prefetch %{{.*}}, locality<3>
+// CHECK:             %[[FIRST:.*]] = vector.load
+// CHECK:             %[[AT:.*]] = arith.muli %[[K]], %c16
+// CHECK:             vector.store %[[FIRST]], %[[FLAT]][%{{.*}}]
+// CHECK:           scf.for %{{.*}} = %c6 to %c48 step %c6
+// CHECK:             scf.for
+// CHECK:               vector.load %[[FLAT]]
+// CHECK:               vector.load %[[FLAT]]
+// CHECK-NOT:           vector.load
+// CHECK:             scf.yield
+// CHECK:         memref.dealloc %[[COPY]]
+// TASKS-LABEL: func.func @given
+// TASKS:         %[[COUNT:.*]] = arith.constant 32 : index
+// TASKS:         scf.parallel (%{{.*}}) = (%c0) to (%{{.*}})
+// TASKS:           memref.alloc
+// TASKS:           memref.dealloc
+func.func @given(%x: memref<48x512xf32>, %w: memref<512x512xf32>, %y: memref<48x512xf32>) attributes {strata.kernel} {
+  linalg.generic {indexing_maps = [#x, #w, #y], iterator_types = ["parallel", "parallel", "reduction"]}
+      ins(%x, %w : memref<48x512xf32>, memref<512x512xf32>) outs(%y : memref<48x512xf32>) {
+  ^bb0(%a: f32, %b: f32, %c: f32):
+    %p = arith.mulf %a, %b : f32
+    %s = arith.addf %c, %p : f32
+    linalg.yield %s : f32
+  }
+  return
+}
+
+// -----
+
+// Seven rows are four and three, not six and one.
+#x = affine_map<(m, n, k) -> (m, k)>
+#w = affine_map<(m, n, k) -> (n floordiv 16, k, n mod 16)>
+#y = affine_map<(m, n, k) -> (m, n)>
+// CHECK-LABEL: func.func @seven_rows
+// CHECK:         scf.for {{.*}} step %c4
+// CHECK:           scf.if
+// CHECK-COUNT-8:     math.fma
+// CHECK-NOT:         math.fma
+// CHECK:           else
+// CHECK-COUNT-6:     math.fma
+// CHECK-NOT:         math.fma
+// CHECK:         return
+func.func @seven_rows(%x: memref<7x64xf32>, %w: memref<4x64x16xf32>, %y: memref<7x64xf32>) attributes {strata.kernel} {
+  linalg.generic {indexing_maps = [#x, #w, #y], iterator_types = ["parallel", "parallel", "reduction"]}
+      ins(%x, %w : memref<7x64xf32>, memref<4x64x16xf32>) outs(%y : memref<7x64xf32>) {
   ^bb0(%a: f32, %b: f32, %c: f32):
     %p = arith.mulf %a, %b : f32
     %s = arith.addf %c, %p : f32

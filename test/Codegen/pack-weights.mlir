@@ -78,15 +78,16 @@ func.func @main(%x: tensor<4x8192xf32>, %c: tensor<4x4100xf32>) -> tensor<4x4100
 
 // -----
 
-// A large right-hand side of many rows is packed in each run; for few rows it is read where it lies.
+// A large right-hand side that lies the wrong way is transposed into blocks in each run, for many rows; another one is
+// read where it lies.
 // CHECK-LABEL: func.func @main(
 // CHECK-SAME:      %{{.*}}: tensor<64x128xf32>, %[[FEW:.*]]: tensor<4x128xf32>, %[[W:.*]]: tensor<128x128xf32>,
-// CHECK:         tensor.expand_shape %[[W]] {{\[\[}}0], [1, 2]] {{.*}} into tensor<128x8x16xf32>
-// CHECK:         %[[PACKED:.*]] = linalg.transpose {{.*}} permutation = [1, 0, 2]
+// CHECK:         tensor.expand_shape %[[W]] {{\[\[}}0, 1], [2]] {{.*}} into tensor<8x16x128xf32>
+// CHECK:         %[[PACKED:.*]] = linalg.transpose {{.*}} permutation = [0, 2, 1]
 // CHECK:         linalg.generic {{.*}} ins(%{{.*}}, %[[PACKED]] :
 // CHECK:         linalg.generic {{.*}} ins(%[[FEW]], %[[W]] :
 func.func @main(%x: tensor<64x128xf32>, %few: tensor<4x128xf32>, %w: tensor<128x128xf32>, %c: tensor<64x128xf32>, %d: tensor<4x128xf32>) -> (tensor<64x128xf32>, tensor<4x128xf32>) {
-  %0 = linalg.matmul ins(%x, %w : tensor<64x128xf32>, tensor<128x128xf32>) outs(%c : tensor<64x128xf32>) -> tensor<64x128xf32>
+  %0 = linalg.matmul_transpose_b ins(%x, %w : tensor<64x128xf32>, tensor<128x128xf32>) outs(%c : tensor<64x128xf32>) -> tensor<64x128xf32>
   %1 = linalg.matmul ins(%few, %w : tensor<4x128xf32>, tensor<128x128xf32>) outs(%d : tensor<4x128xf32>) -> tensor<4x128xf32>
   return %0, %1 : tensor<64x128xf32>, tensor<4x128xf32>
 }

@@ -1,0 +1,87 @@
+//===- Target.h - what code generation knows of the machine -----*- C++ -*-===//
+//
+// The one description that passes ask: derived from LLVM's of the target
+// (lib/Pipeline/Target.cpp), and, for the machine that compiles, from its
+// operating system. No pass knows a CPU's name, and no other place holds a
+// number of one machine.
+//
+//===----------------------------------------------------------------------===//
+#ifndef STRATA_CODEGEN_TARGET_H
+#define STRATA_CODEGEN_TARGET_H
+
+#include <cstdint>
+
+namespace strata {
+
+struct TargetFacts {
+  unsigned vectorBits = 128; ///< widest vector register worth using
+  unsigned registers = 16;   ///< number of vector registers
+  bool fma = false;          ///< fused multiply-add of f32 and f64 vectors
+  unsigned fmaPerCycle = 2;  ///< vector multiply-adds that begin in a cycle
+  unsigned fmaLatency = 4;   ///< cycles until the sum of one is there
+  bool bf16Tiles = false;    ///< a matrix unit: tiles of bf16 to sums of f32
+  bool int8Tiles = false;    ///< the same of 8-bit integers to sums of i32
+  bool byteDots = false;     ///< x86 vectors that add products of four bytes
+  bool pairDots = false;     ///< x86 vectors that add products of two 16-bit integers
+  unsigned tileCycles = 16;  ///< of one product of two tiles
+  /// Of the first and the second level: a core has both to itself.
+  int64_t nearCacheBytes = 32 << 10, cacheBytes = 1 << 20;
+  int64_t lineBytes = 64;    ///< of a line of the caches
+  unsigned nearLatency = 96; ///< cycles ahead at which a line of the second level is best asked for
+  /// Bytes in a cycle that reach one core from the last level of the caches when all are read in order, and from
+  /// memory.
+  double streamRate = 8, memoryRate = 3;
+  double cyclesPerNs = 4; ///< the clock: estimates of times need no more than its magnitude
+};
+
+/// The facts as the options that `targetOptions` in Passes.td gives to passes.
+template <typename Options> void setTarget(Options &options, const TargetFacts &facts) {
+  options.vectorBits = facts.vectorBits;
+  options.registers = facts.registers;
+  options.fma = facts.fma;
+  options.fmaPerCycle = facts.fmaPerCycle;
+  options.fmaLatency = facts.fmaLatency;
+  options.bf16Tiles = facts.bf16Tiles;
+  options.int8Tiles = facts.int8Tiles;
+  options.byteDots = facts.byteDots;
+  options.pairDots = facts.pairDots;
+  options.tileCycles = facts.tileCycles;
+  options.nearCacheBytes = facts.nearCacheBytes;
+  options.cacheBytes = facts.cacheBytes;
+  options.lineBytes = facts.lineBytes;
+  options.nearLatency = facts.nearLatency;
+  options.streamRate = facts.streamRate;
+  options.memoryRate = facts.memoryRate;
+  options.cyclesPerNs = facts.cyclesPerNs;
+}
+
+/// A pass with these options: as facts again.
+template <typename Base> struct WithTarget : Base {
+  using Base::Base;
+
+  TargetFacts target() const {
+    TargetFacts facts;
+    facts.vectorBits = this->vectorBits;
+    facts.registers = this->registers;
+    facts.fma = this->fma;
+    facts.fmaPerCycle = this->fmaPerCycle;
+    facts.fmaLatency = this->fmaLatency;
+    facts.bf16Tiles = this->bf16Tiles;
+    facts.int8Tiles = this->int8Tiles;
+    facts.byteDots = this->byteDots;
+    facts.pairDots = this->pairDots;
+    facts.tileCycles = this->tileCycles;
+    facts.nearCacheBytes = this->nearCacheBytes;
+    facts.cacheBytes = this->cacheBytes;
+    facts.lineBytes = this->lineBytes;
+    facts.nearLatency = this->nearLatency;
+    facts.streamRate = this->streamRate;
+    facts.memoryRate = this->memoryRate;
+    facts.cyclesPerNs = this->cyclesPerNs;
+    return facts;
+  }
+};
+
+} // namespace strata
+
+#endif // STRATA_CODEGEN_TARGET_H

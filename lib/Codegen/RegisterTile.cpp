@@ -1,0 +1,50 @@
+//===- RegisterTile.cpp - what of a product stays in registers ------------===//
+#include "RegisterTile.h"
+
+#include "llvm/Support/MathExtras.h"
+#include <algorithm>
+
+using namespace strata;
+
+/// Cycles of one step of the reduction: the arithmetic, or its operands' loads (two in a cycle; each line of weights
+/// also has to be asked for), or, of few sums, the time until one is there. A part of the loads is not hidden.
+static double stepCycles(const TargetFacts &target, int64_t rows, int64_t vectors) {
+  if (!rows || !vectors)
+    return 0;
+  double sums = static_cast<double>(rows * vectors), loads = static_cast<double>(rows + 2 * vectors);
+  constexpr double loadsPerCycle = 2, notHidden = 0.2;
+  return std::max({sums / target.fmaPerCycle, loads / loadsPerCycle, static_cast<double>(target.fmaLatency)}) +
+         notHidden * loads;
+}
+
+/// So many rows in tiles of `tile`, for all vectors.
+static double cycles(const TargetFacts &target, int64_t rows, int64_t vectors, RegisterTile tile) {
+  int64_t full = (rows - 1) / tile.rows;
+  auto column = [&](int64_t width) {
+    return full * stepCycles(target, tile.rows, width) + stepCycles(target, rows - full * tile.rows, width);
+  };
+  return vectors / tile.vectors * column(tile.vectors) + column(vectors % tile.vectors);
+}
+
+RegisterTile strata::chooseRegisterTile(const TargetFacts &target, std::optional<int64_t> rows,
+                                        std::optional<int64_t> vectors, int64_t mostVectors) {
+  // Many: a multiple of all that fits.
+  constexpr int64_t many = 27720;
+  int64_t allRows = std::max<int64_t>(1, rows.value_or(many)),
+          allVectors = std::max<int64_t>(1, vectors.value_or(many));
+  RegisterTile best{1, 1};
+  double least = cycles(target, allRows, allVectors, best);
+  for (int64_t width = 1; width <= std::min(mostVectors, allVectors); width *= 2) {
+    // Besides the sums: the weights, one number of the data, and, without fused operations, a product.
+    int64_t most = (static_cast<int64_t>(target.registers) - width - (target.fma ? 1 : 2)) / width;
+    if (most < 1)
+      break;
+    int64_t tiles = llvm::divideCeil(allRows, most);
+    RegisterTile tile{static_cast<int64_t>(llvm::divideCeil(allRows, tiles)), width};
+    if (double time = cycles(target, allRows, allVectors, tile); time < least) {
+      least = time;
+      best = tile;
+    }
+  }
+  return best;
+}
