@@ -1,6 +1,7 @@
 //===- Gemm.cpp - alpha * A' * B' + beta * C ------------------------------===//
 
-#include "../Compute.h"
+#include "../Dequantized.h"
+#include "../MatrixProduct.h"
 #include "Dialect/VersionSteps.h"
 
 static LogicalResult inferGemm(ShapeContext &c) {
@@ -60,10 +61,34 @@ static LogicalResult downgradeGemm(Operation *op, PatternRewriter &rewriter) {
   return replaceByPrevious(op, rewriter, {op->getOperand(0), op->getOperand(1), c}, {}, added);
 }
 
+// Of dequantized operands, the left one not transposed.
+static FailureOr<SmallVector<Value>> lowerDequantized(GemmOp op, DequantizedProduct product, LinalgBuilder &b) {
+  Composer k(op, b);
+  Type f32 = b.getF32Type();
+  if (op.getTransB())
+    product.w.value = k.make<TransposeOp>(product.w.value, getElementType(product.w.value),
+                                          b.getNamedAttr("perm", b.getDenseI64ArrayAttr({1, 0})));
+  auto number = [&](APFloat value) {
+    return k.constant(DenseElementsAttr::get(RankedTensorType::get({}, f32), value));
+  };
+  Value sum = product.multiply<MatMulIntegerOp>(k, 1);
+  if (!op.getAlpha().isExactlyValue(1))
+    sum = k.make<MulOp>({sum, number(op.getAlpha())}, f32);
+  Value bias = getFormalInput(op, 2);
+  if (!bias || op.getBeta().isZero())
+    return k.lower(sum);
+  if (!op.getBeta().isExactlyValue(1))
+    bias = k.make<MulOp>({bias, number(op.getBeta())}, f32);
+  return k.lower(k.make<AddOp>({sum, bias}, f32));
+}
+
 static FailureOr<SmallVector<Value>> lowerGemm(Operation *op, ValueRange operands, LinalgBuilder &b) {
   auto gemm = cast<GemmOp>(op);
   Type element = getElementType(gemm.getY()), compute = scalar::getComputeType(element);
   bool transA = gemm.getTransA() != 0, transB = gemm.getTransB() != 0;
+  if (auto w = dyn_cast<RankedTensorType>(gemm.getB().getType()); w && !transA)
+    if (auto product = DequantizedProduct::match(gemm.getA(), gemm.getB(), !transB, w.getDimSize(transB)))
+      return lowerDequantized(gemm, *product, b);
   Value x = operands[0], y = operands[1], bias = operands.size() > 2 ? operands[2] : Value();
   b.checkEqual(b.dim(x, !transA), b.dim(y, transB), "the inner sizes of the matrices differ");
   Sizes sizes{b.dim(x, transA), b.dim(y, !transB)};

@@ -1,5 +1,6 @@
 //===- MatMul.cpp - matrix products with broadcast batches ----------------===//
 
+#include "../Dequantized.h"
 #include "../MatrixProduct.h"
 
 static LogicalResult inferMatMul(ShapeContext &c) {
@@ -33,6 +34,13 @@ static LogicalResult inferMatMul(ShapeContext &c) {
 
 static FailureOr<SmallVector<Value>> lowerMatMul(Operation *op, ValueRange operands, LinalgBuilder &b) {
   Type element = getElementType(op->getResult(0));
+  if (int64_t rank = getRank(op->getOperand(1)); getRank(op->getOperand(0)) > 1 && rank > 1) {
+    int64_t terms = cast<RankedTensorType>(op->getOperand(1).getType()).getDimSize(rank - 2);
+    if (auto product = DequantizedProduct::match(op->getOperand(0), op->getOperand(1), rank - 1, terms)) {
+      Composer k(op, b);
+      return k.lower(product->multiply<MatMulIntegerOp>(k, getRank(op->getResult(0)) - 1));
+    }
+  }
   Value product = multiplyMatrices(b, operands[0], operands[1], *getShape(op->getOperand(0).getType()),
                                    *getShape(op->getOperand(1).getType()), element);
   return SmallVector<Value>{roundTo(b, product, element)};

@@ -1,6 +1,7 @@
 //===- Conv.cpp - convolution ---------------------------------------------===//
 
 #include "../Convolve.h"
+#include "../Dequantized.h"
 
 static LogicalResult inferConv(ShapeContext &c) {
   if (failed(checkConvolution(c)))
@@ -44,8 +45,20 @@ static LogicalResult inferConv(ShapeContext &c) {
   return success();
 }
 
+// Of dequantized data and filters.
+static FailureOr<SmallVector<Value>> lowerDequantized(ConvOp op, const DequantizedProduct &product, LinalgBuilder &b) {
+  Composer k(op, b);
+  Value sum = product.multiply<ConvIntegerOp>(k, 1, getWindowAttributes(op));
+  if (Value bias = getFormalInput(op, 2); bias && sum)
+    sum = k.make<AddOp>({sum, k.alongAxis(bias, 1, getRank(sum))}, b.getF32Type());
+  return k.lower(sum);
+}
+
 static FailureOr<SmallVector<Value>> lowerConv(Operation *op, ValueRange operands, LinalgBuilder &b) {
   auto conv = cast<ConvOp>(op);
+  if (auto w = dyn_cast<RankedTensorType>(conv.getW().getType()); w && w.hasStaticShape() && w.getNumElements() > 0)
+    if (auto product = DequantizedProduct::match(conv.getX(), conv.getW(), 0, w.getNumElements() / w.getDimSize(0)))
+      return lowerDequantized(conv, *product, b);
   Value x = operands[0], w = operands[1], bias = b.operand(2);
   FailureOr<SmallVector<int64_t>> kernel = requireKernel(op, b);
   if (failed(kernel))

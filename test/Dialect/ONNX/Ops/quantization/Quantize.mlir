@@ -5,8 +5,11 @@
 // SHAPES-LABEL: @perAxis
 // SHAPES: onnx.QuantizeLinear_28{{.*}} -> tensor<2x3x4xui8>
 // CHECK-LABEL: @perAxis
-// CHECK: tensor.expand_shape {{.*}} : tensor<3xf32> into tensor<3x1xf32>
-// CHECK: arith.divf
+// The quotient is a product with the reciprocal in f64, rounded once.
+// CHECK: arith.divf {{.*}} : f64
+// CHECK: tensor.expand_shape {{.*}} : tensor<3xf64> into tensor<3x1xf64>
+// CHECK: arith.mulf {{.*}} : f64
+// CHECK: arith.truncf {{.*}} : f64 to f32
 // CHECK: math.roundeven
 // CHECK: arith.addf
 // CHECK: arith.minnumf

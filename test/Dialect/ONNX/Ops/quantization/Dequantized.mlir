@@ -1,0 +1,44 @@
+// RUN: strata-opt %s --split-input-file --onnx-infer-shapes --onnx-upgrade-opset --convert-onnx-to-linalg --canonicalize --cse | FileCheck %s
+
+// A product of dequantized operands, the right one constant, is one of integers, scaled.
+// CHECK-LABEL: @constant_weights
+// CHECK: linalg.generic {{.*}} ins({{.*}} : tensor<2x3xi8>, tensor<3x2xi8>) outs({{.*}} : tensor<2x2xi32>)
+// CHECK: arith.muli
+// CHECK: arith.sitofp
+// CHECK-NOT: linalg.matmul
+func.func @constant_weights(%x: tensor<2x3xui8>, %sx: tensor<f32>, %zx: tensor<ui8>) -> tensor<*xf32> {
+  %w = onnx.Initializer dense<[[1, 2], [3, 4], [5, -6]]> : tensor<3x2xi8>
+  %sw = onnx.Initializer dense<[0.5, 0.25]> : tensor<2xf32>
+  %zw = onnx.Initializer dense<0> : tensor<2xi8>
+  %0 = onnx.DequantizeLinear_13(%x, %sx, %zx) : (tensor<2x3xui8>, tensor<f32>, tensor<ui8>) -> tensor<*xf32>
+  %1 = onnx.DequantizeLinear_13(%w, %sw, %zw) : (tensor<3x2xi8>, tensor<2xf32>, tensor<2xi8>) -> tensor<*xf32>
+  %2 = onnx.MatMul_13(%0, %1) : (tensor<*xf32>, tensor<*xf32>) -> tensor<*xf32>
+  return %2 : tensor<*xf32>
+}
+
+// -----
+
+// Scales along the reduction do not come out of the sum.
+// CHECK-LABEL: @along_the_reduction
+// CHECK: linalg.matmul {{.*}} -> tensor<2x2xf32>
+func.func @along_the_reduction(%x: tensor<2x3xui8>, %sx: tensor<f32>, %zx: tensor<ui8>) -> tensor<*xf32> {
+  %w = onnx.Initializer dense<[[1, 2], [3, 4], [5, -6]]> : tensor<3x2xi8>
+  %sw = onnx.Initializer dense<[0.5, 0.25, 0.125]> : tensor<3xf32>
+  %zw = onnx.Initializer dense<0> : tensor<3xi8>
+  %0 = onnx.DequantizeLinear_13(%x, %sx, %zx) : (tensor<2x3xui8>, tensor<f32>, tensor<ui8>) -> tensor<*xf32>
+  %1 = onnx.DequantizeLinear_13(%w, %sw, %zw) {axis = 0 : i64} : (tensor<3x2xi8>, tensor<3xf32>, tensor<3xi8>) -> tensor<*xf32>
+  %2 = onnx.MatMul_13(%0, %1) : (tensor<*xf32>, tensor<*xf32>) -> tensor<*xf32>
+  return %2 : tensor<*xf32>
+}
+
+// -----
+
+// Neither do the sums of integers serve operands that are both computed: they would have to be packed in each run.
+// CHECK-LABEL: @two_activations
+// CHECK: linalg.matmul {{.*}} -> tensor<2x2xf32>
+func.func @two_activations(%x: tensor<2x3xui8>, %y: tensor<3x2xui8>, %s: tensor<f32>, %z: tensor<ui8>) -> tensor<*xf32> {
+  %0 = onnx.DequantizeLinear_13(%x, %s, %z) : (tensor<2x3xui8>, tensor<f32>, tensor<ui8>) -> tensor<*xf32>
+  %1 = onnx.DequantizeLinear_13(%y, %s, %z) : (tensor<3x2xui8>, tensor<f32>, tensor<ui8>) -> tensor<*xf32>
+  %2 = onnx.MatMul_13(%0, %1) : (tensor<*xf32>, tensor<*xf32>) -> tensor<*xf32>
+  return %2 : tensor<*xf32>
+}
