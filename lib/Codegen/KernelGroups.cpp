@@ -6,6 +6,8 @@
 //
 //===----------------------------------------------------------------------===//
 #include "KernelGroups.h"
+#include "NestPlan.h"
+#include "WinogradMatrices.h"
 
 #include "mlir/Interfaces/SideEffectInterfaces.h"
 #include "mlir/Interfaces/ViewLikeInterface.h"
@@ -69,8 +71,15 @@ static KernelGroup groupAround(linalg::GenericOp reduction) {
   bool written = false;
   for (OpOperand &use : buffer.getUses()) {
     auto user = dyn_cast<linalg::GenericOp>(use.getOwner());
-    if (!user || user->getBlock() != block)
+    if (use.getOwner()->getBlock() != block)
       return alone;
+    if (!user) {
+      // What comes behind, a view of the result or the end of the function, reads what is written.
+      if (!reduction->isBeforeInBlock(use.getOwner()))
+        return alone;
+      written = true;
+      continue;
+    }
     if (user == reduction) {
       if (!user.isDpsInit(&use))
         return alone;
@@ -89,7 +98,8 @@ static KernelGroup groupAround(linalg::GenericOp reduction) {
     written |= after || !fits;
     after = user;
   }
-  if (written)
+  // Without the consumer, minimal filtering has a vector form always.
+  if (written || (after && reduction->hasAttr(kWinograd) && !isVectorizable(after)))
     after = nullptr;
   // The vector lanes go along the last dimension of both.
   if (after) {

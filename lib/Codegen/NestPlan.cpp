@@ -18,9 +18,11 @@ static bool isVectorizable(Operation &op) {
   return llvm::all_of(op.getResultTypes(), [](Type type) { return type.isIntOrIndexOrFloat(); });
 }
 
-bool strata::isVectorizable(std::optional<Stage> &stage) {
-  return !stage || llvm::all_of(*stage->op.getBody(), [](Operation &op) { return ::isVectorizable(op); });
+bool strata::isVectorizable(linalg::GenericOp op) {
+  return llvm::all_of(*op.getBody(), [](Operation &inner) { return ::isVectorizable(inner); });
 }
+
+bool strata::isVectorizable(std::optional<Stage> &stage) { return !stage || isVectorizable(stage->op); }
 
 bool strata::isVectorizable(LoopNest &nest) {
   return isVectorizable(nest.init) && isVectorizable(nest.reduce) && isVectorizable(nest.finish);

@@ -56,7 +56,10 @@ struct NestPlan {
   std::optional<DotPlan> dots;
 };
 
-/// Whether all bodies have a vector form.
+/// Whether the body has a vector form.
+bool isVectorizable(mlir::linalg::GenericOp op);
+
+/// Whether all bodies have one.
 bool isVectorizable(LoopNest &nest);
 
 NestPlan planNest(LoopNest &nest, const NestOptions &options);

@@ -264,7 +264,10 @@ void unshareDestinations(Operation *root) {
       uses.push_back(&use);
     for (OpOperand *use : uses) {
       OpBuilder b(use->getOwner());
-      use->set(b.clone(*op)->getResult(0));
+      // A part of its user's work, whoever else has an equal one.
+      Operation *own = b.clone(*op);
+      own->setLoc(use->getOwner()->getLoc());
+      use->set(own->getResult(0));
     }
     op->erase();
   }

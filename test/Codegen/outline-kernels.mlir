@@ -1,4 +1,4 @@
-// RUN: strata-opt %s --strata-outline-kernels | FileCheck %s
+// RUN: strata-opt %s --split-input-file --strata-outline-kernels | FileCheck %s
 
 #id = affine_map<(i, j) -> (i, j)>
 #bias = affine_map<(i, j) -> (j)>
@@ -54,4 +54,81 @@ func.func @main(%a: memref<8x4xf32>, %b: memref<4x8xf32>, %c: memref<8xf32>) -> 
     linalg.yield %0 : f32
   }
   return %r, %r2 : memref<8x8xf32>, memref<8x8xf32>
+}
+
+// -----
+
+// A result that is returned, or seen through a view, is still what the accumulator starts in.
+#id = affine_map<(i, j) -> (i, j)>
+// CHECK-LABEL: func.func @returned(
+// CHECK-NOT:     linalg.generic
+// CHECK:         call @kernel_0(
+// CHECK-NOT:     call
+// CHECK:         memref.expand_shape
+// CHECK:       func.func private @kernel_0(
+// CHECK-COUNT-2: linalg.generic
+// CHECK-NOT:   func.func
+func.func @returned(%a: memref<8x4xf32>, %b: memref<4x8xf32>) -> (memref<8x8xf32>, memref<2x4x8xf32>) {
+  %z = arith.constant 0.0 : f32
+  %t = memref.alloc() : memref<8x8xf32>
+  linalg.generic {indexing_maps = [affine_map<(i, j) -> ()>, #id], iterator_types = ["parallel", "parallel"]} ins(%z : f32) outs(%t : memref<8x8xf32>) {
+  ^bb0(%x: f32, %o: f32):
+    linalg.yield %x : f32
+  }
+  linalg.generic {indexing_maps = [affine_map<(i, j, k) -> (i, k)>, affine_map<(i, j, k) -> (k, j)>, affine_map<(i, j, k) -> (i, j)>], iterator_types = ["parallel", "parallel", "reduction"]}
+      ins(%a, %b : memref<8x4xf32>, memref<4x8xf32>) outs(%t : memref<8x8xf32>) {
+  ^bb0(%x: f32, %y: f32, %o: f32):
+    %0 = arith.mulf %x, %y : f32
+    %1 = arith.addf %0, %o : f32
+    linalg.yield %1 : f32
+  }
+  %v = memref.expand_shape %t [[0, 1], [2]] output_shape [2, 4, 8] : memref<8x8xf32> into memref<2x4x8xf32>
+  return %t, %v : memref<8x8xf32>, memref<2x4x8xf32>
+}
+
+// -----
+
+// Minimal filtering has its consumer in the transform of its results, if that has a vector form.
+#x = affine_map<(n, h, w, f, kh, kw, i, j, c) -> (n, h + kh, w + kw, c)>
+#p = affine_map<(n, h, w, f, kh, kw, i, j, c) -> (kh, i)>
+#q = affine_map<(n, h, w, f, kh, kw, i, j, c) -> (kw, j)>
+#u = affine_map<(n, h, w, f, kh, kw, i, j, c) -> (f floordiv 32, i, j, c, f mod 32)>
+#y = affine_map<(n, h, w, f, kh, kw, i, j, c) -> (n, h, w, f)>
+#id = affine_map<(n, h, w, f) -> (n, h, w, f)>
+// CHECK-LABEL: func.func @branches(
+// CHECK:         call @kernel_0(
+// CHECK:         call @kernel_1(
+// CHECK:       func.func private @kernel_0(
+// CHECK:         strata.winograd
+// CHECK-NOT:     linalg.generic
+// CHECK:       func.func private @kernel_1(
+// CHECK:         scf.if
+func.func @branches(%x: memref<1x6x6x32xf32>, %p: memref<3x6xf32>, %w: memref<1x6x6x32x32xf32>) -> memref<1x4x4x32xf32> {
+  %z = arith.constant 0.0 : f32
+  %t = memref.alloc() : memref<1x4x4x32xf32>
+  linalg.generic {indexing_maps = [affine_map<(n, h, w, f) -> ()>, #id], iterator_types = ["parallel", "parallel", "parallel", "parallel"]} ins(%z : f32) outs(%t : memref<1x4x4x32xf32>) {
+  ^bb0(%a: f32, %o: f32):
+    linalg.yield %a : f32
+  }
+  linalg.generic {indexing_maps = [#x, #p, #q, #u, #y], iterator_types = ["parallel", "parallel", "parallel", "parallel", "reduction", "reduction", "reduction", "reduction", "reduction"]}
+      ins(%x, %p, %p, %w : memref<1x6x6x32xf32>, memref<3x6xf32>, memref<3x6xf32>, memref<1x6x6x32x32xf32>) outs(%t : memref<1x4x4x32xf32>) attrs = {strata.winograd = 4 : i64} {
+  ^bb0(%a: f32, %b: f32, %c: f32, %d: f32, %o: f32):
+    %0 = arith.mulf %c, %d : f32
+    %1 = arith.mulf %b, %0 : f32
+    %2 = arith.mulf %a, %1 : f32
+    %3 = arith.addf %o, %2 : f32
+    linalg.yield %3 : f32
+  }
+  %r = memref.alloc() : memref<1x4x4x32xf32>
+  linalg.generic {indexing_maps = [#id, #id], iterator_types = ["parallel", "parallel", "parallel", "parallel"]} ins(%t : memref<1x4x4x32xf32>) outs(%r : memref<1x4x4x32xf32>) {
+  ^bb0(%a: f32, %o: f32):
+    %q = arith.cmpf ogt, %a, %z : f32
+    %0 = scf.if %q -> f32 {
+      scf.yield %a : f32
+    } else {
+      scf.yield %z : f32
+    }
+    linalg.yield %0 : f32
+  }
+  return %r : memref<1x4x4x32xf32>
 }
