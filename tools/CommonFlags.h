@@ -53,9 +53,9 @@ struct CompileFlags {
                                              "the copies between them"),
                               llvm::cl::cat(flagCategory())};
   llvm::cl::opt<std::string> precision{
-      "precision", llvm::cl::value_desc("f32|bf16"),
-      llvm::cl::desc("What the operands of f32 matrix products and convolutions with constant weights are rounded to "
-                     "(f32); bf16 needs a CPU with amx-bf16"),
+      "precision", llvm::cl::value_desc("f32|bf16|tf32"),
+      llvm::cl::desc("What the operands of f32 matrix products and convolutions are rounded to (f32); bf16, for those "
+                     "with constant weights, needs a CPU with amx-bf16, tf32 an NVIDIA GPU"),
       llvm::cl::init("f32"), llvm::cl::cat(flagCategory())};
   enum class Choice { Off, Auto };
   llvm::cl::opt<Choice> winograd{
@@ -90,7 +90,7 @@ struct CompileFlags {
       std::exit(1);
     };
     std::optional<Precision> parsed = parsePrecision(precision);
-    require(parsed.has_value(), "--precision is f32 or bf16, not '" + precision + "'");
+    require(parsed.has_value(), "--precision is f32, bf16 or tf32, not '" + precision + "'");
     result.precision = *parsed;
     require(parseTarget(target, result),
             "--target is cpu, cuda, cuda:sm_80, sm_86, sm_87, sm_89, sm_90, sm_90a, or rocm:gfx908, gfx90a, gfx942, "

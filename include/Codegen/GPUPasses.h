@@ -8,6 +8,8 @@ namespace strata {
 
 /// The module attribute that names the GPU; without it, one of NVIDIA's.
 inline constexpr llvm::StringLiteral kChip = "strata.chip";
+/// The module attribute that lets operands of f32 products be rounded to 11 significant bits.
+inline constexpr llvm::StringLiteral kTensorFloat = "strata.tf32";
 
 #define GEN_PASS_DECL
 #include "Codegen/GPUPasses.h.inc"

@@ -178,7 +178,9 @@ LogicalResult lowerTo(ModuleOp module, Phase phase, const CompileOptions &option
   if (options.explain && current == Phase::Import)
     rememberNodes(module);
   if (options.precision == Precision::BF16 && !options.gpu.empty())
-    return module.emitError("precision 'bf16' is for the CPU; a GPU has no such option");
+    return module.emitError("precision 'bf16' is for the CPU; a GPU has 'tf32'");
+  if (options.precision == Precision::TF32 && !llvm::StringRef(options.gpu).starts_with("sm_"))
+    return module.emitError("precision 'tf32' needs an NVIDIA GPU as the target");
   if (options.precision == Precision::BF16 && !describeTarget(options).bf16Tiles)
     return module.emitError("precision 'bf16' needs a CPU with amx-bf16, amx-tile and avx512bf16 (such as "
                             "sapphirerapids), which the target lacks");
@@ -188,6 +190,8 @@ LogicalResult lowerTo(ModuleOp module, Phase phase, const CompileOptions &option
       continue;
     if (current == Phase::GPU && !options.gpu.empty())
       module->setAttr(kChip, StringAttr::get(module.getContext(), options.gpu));
+    if (current == Phase::GPU && options.precision == Precision::TF32)
+      module->setAttr(kTensorFloat, UnitAttr::get(module.getContext()));
     // From here on @main's attributes may go.
     if (current == Phase::Fused && failed(attachInterface(module)))
       return failure();

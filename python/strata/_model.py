@@ -113,8 +113,9 @@ def compile(
     seed          start of the random operators without a seed of their own (default: a new one for every Model)
     name          prefix of the compiled code's symbols, a C identifier (default "model")
     opt_level     0 to 3 (default 3)
-    precision     what f32 operands of matrix products and convolutions with constant weights are rounded to: "f32"
-                  (the default: not at all) or "bf16", which needs a CPU with amx-bf16; sums are f32's always
+    precision     what f32 operands of matrix products and convolutions are rounded to: "f32" (the default: not at
+                  all), "bf16", for those with constant weights, which needs a CPU with amx-bf16, or "tf32", which
+                  needs an NVIDIA GPU; sums are f32's always
     winograd      whether 3x3 convolutions may be computed by minimal filtering, whose rounding errors are larger
     profile       measure every node: see Model.profile
     memory_limit  bytes that a run may hold at once (default: the machine's memory)

@@ -5,7 +5,7 @@
 // RUN: not strata-compile %s --precision=f16 --emit=asm 2>&1 | FileCheck %s --check-prefix=NAME
 // TARGET: error: precision 'bf16' needs a CPU with amx-bf16, amx-tile and avx512bf16
 // GPU: error: precision 'bf16' is for the CPU
-// NAME: error: --precision is f32 or bf16, not 'f16'
+// NAME: error: --precision is f32, bf16 or tf32, not 'f16'
 
 // Nothing is rounded that nobody asked to round.
 // F32-NOT: tdpbf16ps

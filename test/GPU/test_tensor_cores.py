@@ -11,11 +11,29 @@ from support.emulator import use_emulator
 from GPU.assembler import PTXAS, ptx, resources
 from GPU.families import model, tensor, wide
 
-ERROR = {"float": 1e-6, "float16": 1e-3, "bfloat16": 8e-3}
+ERROR = {"float": 1e-6, "float16": 1e-3, "bfloat16": 8e-3, "tf32": 1e-6}
+KINDS = list(ERROR)
 
 
-def run(proto, inputs):
-    return strata.compile(proto, gpu="cuda", gpu_format=use_emulator(), threads=1).run(inputs)[0]
+def compile_for_gpu(proto, kind=None):
+    precision = "tf32" if kind == "tf32" else "f32"
+    return strata.compile(proto, gpu="cuda", gpu_format=use_emulator(), threads=1, precision=precision)
+
+
+def run(proto, inputs, kind=None):
+    return compile_for_gpu(proto, kind).run(inputs)[0]
+
+
+def element(kind):
+    return "float" if kind == "tf32" else kind
+
+
+def factor(x, kind):
+    """What is multiplied, in f64: of tf32, floats with 11 significant bits, halves rounded away from zero."""
+    if kind != "tf32":
+        return wide(x)
+    bits = (x.view(np.uint32) + np.uint32(0x1000)) & np.uint32(0xFFFFE000)
+    return bits.view(np.float32).astype(np.float64)
 
 
 def check(got, want, kind):
@@ -25,54 +43,55 @@ def check(got, want, kind):
 
 
 def gemm(kind, rows, columns, depth, transposed_a=0, transposed_b=0):
-    a = tensor(kind, (depth, rows) if transposed_a else (rows, depth))
-    b = tensor(kind, (columns, depth) if transposed_b else (depth, columns), 1)
-    bias = tensor(kind, (columns,), 2)
+    a = tensor(element(kind), (depth, rows) if transposed_a else (rows, depth))
+    b = tensor(element(kind), (columns, depth) if transposed_b else (depth, columns), 1)
+    bias = tensor(element(kind), (columns,), 2)
     nodes = [("Gemm", ["a", "b", "c"], ["p"], {"transA": transposed_a, "transB": transposed_b}),
              ("Relu", ["p"], ["r"], {})]  # fmt: skip
-    proto = model(nodes, {"a": list(a.shape), "b": list(b.shape), "c": [columns]}, {"r": [rows, columns]}, kind)
-    left, right = wide(a).T if transposed_a else wide(a), wide(b).T if transposed_b else wide(b)
+    proto = model(nodes, {"a": list(a.shape), "b": list(b.shape), "c": [columns]}, {"r": [rows, columns]}, element(kind))
+    left, right = factor(a, kind), factor(b, kind)
+    left, right = left.T if transposed_a else left, right.T if transposed_b else right
     return proto, [a, b, bias], np.maximum(left @ right + wide(bias), 0)
 
 
-@pytest.mark.parametrize("kind", ERROR)
+@pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("transposed", ["", "a", "b", "ab"])
 @pytest.mark.parametrize("size", [(40, 72, 56), (37, 45, 51)], ids=["aligned", "odd"])
 def test_gemm(kind, transposed, size):
     """Rows, columns and steps do not fill the tile, but in whole chunks, or in no way."""
     proto, inputs, want = gemm(kind, *size, int("a" in transposed), int("b" in transposed))
-    check(run(proto, inputs), want, kind)
+    check(run(proto, inputs, kind), want, kind)
 
 
-@pytest.mark.parametrize("kind", ERROR)
+@pytest.mark.parametrize("kind", KINDS)
 def test_large_tiles(kind):
     """There are as many blocks as the large tile wants; it has borders, and the whole tile none."""
-    x, y = tensor(kind, (129, 70, 24)), tensor(kind, (129, 24, 72), 1)
+    x, y = tensor(element(kind), (129, 70, 24)), tensor(element(kind), (129, 24, 72), 1)
     proto = model([("MatMul", ["x", "y"], ["r"], {})], {"x": [129, 70, 24], "y": [129, 24, 72]}, {"r": [129, 70, 72]},
-                  kind)  # fmt: skip
-    check(run(proto, [x, y]), wide(x) @ wide(y), kind)
+                  element(kind))  # fmt: skip
+    check(run(proto, [x, y], kind), factor(x, kind) @ factor(y, kind), kind)
 
 
-@pytest.mark.parametrize("kind", ERROR)
+@pytest.mark.parametrize("kind", KINDS)
 def test_dynamic_sizes(kind):
-    x, y = tensor(kind, (2, 35, 32)), tensor(kind, (2, 32, 50), 1)
+    x, y = tensor(element(kind), (2, 35, 32)), tensor(element(kind), (2, 32, 50), 1)
     proto = model([("MatMul", ["x", "y"], ["p"], {}), ("Add", ["p", "p"], ["r"], {})],
-                  {"x": ["n", "m", 32], "y": ["n", 32, "k"]}, {"r": ["n", "m", "k"]}, kind)  # fmt: skip
-    check(run(proto, [x, y]), 2 * (wide(x) @ wide(y)), kind)
+                  {"x": ["n", "m", 32], "y": ["n", 32, "k"]}, {"r": ["n", "m", "k"]}, element(kind))  # fmt: skip
+    check(run(proto, [x, y], kind), 2 * (factor(x, kind) @ factor(y, kind)), kind)
 
 
-@pytest.mark.parametrize("kind", ERROR)
+@pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("channels", [3, 16, 32])
 def test_convolution(kind, channels):
     """Strides, dilations and padding; a tile of steps is of one place of the window, of several, of parts."""
-    x, w = tensor(kind, (2, channels, 11, 9)), tensor(kind, (24, channels, 3, 2), 1)
-    bias = tensor(kind, (24,), 2)
+    x, w = tensor(element(kind), (2, channels, 11, 9)), tensor(element(kind), (24, channels, 3, 2), 1)
+    bias = tensor(element(kind), (24,), 2)
     proto = model([("Conv", ["x", "w", "b"], ["r"], {"strides": [2, 1], "dilations": [1, 2], "pads": [1, 0, 1, 1]})],
-                  {"x": [2, channels, 11, 9]}, {"r": [2, 24, 6, 8]}, kind, [("w", w), ("b", bias)])  # fmt: skip
-    padded = np.pad(wide(x), ((0, 0), (0, 0), (1, 1), (0, 1)))
+                  {"x": [2, channels, 11, 9]}, {"r": [2, 24, 6, 8]}, element(kind), [("w", w), ("b", bias)])  # fmt: skip
+    padded = np.pad(factor(x, kind), ((0, 0), (0, 0), (1, 1), (0, 1)))
     windows = np.lib.stride_tricks.sliding_window_view(padded, (3, 3), (2, 3))[:, :, ::2, :, :, ::2]
-    want = np.einsum("nchwij,fcij->nfhw", windows, wide(w)) + wide(bias)[:, None, None]
-    check(run(proto, [x]), want, kind)
+    want = np.einsum("nchwij,fcij->nfhw", windows, factor(w, kind)) + wide(bias)[:, None, None]
+    check(run(proto, [x], kind), want, kind)
 
 
 INTEGERS = """
@@ -135,9 +154,9 @@ def quantized_model(op, x, y_shape, constants, inputs, **attributes):
     return helper.make_model(graph, opset_imports=[helper.make_opsetid("", 21)], ir_version=10)
 
 
-def instructions(proto, chip="sm_80"):
+def instructions(proto, chip="sm_80", *options):
     """What of the tensor cores the kernels of a model use."""
-    return set(re.findall(r"mma\.sync[\w.]+", ptx(proto, chip)))
+    return set(re.findall(r"mma\.sync[\w.]+", ptx(proto, chip, *options)))
 
 
 @pytest.mark.parametrize("left, right", [("uint8", "int8"), ("int8", "int8"), ("uint8", "uint8")])
@@ -167,18 +186,26 @@ def test_a_quantized_convolution():
 
 
 @pytest.mark.parametrize("seed", range(3))
-@pytest.mark.parametrize("kind", ["float16", "float"])
+@pytest.mark.parametrize("kind", ["float16", "float", "tf32"])
 def test_order_of_threads_and_copies(kind, seed, monkeypatch):
     """Threads go on in another order, and copies arrive early or late: a missing barrier or wait shows."""
     if use_emulator() != "bitcode":
         pytest.skip("only the emulator can choose the order")
     monkeypatch.setenv("STRATA_EMULATOR_ORDER", str(seed))
     proto, inputs, want = gemm(kind, 72, 80, 200)
-    check(run(proto, inputs), want, kind)
+    check(run(proto, inputs, kind), want, kind)
+
+
+def test_tensor_cores_for_f32_only_where_asked_for():
+    proto, _, _ = gemm("float", 64, 64, 64)
+    assert instructions(proto) == set()
+    assert instructions(proto, "sm_80", "--precision=tf32") == {"mma.sync.aligned.m16n8k8.row.col.f32.tf32.tf32.f32"}
 
 
 @pytest.mark.skipif(not PTXAS, reason="no ptxas")
-@pytest.mark.parametrize("kind", ERROR)
-def test_registers_of_large_tiles(kind):
-    [kernel] = resources(gemm(kind, 2048, 2048, 512)[0], "sm_80")
+@pytest.mark.parametrize("chip", ["sm_80", "sm_90"])
+@pytest.mark.parametrize("kind", KINDS)
+def test_registers_of_large_tiles(kind, chip):
+    options = ["--precision=tf32"] if kind == "tf32" else []
+    [kernel] = resources(gemm(kind, 2048, 2048, 512)[0], chip, *options)
     assert kernel["spilled"] == 0 and kernel["shared"] <= 48 << 10, kernel

@@ -126,7 +126,9 @@ def test_default_is_f32():
 
 def test_refusals():
     proto, _, _ = product(4, 64, 32)
-    with pytest.raises(strata.CompileError, match="precision is 'f32' or 'bf16', not 'f16'"):
+    with pytest.raises(strata.CompileError, match="precision is 'f32', 'bf16' or 'tf32', not 'f16'"):
         strata.compile(proto, precision="f16")
     with pytest.raises(strata.CompileError, match="needs a CPU with amx-bf16"):
         strata.compile(proto, precision="bf16", target="x86-64-v3")
+    with pytest.raises(strata.CompileError, match="precision 'tf32' needs an NVIDIA GPU as the target"):
+        strata.compile(proto, precision="tf32")

@@ -116,7 +116,7 @@ private:
     // The tiles' copies and products are NVIDIA's instructions.
     auto chip = getOperation()->getAttrOfType<StringAttr>(kChip);
     if (!chip || !chip.getValue().starts_with("gfx"))
-      shape.tile = chooseTile(nest, /*tf32=*/false);
+      shape.tile = chooseTile(nest, getOperation()->hasAttr(kTensorFloat));
     if (shape.tile) {
       emitContraction(b, function, nest, *shape.tile);
     } else {

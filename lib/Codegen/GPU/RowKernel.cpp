@@ -498,6 +498,8 @@ void RowEmitter::forEachChunk(GenericOp op, SmallVectorImpl<Value> &carried,
 }
 
 Value RowEmitter::combine(const Combiner &combiner, Value x, Value y) {
+  if (combiner.comparison)
+    return combiner.join(b, loc, x, y);
   IRMapping operands;
   operands.map(combiner.op->getOperand(0), x);
   operands.map(combiner.op->getOperand(1), y);

@@ -33,8 +33,8 @@ SharedTile::SharedTile(StageEmitter &stages, const Access &access, ArrayRef<int>
       shape(shape), bytesOfElement(llvm::divideCeil(access.element.getIntOrFloatBitWidth(), 8)) {
   bool numbersAreNeighbours = access.strides[numberLoops.back()].is(1),
        stepsAreNeighbours = access.strides[stepLoops.back()].is(1);
-  // ldmatrix can transpose elements of 16 bits, and no others.
-  linesAreNumbers = shape.matrix ? bytesOfElement != 2 || !numbersAreNeighbours : stepsAreNeighbours;
+  // ldmatrix can transpose elements of 16 bits; those of 32 are loaded one by one.
+  linesAreNumbers = shape.matrix ? bytesOfElement == 1 || !numbersAreNeighbours : stepsAreNeighbours;
   lines = linesAreNumbers ? shape.numbers : shape.depth;
   lineElements = linesAreNumbers ? shape.depth : shape.numbers;
   if (linesAreNumbers ? stepsAreNeighbours : numbersAreNeighbours)
@@ -70,7 +70,10 @@ Value SharedTile::offset(Value line, Value chunk) const {
   int64_t perLine = pitch() / chunkBytes;
   // Without ldmatrix a line of rows is read by neighbours at once.
   bool swizzled = (linesAreNumbers || shape.matrix) && perLine > 1;
-  if (swizzled) {
+  if (swizzled && isLoadedSingly()) {
+    // Lanes of four lines read eight neighbours of each.
+    chunk = i32.exclusiveOr(chunk, i32.mul(i32.rem(line, 4), 2));
+  } else if (swizzled) {
     int64_t linesInBanks = std::max<int64_t>(1, banksBytes / pitch());
     Value key = i32.rem(i32.div(line, linesInBanks), std::min<int64_t>(perLine, banksBytes / chunkBytes));
     chunk = i32.exclusiveOr(chunk, key);

@@ -23,6 +23,8 @@ public:
 
   /// A line is a row (or column).
   bool alongDepth() const { return linesAreNumbers; }
+  /// No instruction reads fragments of it: lines are steps, of elements of 32 bits.
+  bool isLoadedSingly() const { return shape.matrix && !linesAreNumbers && bytesOfElement == 4; }
   int64_t elementBytes() const { return bytesOfElement; }
   int64_t pitch() const { return lineElements * bytesOfElement; }
   int64_t bytes() const { return shape.numbers * shape.depth * bytesOfElement; }

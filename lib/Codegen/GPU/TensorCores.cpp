@@ -2,7 +2,8 @@
 //
 // In bytes the fragments of all element types are the same: lane l holds, of 8
 // rows by 16 bytes, bytes l % 4 * 4 to + 3 of row l / 4, which is what ldmatrix
-// loads. Of a tile whose lines are steps, ldmatrix transposes elements of 16 bits.
+// loads. Of a tile whose lines are steps, ldmatrix transposes elements of 16 bits;
+// those of 32 are as many as the lanes' registers, and loaded one by one.
 //
 //===----------------------------------------------------------------------===//
 #include "TensorCores.h"
@@ -58,6 +59,14 @@ Value WarpProduct::columnOf(OpBuilder &b, Location loc, Value lane) {
 void WarpProduct::prepare(Fragments &fragments, Value lane, Value first, bool linesFirst) {
   Integers i32{b, loc, b.getI32Type()};
   SharedTile &tile = fragments.tile;
+  if (tile.isLoadedSingly()) {
+    // Eight numbers of the lanes, by half groups; in chunks of four.
+    Value number = i32.add(first, i32.div(lane, 4));
+    for (int64_t half = 0; half < 2 * fragments.groups; ++half)
+      fragments.places.push_back(i32.add(tile.offset(i32.rem(lane, 4), i32.add(i32.div(number, 4), half * 2)),
+                                         i32.mul(i32.rem(number, 4), tile.elementBytes())));
+    return;
+  }
   Value second = i32.rem(i32.div(lane, 8), 2), third = i32.div(lane, 16);
   Value line = i32.add(i32.rem(lane, 8), i32.mul(linesFirst ? second : third, 8)), chunk = linesFirst ? third : second;
   if (tile.alongDepth()) {
@@ -75,9 +84,25 @@ void WarpProduct::prepare(Value lane, Value row, Value column) {
   prepare(right, lane, column, !right.tile.alongDepth());
 }
 
+/// To 11 significant bits, halves away from zero.
+Value WarpProduct::rounded(Value number) {
+  return b.create<LLVM::CallIntrinsicOp>(loc, b.getI32Type(), StringRef("llvm.nvvm.f2tf32.rna"), number).getResult(0);
+}
+
 SmallVector<Value> WarpProduct::load(const Fragments &fragments, Value stage, int64_t group, int64_t step) {
   SharedTile &tile = fragments.tile;
   bool along = tile.alongDepth();
+  if (tile.isLoadedSingly()) {
+    SmallVector<Value> registers;
+    for (int64_t i = 0; i < 4; ++i) {
+      // The left side's second register has the next rows, the right side's the next steps.
+      int64_t half = &fragments == &left ? i % 2 : i / 2, later = &fragments == &left ? i / 2 : i % 2;
+      Value place = addressAt(b, loc, stage, fragments.places[group * 2 + half]);
+      place = addressAt(b, loc, place, (step * 8 + later * 4) * tile.pitch());
+      registers.push_back(rounded(b.create<LLVM::LoadOp>(loc, b.getF32Type(), place)));
+    }
+    return registers;
+  }
   Value place = addressAt(b, loc, stage, fragments.places[along ? step : group]);
   place = addressAt(b, loc, place, (along ? group : step) * 16 * tile.pitch());
   SmallVector<Type> words(4, b.getI32Type());
@@ -88,11 +113,8 @@ SmallVector<Value> WarpProduct::load(const Fragments &fragments, Value stage, in
     Value word = b.create<LLVM::ExtractValueOp>(loc, loaded, i);
     if (instruction.element.isF16())
       word = b.create<LLVM::BitcastOp>(loc, VectorType::get(2, b.getF16Type()), word);
-    if (instruction.element.isF32()) {
-      Value number = b.create<LLVM::BitcastOp>(loc, b.getF32Type(), word);
-      word =
-          b.create<LLVM::CallIntrinsicOp>(loc, b.getI32Type(), StringRef("llvm.nvvm.f2tf32.rna"), number).getResult(0);
-    }
+    if (instruction.element.isF32())
+      word = rounded(b.create<LLVM::BitcastOp>(loc, b.getF32Type(), word));
     registers.push_back(word);
   }
   return registers;
@@ -101,7 +123,8 @@ SmallVector<Value> WarpProduct::load(const Fragments &fragments, Value stage, in
 void WarpProduct::accumulate(Value leftStage, Value rightStage, MutableArrayRef<Value> sums) {
   SmallVector<Type> types(4, instruction.sum);
   Type four = LLVM::LLVMStructType::getLiteral(b.getContext(), types);
-  int64_t depth = left.tile.alongDepth() ? left.tile.pitch() : left.tile.bytes() / left.tile.pitch() * 2;
+  int64_t depth =
+      left.tile.alongDepth() ? left.tile.pitch() : left.tile.bytes() / left.tile.pitch() * left.tile.elementBytes();
   for (int64_t step = 0; step < depth / stepBytes; ++step) {
     SmallVector<SmallVector<Value>> x, y;
     for (int64_t group = 0; group < left.groups; ++group)

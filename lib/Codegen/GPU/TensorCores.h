@@ -43,9 +43,10 @@ private:
   struct Fragments {
     SharedTile &tile;
     int64_t groups;                        ///< of 16 rows or columns
-    llvm::SmallVector<mlir::Value> places; ///< of each group, or of each 32 bytes of steps
+    llvm::SmallVector<mlir::Value> places; ///< of each group or half of one, or of each 32 bytes of steps
   };
   void prepare(Fragments &fragments, mlir::Value lane, mlir::Value first, bool linesFirst);
+  mlir::Value rounded(mlir::Value number);
   llvm::SmallVector<mlir::Value> load(const Fragments &fragments, mlir::Value stage, int64_t group, int64_t step);
 
   mlir::OpBuilder &b;
