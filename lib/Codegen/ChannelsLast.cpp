@@ -64,7 +64,7 @@ static int64_t strideOf(AffineExpr window, unsigned dim, unsigned dims) {
 /// Whether vectors along the rows of an image serve windows of single channels: otherwise it is transposed twice, which
 /// takes about as long as so many elements of a window, while at the end of a row vectors get narrower.
 static bool isFastAlongRows(linalg::GenericOp op, unsigned data) {
-  constexpr int64_t lanes = 16, transposes = 40;
+  constexpr int64_t lanes = 16, transposes = 80;
   SmallVector<utils::IteratorType> kinds = op.getIteratorTypesArray();
   SmallVector<int64_t> ranges = op.getStaticLoopRanges();
   AffineMap map = op.getMatchingIndexingMap(op.getDpsInputOperand(data));

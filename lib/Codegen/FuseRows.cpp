@@ -79,6 +79,46 @@ static int64_t bytesOf(Type element) {
   return element.isIntOrFloat() ? llvm::divideCeil(element.getIntOrFloatBitWidth(), 8) : 8;
 }
 
+/// Whether `dim` is a part of a window's position.
+static bool isInWindow(GenericOp op, unsigned dim) {
+  return llvm::any_of(op.getIndexingMapsArray(), [&](AffineMap map) {
+    return llvm::any_of(map.getResults(),
+                        [&](AffineExpr expr) { return !isa<AffineDimExpr>(expr) && expr.isFunctionOfDim(dim); });
+  });
+}
+
+/// Windows over the last dimensions of an input, each reduced by itself: nothing is shared by rows.
+static bool hasOwnWindows(GenericOp op) {
+  SmallVector<unsigned> reductions;
+  op.getReductionDims(reductions);
+  if (op.getNumDpsInputs() == 0 || op.getNumDpsInits() != 1 || reductions.empty() ||
+      !llvm::all_of(reductions, [&](unsigned dim) { return isInWindow(op, dim); }))
+    return false;
+  SmallVector<AffineMap> maps = op.getIndexingMapsArray();
+  bool windows = false;
+  for (AffineExpr expr : maps[0].getResults()) {
+    bool window = isa<AffineBinaryOpExpr>(expr);
+    if (windows && !window)
+      return false;
+    windows |= window;
+  }
+  return windows &&
+         llvm::all_of(llvm::drop_begin(maps), [](AffineMap map) { return map.isProjectedPermutation(true); });
+}
+
+/// The padding that `value` comes out of, if rows can be padded one by one and nobody else has it.
+static tensor::PadOp rowPadding(Value value, AffineMap map, ArrayRef<unsigned> rows) {
+  auto pad = value.getDefiningOp<tensor::PadOp>();
+  if (!pad || !pad->hasOneUse() || !pad.getConstantPaddingValue())
+    return nullptr;
+  SmallVector<OpFoldResult> low = pad.getMixedLowPad(), high = pad.getMixedHighPad();
+  for (unsigned row : rows)
+    if (std::optional<unsigned> at = positionOf(map, row))
+      if (!isConstantIntValue(low[*at], 0) || !isConstantIntValue(high[*at], 0))
+        return nullptr;
+  return pad;
+}
+
 namespace {
 class Group {
 public:
@@ -126,6 +166,7 @@ struct Emitter {
   IRMapping tiles;                                 ///< of what members give and of destinations
 
   tensor::ExtractSliceOp slice(Value source, AffineMap map, ArrayRef<unsigned> rows, bool first = false);
+  Value read(Value source, AffineMap map, ArrayRef<unsigned> rows);
   Value scratch(Value init, AffineMap map, ArrayRef<unsigned> rows);
 };
 } // namespace
@@ -140,7 +181,7 @@ Group::Group(GenericOp seed, const strata::ConstantExpressions &constants, const
   RowLoops rows;
   SmallVector<int64_t> ranges = seed.getStaticLoopRanges();
   for (auto [loop, kind] : llvm::enumerate(seed.getIteratorTypesArray()))
-    if (kind == utils::IteratorType::parallel && ranges[loop] != 1) {
+    if (kind == utils::IteratorType::parallel && ranges[loop] != 1 && !isInWindow(seed, loop)) {
       rows.push_back(loop);
       extents.push_back(ranges[loop]);
     }
@@ -268,7 +309,7 @@ bool Group::add(GenericOp op, ArrayRef<unsigned> rows) {
   unsigned within = 0, reductions = op.getNumReductionLoops();
   for (unsigned loop = 0; loop < kinds.size(); ++loop)
     within += kinds[loop] == utils::IteratorType::parallel && ranges[loop] != 1 && !llvm::is_contained(rows, loop);
-  bool product = reductions && within;
+  bool product = reductions && within && !(limits.windows && hasOwnWindows(op));
   if (product && (!limits.products || !isRowProduct(op, rows)))
     return false;
   if (!loops.empty() && wouldEncloseOthers(op))
@@ -307,10 +348,12 @@ void Group::grow() {
   }
 }
 
-/// Whether some tensor with more than its rows is read or written by several members.
+/// Whether some tensor with more than its rows is read or written by several members, or padded for one.
 bool Group::sweepsOften() const {
   DenseMap<Value, unsigned> sweeps;
   for (auto [op, rows] : loops) {
+    if (hasOwnWindows(op) && rowPadding(op.getDpsInputs()[0], mapOf(*op.getDpsInputOperand(0)), rows))
+      return true;
     SmallVector<Value> values = op.getDpsInputs();
     llvm::append_range(values, op->getResults());
     for (Value value : values) {
@@ -429,6 +472,8 @@ DenseMap<OpResult, OpResult> Group::sharePlaces(ArrayRef<GenericOp> order) const
 
 /// The loop comes where the last member is: what lies before and uses another member's result moves behind.
 LogicalResult Group::moveUsersBehind(ArrayRef<GenericOp> order) const {
+  if (order.size() == 1)
+    return success();
   SmallVector<Operation *> users;
   DenseSet<Operation *> moved;
   for (Operation *op = order.front()->getNextNode(); op != order.back(); op = op->getNextNode()) {
@@ -470,6 +515,23 @@ tensor::ExtractSliceOp Emitter::slice(Value source, AffineMap map, ArrayRef<unsi
   return b.create<tensor::ExtractSliceOp>(loc, source, from, count, strides);
 }
 
+/// The block's rows of an input, which are padded here if they are nowhere else.
+Value Emitter::read(Value source, AffineMap map, ArrayRef<unsigned> rows) {
+  tensor::PadOp pad = rowPadding(source, map, rows);
+  if (!pad)
+    return slice(source, map, rows);
+  tensor::ExtractSliceOp inner = slice(pad.getSource(), map, rows);
+  SmallVector<int64_t> shape(pad.getResultType().getShape());
+  for (unsigned row : rows)
+    if (std::optional<unsigned> at = positionOf(map, row))
+      shape[*at] = inner.getType().getDimSize(*at);
+  Value padding = pad.getConstantPaddingValue();
+  if (Operation *constant = padding.getDefiningOp(); constant && pad->isAncestor(constant))
+    padding = b.clone(*constant)->getResult(0);
+  return b.create<tensor::PadOp>(loc, pad.getResultType().clone(shape), inner, pad.getMixedLowPad(),
+                                 pad.getMixedHighPad(), padding);
+}
+
 /// A place for a result that only members read: as large as a whole block, of which this one's rows are used.
 Value Emitter::scratch(Value init, AffineMap map, ArrayRef<unsigned> rows) {
   tensor::EmptyOp like = emptyBehind(init);
@@ -484,7 +546,7 @@ Value Emitter::scratch(Value init, AffineMap map, ArrayRef<unsigned> rows) {
 }
 
 LogicalResult Group::fuse() {
-  if (loops.size() < 2 || llvm::is_contained(extents, 0) || !sweepsOften())
+  if (loops.empty() || llvm::is_contained(extents, 0) || !sweepsOften())
     return failure();
   SmallVector<GenericOp> order = inOrder();
   if (failed(moveUsersBehind(order)))
@@ -530,7 +592,9 @@ LogicalResult Group::fuse() {
   }
 
   SmallVector<tensor::ExtractSliceOp> places(results.size());
-  DenseMap<OpResult, OpResult> before = sharePlaces(order), after;
+  DenseMap<OpResult, OpResult> before, after;
+  if (limits.sharedPlaces)
+    before = sharePlaces(order);
   for (auto [later, earlier] : before)
     after[earlier] = later;
   for (GenericOp op : order) {
@@ -539,7 +603,7 @@ LogicalResult Group::fuse() {
     for (OpOperand *input : op.getDpsInputOperands()) {
       Value known = emitter.tiles.lookupOrNull(input->get());
       bool hasRows = llvm::any_of(rows, [&, map = mapOf(*input)](unsigned row) { return map.isFunctionOfDim(row); });
-      operands.push_back(known ? known : hasRows ? emitter.slice(input->get(), mapOf(*input), rows) : input->get());
+      operands.push_back(known ? known : hasRows ? emitter.read(input->get(), mapOf(*input), rows) : input->get());
     }
     for (auto [number, init] : llvm::enumerate(op.getDpsInitsMutable())) {
       OpResult end = op->getResult(number);
@@ -658,9 +722,11 @@ void strata::fuseRows(func::FuncOp function, const RowLimits &limits) {
   function.walk(readThroughUnitDims);
   SmallVector<GenericOp> seeds;
   function.walk([&](GenericOp op) {
-    // Along whole rows, not in windows.
-    if (op.getNumReductionLoops() &&
-        llvm::all_of(op.getIndexingMapsArray(), [](AffineMap map) { return map.isProjectedPermutation(true); }))
+    // Along whole rows, or in windows that lie in them.
+    bool windows = limits.windows && hasOwnWindows(op);
+    if (windows || (op.getNumReductionLoops() && llvm::all_of(op.getIndexingMapsArray(), [](AffineMap map) {
+                      return map.isProjectedPermutation(true);
+                    })))
       seeds.push_back(op);
   });
   DenseSet<Operation *> taken;

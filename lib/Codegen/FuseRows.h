@@ -8,10 +8,12 @@ namespace strata {
 
 /// What the groups may be like.
 struct RowLimits {
-  int64_t rowBytes;       ///< of the tensors that members have in common, for one row, or for the rows of a product
-  bool products = true;   ///< products of two computed matrices may join
-  bool blocks = true;     ///< several rows at once, as the cache has room for; else each iteration is one row
-  int64_t blockBytes = 0; ///< as rowBytes, for all rows of a block without products
+  int64_t rowBytes;         ///< of the tensors that members have in common, for one row, or for the rows of a product
+  bool products = true;     ///< products of two computed matrices may join
+  bool blocks = true;       ///< several rows at once, as the cache has room for; else each iteration is one row
+  int64_t blockBytes = 0;   ///< as rowBytes, for all rows of a block without products
+  bool windows = true;      ///< windows of single channels may join, with the padding of their input
+  bool sharedPlaces = true; ///< what one member alone still reads is overwritten by its result
 };
 
 /// Groups become loops over their rows.

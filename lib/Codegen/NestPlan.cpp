@@ -286,9 +286,10 @@ NestPlan strata::planNest(LoopNest &nest, const NestOptions &options) {
   plan.vectorTile = block ? std::max<int64_t>(1, block / plan.width) : atMost(plan.row < 0 ? 4 : 2);
   if (isProduct(nest, plan))
     chooseProductTile(nest, options, block, plan);
-  else if (plan.row >= 0)
+  else if (plan.row >= 0) // Without reuse: sums enough that the one need not wait for the other.
     plan.rowTile =
-        chooseTile(nest.loops[plan.row].size, reuse ? std::max<int64_t>(1, accumulators / plan.vectorTile) : 4);
+        chooseTile(nest.loops[plan.row].size, std::max<int64_t>(1, reuse ? accumulators / plan.vectorTile
+                                                                         : std::max<int64_t>(4, 8 / plan.vectorTile)));
   if (isProduct(nest, plan))
     chooseCopy(nest, options, plan);
   plan.laneOutermost = plan.copied >= 0 || (reuse && hasLargeWeights(nest, plan, bits, options.cacheBytes));

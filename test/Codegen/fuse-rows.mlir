@@ -159,3 +159,33 @@ func.func @once(%x: tensor<64x512xf32>, %long: tensor<64x1048576xf32>) -> (tenso
   } -> tensor<64x1048576xf32>
   return %2, %4 : tensor<64xf32>, tensor<64x1048576xf32>
 }
+
+// -----
+
+// Windows of single channels: the input is padded channel by channel, in a buffer of one channel.
+// CHECK-LABEL: func.func @windows(
+// CHECK-NOT:     tensor.pad
+// CHECK:         scf.forall (%[[C:.*]]) in (96) shared_outs(%[[Y:.*]] =
+// CHECK:           %[[X:.*]] = tensor.extract_slice %arg0[0, %[[C]], 0, 0] [1, 1, 56, 56]
+// CHECK:           %[[P:.*]] = tensor.pad %[[X]] low[0, 0, 1, 1] high[0, 0, 1, 1]
+// CHECK:           : tensor<1x1x56x56xf32> to tensor<1x1x58x58xf32>
+// CHECK:           linalg.generic {{.*}} ins(%[[P]], {{.*}} outs(%{{.*}} : tensor<1x1x56x56xf32>)
+#data = affine_map<(n, y, x, c, i, j) -> (n, c, y + i, x + j)>
+#weights = affine_map<(n, y, x, c, i, j) -> (c, i, j)>
+#out = affine_map<(n, y, x, c, i, j) -> (n, c, y, x)>
+func.func @windows(%x: tensor<1x96x56x56xf32>, %w: tensor<96x3x3xf32>) -> tensor<1x96x56x56xf32> {
+  %zero = arith.constant 0.0 : f32
+  %p = tensor.pad %x low[0, 0, 1, 1] high[0, 0, 1, 1] {
+  ^bb0(%a: index, %b: index, %c: index, %d: index):
+    tensor.yield %zero : f32
+  } : tensor<1x96x56x56xf32> to tensor<1x96x58x58xf32>
+  %e = tensor.empty() : tensor<1x96x56x56xf32>
+  %0 = linalg.fill ins(%zero : f32) outs(%e : tensor<1x96x56x56xf32>) -> tensor<1x96x56x56xf32>
+  %1 = linalg.generic {indexing_maps = [#data, #weights, #out], iterator_types = ["parallel", "parallel", "parallel", "parallel", "reduction", "reduction"]} ins(%p, %w : tensor<1x96x58x58xf32>, tensor<96x3x3xf32>) outs(%0 : tensor<1x96x56x56xf32>) {
+  ^bb0(%a: f32, %b: f32, %o: f32):
+    %m = arith.mulf %a, %b : f32
+    %s = arith.addf %o, %m : f32
+    linalg.yield %s : f32
+  } -> tensor<1x96x56x56xf32>
+  return %1 : tensor<1x96x56x56xf32>
+}

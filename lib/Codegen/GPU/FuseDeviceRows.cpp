@@ -24,6 +24,8 @@ struct FuseDeviceRowsPass : strata::impl::FuseDeviceRowsBase<FuseDeviceRowsPass>
     limits.rowBytes = 256 << 10; // the registers of a multiprocessor
     limits.products = false;
     limits.blocks = false;
+    limits.windows = false;
+    limits.sharedPlaces = false; // registers have none
     strata::fuseRows(getOperation(), limits);
   }
 };
