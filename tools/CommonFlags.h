@@ -73,7 +73,10 @@ struct CompileFlags {
     result.optLevel = level;
     result.winograd = winograd == Choice::Auto;
     if (!march.empty() && march != "native") {
-      llvm::Triple triple(llvm::Triple::normalize(march));
+      // LLVM's triples have an underscore, its CPUs and everybody else a hyphen.
+      llvm::StringRef rest = march;
+      bool isX86 = rest.consume_front("x86-64") && (rest.empty() || rest.front() == '-');
+      llvm::Triple triple(llvm::Triple::normalize(isX86 ? "x86_64" + rest.str() : march.getValue()));
       if (triple.getOS() == llvm::Triple::UnknownOS)
         triple.setOS(llvm::Triple::Linux);
       if (triple.getEnvironment() == llvm::Triple::UnknownEnvironment)
