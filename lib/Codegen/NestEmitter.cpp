@@ -50,6 +50,7 @@ private:
   void lanesOf(Tile tile);
   void tiles(Tile tile);
   void rowsWithCopy(Tile tile);
+  void laneBlock(Tile tile);
   void loops(ArrayRef<std::pair<int, int64_t>> order, Tile tile);
   Value prepare();
   Value grainOf(ArrayRef<std::pair<int, int64_t>> split, double pointNs);
@@ -162,6 +163,10 @@ void NestEmitter::tiles(Tile tile) {
 /// What each task has for itself: tiles of the matrix unit, and room for copied vectors, which is returned.
 Value NestEmitter::prepare() {
   matrixTiles.prepare();
+  if (plan.laneBlock)
+    tileEmitter.sums =
+        b.create<memref::AllocaOp>(loc, MemRefType::get({plan.laneBlock}, nest.reduce->outputs[0].element),
+                                   b.getI64IntegerAttr(options.lineBytes));
   if (plan.copied < 0)
     return {};
   Access &copy = copyNest.reduce->inputs[plan.copied];
@@ -207,7 +212,42 @@ void NestEmitter::rowsWithCopy(Tile tile) {
   emitter = &tileEmitter;
 }
 
+/// The sums of a block of lanes: started, then some iterations of the reduction at a time for all of them, then stored.
+void NestEmitter::laneBlock(Tile tile) {
+  int64_t step = plan.vectorTile * plan.width;
+  Value start = tile.at[plan.lane], end = add(start, index(plan.laneBlock));
+  const Extent &lanes = nest.loops[plan.lane].size;
+  if (!lanes.isKnown() || lanes.known % plan.laneBlock)
+    end = b.create<arith::MinUIOp>(loc, end, materialize(lanes));
+  tileEmitter.firstSum = start;
+  auto all = [&](TileEmitter::Part part) {
+    tileEmitter.part = part;
+    auto each = b.create<scf::ForOp>(loc, start, end, index(step));
+    OpBuilder::InsertionGuard guard(b);
+    b.setInsertionPointToStart(each.getBody());
+    tile.at[plan.lane] = each.getInductionVar();
+    tiles(tile);
+  };
+  all(TileEmitter::Part::Start);
+  const Extent &depth = nest.loops[tileEmitter.reductionOrder().front()].size;
+  auto deep = b.create<scf::ForOp>(loc, index(0), materialize(depth), index(plan.depthBlock));
+  {
+    OpBuilder::InsertionGuard guard(b);
+    b.setInsertionPointToStart(deep.getBody());
+    Value from = deep.getInductionVar(), to = add(from, index(plan.depthBlock));
+    if (!depth.isKnown() || depth.known % plan.depthBlock)
+      to = b.create<arith::MinUIOp>(loc, to, materialize(depth));
+    tileEmitter.depth = {from, to};
+    all(TileEmitter::Part::Accumulate);
+    tileEmitter.depth = {};
+  }
+  all(TileEmitter::Part::Finish);
+  tileEmitter.part = TileEmitter::Part::All;
+}
+
 void NestEmitter::loops(ArrayRef<std::pair<int, int64_t>> order, Tile tile) {
+  if (order.empty() && plan.laneBlock)
+    return laneBlock(tile);
   if (order.empty() && plan.matrix)
     return matrixTiles.emit(tile, [&](const Tile &row) { lanesOf(row); });
   if (order.empty())
@@ -269,7 +309,7 @@ Order NestEmitter::orderLoops() {
   if (plan.row >= 0)
     order.push_back({plan.row, plan.rowTile});
   if (laneLoop && !plan.laneOutermost)
-    order.push_back({plan.lane, plan.vectorTile * plan.width});
+    order.push_back({plan.lane, plan.laneBlock ? plan.laneBlock : plan.vectorTile * plan.width});
   return order;
 }
 

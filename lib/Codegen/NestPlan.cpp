@@ -253,6 +253,35 @@ static void chooseRowBlock(LoopNest &nest, const NestOptions &options, int64_t b
   }
 }
 
+/// A sum over an outer dimension reads as many neighbours in a row as there are sums in registers, then from far away:
+/// memory gives less than half of what it gives in order. So sums of longer pieces of a row wait in the first-level
+/// cache, and only some rows are added up in registers before they go back.
+static void chooseLaneBlock(LoopNest &nest, const NestOptions &options, NestPlan &plan) {
+  constexpr int64_t pieceBytes = 2 << 10;
+  const Extent &lanes = nest.loops[plan.lane].size;
+  Type element = nest.reduce->outputs[0].element;
+  if (plan.row >= 0 || nest.reduce->outputs.size() != 1 || !lanes.isKnown() || element.isInteger(1))
+    return;
+  int64_t depth = 0;
+  for (const Loop &loop : nest.loops) {
+    if (loop.reduction && depth)
+      return;
+    if (loop.reduction)
+      depth = loop.size.isKnown() ? loop.size.known : INT64_MAX;
+  }
+  int64_t tile = plan.vectorTile * plan.width, bytes = std::max<int64_t>(1, element.getIntOrFloatBitWidth() / 8);
+  if (lanes.known < 2 * tile || depth < 8 * plan.depthBlock ||
+      (depth < INT64_MAX && depth * lanes.known * bytes < options.cacheBytes))
+    return;
+  for (Access &access : nest.reduce->inputs)
+    if (access.blockedLoop >= 0 || (!stride(access, plan.lane).is(0) && !stride(access, plan.lane).is(1)))
+      return;
+  int64_t most = options.nearCacheBytes / 4 / bytes;
+  if (options.threads)
+    most = std::min(most, std::max(pieceBytes / bytes, lanes.known / 4));
+  plan.laneBlock = std::min(most, lanes.known) / tile * tile;
+}
+
 NestPlan strata::planNest(LoopNest &nest, const NestOptions &options) {
   NestPlan plan;
   if (planMatrixTiles(nest, options, plan))
@@ -294,6 +323,8 @@ NestPlan strata::planNest(LoopNest &nest, const NestOptions &options) {
     chooseCopy(nest, options, plan);
   plan.laneOutermost = plan.copied >= 0 || (reuse && hasLargeWeights(nest, plan, bits, options.cacheBytes));
   chooseRowBlock(nest, options, bits, plan);
+  if (!reuse && !plan.dots && !isProduct(nest, plan))
+    chooseLaneBlock(nest, options, plan);
   return plan;
 }
 

@@ -50,6 +50,8 @@ struct NestPlan {
   int64_t rowTile = 1, vectorTile = 1; ///< of a full tile
   bool laneOutermost = false;          ///< vectors of weights outside of the rows
   int64_t rowBlock = 0;                ///< rows whose data stays in the cache for all weights; 0: all
+  int64_t laneBlock = 0;               ///< lanes whose sums wait in a buffer: see chooseLaneBlock; 0: in registers
+  int64_t depthBlock = 8;              ///< iterations of the reduction for each tile of such lanes
   int copied = -1;                     ///< an input of the reduction: see chooseCopy
   bool transposes = false;             ///< an input lies along the rows: tiles are transposed in registers
   std::optional<MatrixPlan> matrix;

@@ -48,6 +48,12 @@ public:
   /// What the reduction adds to element (i, j) of a tile, where a matrix unit computes it.
   std::function<mlir::Value(const Tile &, int64_t i, int64_t j)> product;
 
+  /// What `emit` emits: all, or one part, where `sums` has the accumulators between them, those of lane `firstSum`
+  /// first; the reduction then goes from `depth.first` to `depth.second`.
+  enum class Part { All, Start, Accumulate, Finish } part = Part::All;
+  mlir::Value sums, firstSum;
+  std::pair<mlir::Value, mlir::Value> depth;
+
   /// Where a tile's vectors of input `copied` go, too, as it reads them: null is nowhere.
   const Access *copy = nullptr;
 
@@ -84,6 +90,8 @@ private:
   using Accumulators = llvm::SmallVector<Values>;
   using Inner = llvm::function_ref<Values(const Tile &, Values)>;
   Accumulators initial(const Tile &tile, Loaded &cache);
+  Accumulators loadSums(const Tile &tile);
+  void storeSums(const Tile &tile, const Accumulators &accumulators);
   Values reduceLoops(Tile tile, llvm::ArrayRef<int> order, Values carried, Inner inner);
   Values reduceLanes(const Tile &outer, Values carried);
   mlir::Value reduceVector(mlir::Value vector);

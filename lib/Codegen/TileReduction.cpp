@@ -16,7 +16,9 @@ SmallVector<Value> TileEmitter::reduceLoops(Tile tile, ArrayRef<int> order, Valu
   if (order.empty())
     return inner(tile, carried);
   int loop = order.front();
-  auto each = b.create<scf::ForOp>(loc, index(0), materialize(nest.loops[loop].size), index(1), carried);
+  auto [from, to] = depth;
+  auto each = b.create<scf::ForOp>(loc, from ? from : index(0), to ? to : materialize(nest.loops[loop].size), index(1),
+                                   carried);
   OpBuilder::InsertionGuard guard(b);
   b.setInsertionPointToStart(each.getBody());
   tile.at[loop] = each.getInductionVar();
@@ -267,6 +269,30 @@ TileEmitter::Values TileEmitter::reduceTile(const Tile &tile, Values carried) {
   });
 }
 
+TileEmitter::Accumulators TileEmitter::loadSums(const Tile &tile) {
+  Accumulators accumulators(1, Values(tile.rows * tile.vectors));
+  Type element = cast<MemRefType>(sums.getType()).getElementType();
+  Value first = b.create<arith::SubIOp>(loc, tile.at[plan.lane], firstSum);
+  forEachElement(tile, [&](int64_t i, int64_t j, int64_t n) {
+    Value at = add(first, index(j * tile.lanes));
+    accumulators[0][n] =
+        tile.lanes == 1 ? b.create<memref::LoadOp>(loc, sums, at).getResult()
+                        : b.create<vector::LoadOp>(loc, VectorType::get({tile.lanes}, element), sums, at).getResult();
+  });
+  return accumulators;
+}
+
+void TileEmitter::storeSums(const Tile &tile, const Accumulators &accumulators) {
+  Value first = b.create<arith::SubIOp>(loc, tile.at[plan.lane], firstSum);
+  forEachElement(tile, [&](int64_t i, int64_t j, int64_t n) {
+    Value at = add(first, index(j * tile.lanes)), value = accumulators[0][n];
+    if (tile.lanes == 1)
+      b.create<memref::StoreOp>(loc, value, sums, at);
+    else
+      b.create<vector::StoreOp>(loc, value, sums, at);
+  });
+}
+
 void TileEmitter::storeAccumulators(const Tile &tile, const Accumulators &accumulators) {
   Stage &reduce = *nest.reduce;
   Values bases = basesOf(reduce, tile);
@@ -296,8 +322,12 @@ void TileEmitter::consume(const Tile &tile, const Accumulators &accumulators, Lo
 void TileEmitter::emit(const Tile &tile) {
   Loaded cache;
   Accumulators accumulators;
-  if (nest.reduce) {
+  if (part == Part::Accumulate || part == Part::Finish) {
+    accumulators = loadSums(tile);
+  } else if (nest.reduce) {
     accumulators = initial(tile, cache);
+  }
+  if (nest.reduce && part != Part::Start && part != Part::Finish) {
     if (product) {
       forEachElement(tile, [&](int64_t i, int64_t j, int64_t n) {
         Value &sum = accumulators[0][n];
@@ -318,6 +348,8 @@ void TileEmitter::emit(const Tile &tile) {
         llvm::copy(ArrayRef(carried).slice(o * list.size(), list.size()), list.begin());
     }
   }
+  if (part == Part::Start || part == Part::Accumulate)
+    return storeSums(tile, accumulators);
   if (nest.finish)
     consume(tile, accumulators, cache);
   else

@@ -1,0 +1,27 @@
+"""Reductions over outer and middle dimensions of tensors that no cache holds, at sizes that leave rests, against NumPy in
+double precision."""
+
+import numpy as np
+import pytest
+from onnx import TensorProto, helper, numpy_helper
+
+import strata
+
+FUNCTIONS = {"ReduceSum": np.sum, "ReduceMean": np.mean, "ReduceMax": np.max, "ReduceMin": np.min}
+
+
+@pytest.mark.parametrize("threads", [1, 2])
+@pytest.mark.parametrize("shape, axis, dynamic", [((4096, 1024), 0, ()), ((1003, 777), 0, ()), ((2, 515, 2050), 1, ()),
+                                                  ((700, 1030), 0, (0,)), ((130, 70, 64), 0, (0, 1))])  # fmt: skip
+def test_outer(shape, axis, dynamic, threads):
+    x = np.random.default_rng(0).standard_normal(shape).astype(np.float32)
+    nodes = [helper.make_node(name, ["x", "axes"], [name], keepdims=0) for name in FUNCTIONS]
+    dims = [f"d{i}" if i in dynamic else size for i, size in enumerate(shape)]
+    graph = helper.make_graph(
+        nodes, "reductions", [helper.make_tensor_value_info("x", TensorProto.FLOAT, dims)],
+        [helper.make_tensor_value_info(name, TensorProto.FLOAT, None) for name in FUNCTIONS],
+        [numpy_helper.from_array(np.array([axis]), "axes")],
+    )  # fmt: skip
+    model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 18)], ir_version=8)
+    for function, y in zip(FUNCTIONS.values(), strata.compile(model, threads=threads).run({"x": x})):
+        np.testing.assert_allclose(y, function(x.astype(np.float64), axis=axis), rtol=1e-5, atol=2e-4)
