@@ -182,6 +182,16 @@ STRATA_API void strata_rt_map_list(int64_t map, int64_t width, int64_t none, voi
  * them (0, 1), (0, 2), ..., (1, 2), ... and the factors `a` and terms `b` of these, all of them double. */
 STRATA_API void strata_rt_svm_probabilities(const void *decisions, const void *a, const void *b, void *out);
 
+/* Into each row of `positions` [rows, k] of int64_t, where the k lowest numbers of that row of `keys` [rows, count] are,
+ * k <= count: in their order, of equal ones the first one first. */
+STRATA_API void strata_rt_first_of_rows(const void *keys, void *positions);
+/* NonMaxSuppression: of `boxes` [batches, count, 4] and `scores` [batches, classes, count], both float, at most `limit`
+ * boxes of each class, with scores above `least` if `has_least`, none of which has an intersection over union above
+ * `overlap` with one of a better score. Into the first rows of `selected` [batches * classes * limit, 3] of int64_t:
+ * batch entry, class, box. Gives their number. */
+STRATA_API int64_t strata_rt_non_max_suppression(const void *boxes, const void *scores, int64_t limit, float overlap,
+                                                 int64_t has_least, float least, int64_t centers, void *selected);
+
 /* Profiling hooks around the code of one node; cheap when the session does not profile. `name` outlives the model. */
 STRATA_API void strata_rt_profile_begin(int64_t node, const char *name);
 STRATA_API void strata_rt_profile_end(int64_t node);

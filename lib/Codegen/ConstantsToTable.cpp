@@ -48,6 +48,8 @@ struct ConstantsToTablePass : strata::impl::ConstantsToTableBase<ConstantsToTabl
 
     Builder b(module.getContext());
     SmallVector<Attribute> table;
+    SymbolTableCollection symbols;
+    SymbolUserMap users(symbols, module); // once: each question by itself would walk the module
     for (auto global : llvm::make_early_inc_range(module.getOps<ml_program::GlobalOp>())) {
       auto type = dyn_cast<RankedTensorType>(global.getType());
       if (!type || !type.hasStaticShape()) {
@@ -55,15 +57,11 @@ struct ConstantsToTablePass : strata::impl::ConstantsToTableBase<ConstantsToTabl
         return signalPassFailure();
       }
       // The initial value's own type decides: the declared one may be wider.
-      std::optional<SymbolTable::UseRange> uses = global.getSymbolUses(module);
-      SmallVector<Operation *> loads;
-      bool neededAtRunTime = false;
-      if (uses)
-        for (SymbolTable::SymbolUse use : *uses) {
-          loads.push_back(use.getUser());
-          auto function = use.getUser()->getParentOfType<FunctionOpInterface>();
-          neededAtRunTime |= !function || function.getName() != "init";
-        }
+      ArrayRef<Operation *> loads = users.getUsers(global);
+      bool neededAtRunTime = llvm::any_of(loads, [](Operation *user) {
+        auto function = user->getParentOfType<FunctionOpInterface>();
+        return !function || function.getName() != "init";
+      });
       if (loads.empty()) {
         global.erase();
         continue;

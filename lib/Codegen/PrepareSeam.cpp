@@ -185,6 +185,45 @@ struct CropPad : OpRewritePattern<tensor::PadOp> {
   }
 };
 
+/// tensor.concat of many parts: each is copied into its place of a buffer. The time that bufferisation takes for a chain
+/// of insertions into one tensor grows with the third power of its length.
+struct LongConcatToCopies : OpRewritePattern<tensor::ConcatOp> {
+  using OpRewritePattern::OpRewritePattern;
+  static constexpr size_t chain = 24;
+
+  LogicalResult matchAndRewrite(tensor::ConcatOp op, PatternRewriter &rewriter) const override {
+    if (op.getInputs().size() <= chain)
+      return failure();
+    Location loc = op.getLoc();
+    RankedTensorType type = op.getResultType();
+    int64_t rank = type.getRank();
+    SmallVector<OpFoldResult> offsets(rank, rewriter.getIndexAttr(0)), ones(rank, rewriter.getIndexAttr(1));
+    SmallVector<SmallVector<OpFoldResult>> sizes, places;
+    AffineExpr sum = rewriter.getAffineSymbolExpr(0) + rewriter.getAffineSymbolExpr(1);
+    for (Value part : op.getInputs()) {
+      sizes.push_back(tensor::getMixedSizes(rewriter, loc, part));
+      places.push_back(offsets);
+      OpFoldResult &at = offsets[op.getDim()];
+      at = affine::makeComposedFoldedAffineApply(rewriter, loc, sum, {at, sizes.back()[op.getDim()]});
+    }
+    SmallVector<OpFoldResult> whole = sizes.front();
+    whole[op.getDim()] = offsets[op.getDim()];
+    SmallVector<Value> dynamic;
+    for (int64_t dim = 0; dim < rank; ++dim)
+      if (type.isDynamicDim(dim))
+        dynamic.push_back(getValueOrCreateConstantIndexOp(rewriter, loc, whole[dim]));
+    auto buffer = MemRefType::get(type.getShape(), type.getElementType());
+    Value result = rewriter.create<memref::AllocOp>(loc, buffer, dynamic);
+    for (auto [part, size, at] : llvm::zip_equal(op.getInputs(), sizes, places)) {
+      Value place = rewriter.create<memref::SubViewOp>(loc, result, at, size, ones);
+      rewriter.create<bufferization::MaterializeInDestinationOp>(loc, TypeRange(), part, place, /*restrict=*/true,
+                                                                 /*writable=*/true);
+    }
+    rewriter.replaceOpWithNewOp<bufferization::ToTensorOp>(op, type, result, /*restrict=*/true, /*writable=*/false);
+    return success();
+  }
+};
+
 /// tensor.concat: slices of one destination. Where everything is static the
 /// destination comes before the parts are computed and each part is inserted as
 /// soon as it is there, so that bufferisation lets its producer write in place.
@@ -307,6 +346,7 @@ struct PrepareSeamPass : strata::impl::PrepareSeamBase<PrepareSeamPass> {
     RewritePatternSet patterns(context);
     tensor::populateDecomposeTensorConcatPatterns(patterns);
     patterns.add<CropPad, ConcatToSlices>(context, /*benefit=*/2);
+    patterns.add<LongConcatToCopies>(context, /*benefit=*/3);
     patterns.add<PadToSlabs>(context);
     if (failed(applyPatternsAndFoldGreedily(getOperation(), std::move(patterns))))
       return signalPassFailure();

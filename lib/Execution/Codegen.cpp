@@ -14,6 +14,8 @@
 #include "llvm/Passes/PassBuilder.h"
 #include "llvm/Support/SmallVectorMemoryBuffer.h"
 #include "llvm/Support/ThreadPool.h"
+#include "llvm/Transforms/IPO/AlwaysInliner.h"
+#include "llvm/Transforms/IPO/GlobalDCE.h"
 #include "llvm/Transforms/IPO/MergeFunctions.h"
 #include "llvm/Transforms/Utils/SplitModule.h"
 
@@ -61,8 +63,9 @@ mlir::FailureOr<std::unique_ptr<Module>> translateToLLVM(mlir::ModuleOp module, 
     keepTiles(function, machine);
     // A call is nothing beside a kernel; one function of all kernels would
     // take LLVM far longer than the kernels one by one.
-    if (function.hasLocalLinkage() && function.getInstructionCount() > 50)
-      function.addFnAttr(Attribute::NoInline);
+    // What is as small as a call is inlined before the module is cut into parts.
+    if (function.hasLocalLinkage())
+      function.addFnAttr(function.getInstructionCount() > 50 ? Attribute::NoInline : Attribute::AlwaysInline);
   }
   if (GlobalVariable *table = result->getNamedGlobal((modelName + "_constants").str())) {
     table->setInitializer(nullptr);
@@ -93,15 +96,16 @@ struct Optimizer {
     builder.crossRegisterProxies(loops, functions, sccs, modules);
   }
 
-  /// What looks across functions: to be run on the whole module.
-  void simplify(Module &module) {
+  /// What has to see the whole module.
+  void merge(Module &module) {
     ModulePassManager passes;
     if (level == OptimizationLevel::O0) {
       passes = builder.buildO0DefaultPipeline(level);
     } else {
       // Layers of equal shape have equal kernels; once is enough.
       passes.addPass(MergeFunctionsPass());
-      passes.addPass(builder.buildModuleSimplificationPipeline(level, ThinOrFullLTOPhase::None));
+      passes.addPass(AlwaysInlinerPass());
+      passes.addPass(GlobalDCEPass());
     }
     passes.run(module, modules);
   }
@@ -110,6 +114,7 @@ struct Optimizer {
   void optimize(Module &module) {
     if (level == OptimizationLevel::O0)
       return;
+    builder.buildModuleSimplificationPipeline(level, ThinOrFullLTOPhase::None).run(module, modules);
     builder.buildModuleOptimizationPipeline(level, ThinOrFullLTOPhase::None).run(module, modules);
   }
 
@@ -124,7 +129,7 @@ struct Optimizer {
 
 void optimize(Module &module, TargetMachine &machine, unsigned level) {
   Optimizer optimizer(machine, level);
-  optimizer.simplify(module);
+  optimizer.merge(module);
   optimizer.optimize(module);
 }
 
@@ -183,7 +188,7 @@ Expected<std::vector<Object>> compileToObjects(std::unique_ptr<Module> module, c
   auto machine = createTargetMachine(options);
   if (!machine)
     return machine.takeError();
-  Optimizer(**machine, options.optLevel).simplify(*module);
+  Optimizer(**machine, options.optLevel).merge(*module);
   unsigned threads = hardware_concurrency().compute_thread_count();
   // More parts than threads, because they are not equally large.
   unsigned count = std::min(module->getInstructionCount() / instructionsPerPart, 4 * threads);

@@ -4,6 +4,7 @@
 #include "Dialect/ONNX/IR/ONNXBase.h"
 #include "mlir/IR/AsmState.h"
 #include "mlir/IR/DialectResourceBlobManager.h"
+#include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/MathExtras.h"
 #include <cstring>
 #include <unistd.h>
@@ -253,6 +254,17 @@ FailureOr<TensorImporter::Elements> TensorImporter::read(const TensorProto &tens
 /// dense<...> takes MLIR's own numbers only.
 static bool fitsDense(Type element) { return element.isIntOrFloat() || isa<ComplexType>(element); }
 
+/// The key of a resource, made of a tensor's name: MLIR prints keys as they are, but reads only identifiers.
+static std::string keyOf(StringRef name) {
+  if (name.empty())
+    return "constant";
+  std::string key = name.str();
+  for (char &c : key)
+    if (!llvm::isAlnum(c) && c != '_' && c != '$' && c != '.')
+      c = '_';
+  return llvm::isDigit(key.front()) || key.front() == '$' || key.front() == '.' ? "_" + key : key;
+}
+
 ElementsAttr TensorImporter::makeAttr(RankedTensorType type, Elements elements, StringRef name) {
   Type element = type.getElementType();
   if (isa<onnx::StringType>(element))
@@ -289,7 +301,7 @@ ElementsAttr TensorImporter::makeAttr(RankedTensorType type, Elements elements, 
       elements.bytes, kAlignment,
       [source = elements.source, heap = std::move(elements.heap)](void *, size_t, size_t) {},
       /*dataIsMutable=*/ours);
-  return DenseResourceElementsAttr::get(type, name.empty() ? "constant" : name, std::move(blob));
+  return DenseResourceElementsAttr::get(type, keyOf(name), std::move(blob));
 }
 
 FailureOr<ElementsAttr> TensorImporter::import(const TensorProto &tensor, const Trace &trace) {

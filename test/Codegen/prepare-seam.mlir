@@ -87,3 +87,19 @@ func.func @second() -> (tensor<2xi64>, tensor<2xi64>) {
   %1 = arith.constant dense<[1, 2]> : tensor<2xi64>
   return %0, %1 : tensor<2xi64>, tensor<2xi64>
 }
+
+// -----
+
+// A concatenation of many parts copies each into its place.
+// CHECK-LABEL: func.func @many
+// CHECK-SAME:    %[[A:[a-z0-9]+]]: tensor<2x3xf32>{{.*}}, %[[B:[a-z0-9]+]]: tensor<2x?xf32>
+// CHECK:         %[[BUFFER:.*]] = memref.alloc(%{{.*}}) : memref<2x?xf32>
+// CHECK:         %[[FIRST:.*]] = memref.subview %[[BUFFER]][0, 0] [2, 3] [1, 1]
+// CHECK:         bufferization.materialize_in_destination %[[A]] in restrict writable %[[FIRST]]
+// CHECK:         %[[SECOND:.*]] = memref.subview %[[BUFFER]][0, 3] [2, %{{.*}}] [1, 1]
+// CHECK:         bufferization.materialize_in_destination %[[B]] in restrict writable %[[SECOND]]
+// CHECK:         bufferization.to_tensor %[[BUFFER]] restrict
+func.func @many(%a: tensor<2x3xf32>, %b: tensor<2x?xf32>) -> tensor<2x?xf32> {
+  %0 = tensor.concat dim(1) %a, %b, %a, %a, %a, %a, %a, %a, %a, %a, %a, %a, %a, %a, %a, %a, %a, %a, %a, %a, %a, %a, %a, %a, %a, %a : (tensor<2x3xf32>, tensor<2x?xf32>, tensor<2x3xf32>, tensor<2x3xf32>, tensor<2x3xf32>, tensor<2x3xf32>, tensor<2x3xf32>, tensor<2x3xf32>, tensor<2x3xf32>, tensor<2x3xf32>, tensor<2x3xf32>, tensor<2x3xf32>, tensor<2x3xf32>, tensor<2x3xf32>, tensor<2x3xf32>, tensor<2x3xf32>, tensor<2x3xf32>, tensor<2x3xf32>, tensor<2x3xf32>, tensor<2x3xf32>, tensor<2x3xf32>, tensor<2x3xf32>, tensor<2x3xf32>, tensor<2x3xf32>, tensor<2x3xf32>, tensor<2x3xf32>) -> tensor<2x?xf32>
+  return %0 : tensor<2x?xf32>
+}

@@ -1,11 +1,12 @@
 //===- TopK.cpp - TopK ----------------------------------------------------===//
 //
-// Keeps a sorted list of the best k elements so far; of equal ones the lower
-// index comes first. A NaN counts as larger than every number.
+// The runtime finds the places of the first k keys of each row; of equal ones the
+// lower index comes first. A NaN counts as larger than every number.
 //
 //===----------------------------------------------------------------------===//
 
-#include "../Slice.h"
+#include "../Compute.h"
+#include "Conversion/RuntimeCalls.h"
 #include "Conversion/ScalarOps.h"
 #include "Dialect/VersionSteps.h"
 
@@ -38,17 +39,30 @@ static LogicalResult upgradeTopK(Operation *op, PatternRewriter &rewriter) {
   return success();
 }
 
-// Whether `x` comes before `y`.
-static Value isBetter(LinalgBuilder &b, Value x, Value y, bool largest, bool isUnsigned) {
-  if (!isa<FloatType>(x.getType())) {
-    using P = arith::CmpIPredicate;
-    return b.create<arith::CmpIOp>(largest ? (isUnsigned ? P::ugt : P::sgt) : (isUnsigned ? P::ult : P::slt), x, y);
+// A number whose order as a signed integer is that in which elements come: the lowest one first.
+static Value getKey(ImplicitLocOpBuilder &b, Value x, bool largest, Type onnx) {
+  Type i64 = b.getI64Type();
+  auto integer = [&](int64_t value) -> Value { return b.create<arith::ConstantIntOp>(value, 64); };
+  x = scalar::decode(b, x, onnx);
+  Value key;
+  if (isa<FloatType>(x.getType())) {
+    if (!x.getType().isF64())
+      x = b.create<arith::ExtFOp>(b.getF64Type(), x);
+    // Zeros have no sign. Negative numbers come in the opposite order of their bits.
+    Value positive = b.create<arith::AddFOp>(x, constantFloat(b, x.getType(), 0));
+    Value bits = b.create<arith::BitcastOp>(i64, positive);
+    Value flip = b.create<arith::AndIOp>(b.create<arith::ShRSIOp>(bits, integer(63)), integer(INT64_MAX));
+    Value isNaN = b.create<arith::CmpFOp>(arith::CmpFPredicate::UNO, x, x);
+    key = b.create<arith::SelectOp>(isNaN, integer(INT64_MAX), b.create<arith::XOrIOp>(bits, flip));
+  } else {
+    bool isUnsigned = scalar::isUnsigned(onnx);
+    key = x;
+    if (x.getType() != i64)
+      key = isUnsigned ? b.create<arith::ExtUIOp>(i64, x).getResult() : b.create<arith::ExtSIOp>(i64, x).getResult();
+    else if (isUnsigned)
+      key = b.create<arith::XOrIOp>(x, integer(INT64_MIN));
   }
-  using P = arith::CmpFPredicate;
-  // Unordered comparisons hold for a NaN on either side: it must be the one that wins.
-  Value wins = b.create<arith::CmpFOp>(largest ? P::UGT : P::ULT, x, y);
-  Value number = largest ? y : x;
-  return b.create<arith::AndIOp>(wins, b.create<arith::CmpFOp>(P::ORD, number, number));
+  return largest ? b.create<arith::XOrIOp>(key, integer(-1)) : key;
 }
 
 static LogicalResult downgradeTopK(Operation *op, PatternRewriter &rewriter) {
@@ -69,7 +83,6 @@ static FailureOr<SmallVector<Value>> lowerTopK(Operation *op, ValueRange operand
   axis = axis < 0 ? axis + type.getRank() : axis;
   bool largest = topk.getLargest() != 0;
   Type onnx = getElementType(op->getOperand(0));
-  bool isUnsigned = scalar::isUnsigned(onnx);
   Sizes sizes = b.sizes(data), outer = sizes;
   std::optional<Shape> shape = getShape(op->getResult(0).getType());
   std::optional<OpFoldResult> known = b.knownSize((*shape)[axis]);
@@ -82,34 +95,28 @@ static FailureOr<SmallVector<Value>> lowerTopK(Operation *op, ValueRange operand
   result[axis] = k;
   outer.erase(outer.begin() + axis);
   Type i64 = b.getI64Type();
-  SmallVector<Value> lists{b.empty(result, type.getElementType()), b.empty(result, i64)};
-  SmallVector<Value> found = b.loopNest(outer, lists, [&](ValueRange at, ValueRange carried) -> SmallVector<Value> {
-    auto position = [&](Value i) {
-      SmallVector<Value> full(at);
-      full.insert(full.begin() + axis, i);
-      return full;
-    };
-    return b.loopNest({sizes[axis]}, carried, [&](ValueRange j, ValueRange best) -> SmallVector<Value> {
-      // The candidate goes into its place; from there on every element moves by one, and the last one drops out.
-      Value candidate = b.create<tensor::ExtractOp>(data, position(j[0]));
-      SmallVector<Value> state{best[0], best[1], candidate, b.create<arith::IndexCastOp>(i64, j[0]),
-                               b.scalarInt(b.getI1Type(), 0)};
-      OpFoldResult filled = b.minimum(b.add(j[0], b.getIndexAttr(1)), k);
-      SmallVector<Value> next = b.loopNest({filled}, state, [&](ValueRange p, ValueRange s) -> SmallVector<Value> {
-        SmallVector<Value> place = position(p[0]);
-        Value old = b.create<tensor::ExtractOp>(s[0], place), oldIndex = b.create<tensor::ExtractOp>(s[1], place);
-        Value isFree = b.create<arith::CmpIOp>(arith::CmpIPredicate::eq, p[0], j[0]);
-        Value better = isBetter(b, scalar::decode(b, s[2], onnx), scalar::decode(b, old, onnx), largest, isUnsigned);
-        Value moves = b.create<arith::OrIOp>(s[4], b.create<arith::OrIOp>(isFree, better));
-        Value stored = b.create<arith::SelectOp>(moves, s[2], old);
-        Value storedIndex = b.create<arith::SelectOp>(moves, s[3], oldIndex);
-        return {b.create<tensor::InsertOp>(stored, s[0], place), b.create<tensor::InsertOp>(storedIndex, s[1], place),
-                b.create<arith::SelectOp>(moves, old, s[2]), b.create<arith::SelectOp>(moves, oldIndex, s[3]), moves};
-      });
-      return {next[0], next[1]};
-    });
+  Value keys = b.elementwise(data, i64, [&](ImplicitLocOpBuilder &n, ValueRange v) -> Value {
+    return getKey(n, v[0], largest, onnx);
   });
-  return found;
+  // The axis last, and back again.
+  SmallVector<int64_t> last, back;
+  for (int64_t i = 0, rank = type.getRank(); i < rank; ++i) {
+    if (i != axis)
+      last.push_back(i);
+    back.push_back(i < axis ? i : i == axis ? rank - 1 : i - 1);
+  }
+  last.push_back(axis);
+  keys = b.reshape(b.transpose(keys, last), {b.product(outer), sizes[axis]});
+  Value buffer = makeBuffer(b, {b.product(outer), k}, i64);
+  callRuntime(b, "strata_rt_first_of_rows", {keys, buffer});
+  outer.push_back(k);
+  Value positions = b.transpose(b.reshape(bufferToTensor(b, buffer), outer), back);
+  Value values = b.generate(result, type.getElementType(), [&](ImplicitLocOpBuilder &n, ValueRange at) -> Value {
+    SmallVector<Value> place(at);
+    place[axis] = n.create<arith::IndexCastOp>(n.getIndexType(), n.create<tensor::ExtractOp>(positions, at));
+    return n.create<tensor::ExtractOp>(data, place);
+  });
+  return SmallVector<Value>{values, positions};
 }
 
 STRATA_SLICE(TopK) {

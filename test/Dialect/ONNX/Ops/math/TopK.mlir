@@ -16,8 +16,10 @@ func.func @attribute(%0: tensor<2x7xf32>) -> (tensor<*xf32>, tensor<*xi64>) {
 // LOWER-LABEL: @smallest
 // LOWER-SAME: -> (tensor<?xi8> {{.*}}, tensor<?xi64>
 // LOWER: cf.assert
-// LOWER: scf.for
-// LOWER: arith.cmpi ult, %{{.*}}, %{{.*}} : i8
+// LOWER: linalg.generic
+// LOWER: arith.extui %{{.*}} : i8 to i64
+// LOWER-NOT: arith.xori
+// LOWER: call @strata_rt_first_of_rows
 func.func @smallest(%0: tensor<?xui8>, %1: tensor<1xi64>) -> (tensor<*xui8>, tensor<*xi64>) {
   %y, %z = onnx.TopK_24(%0, %1) {largest = 0 : i64, axis = 0 : i64} : (tensor<?xui8>, tensor<1xi64>) -> (tensor<*xui8>, tensor<*xi64>)
   return %y, %z : tensor<*xui8>, tensor<*xi64>

@@ -1,0 +1,62 @@
+"""TopK and NonMaxSuppression on many elements, against NumPy and ONNX Runtime."""
+
+import ml_dtypes
+import numpy as np
+import onnxruntime
+import pytest
+import strata
+from onnx import parser
+
+TOP_K = """
+<ir_version: 10, opset_import: ["" : 24]>
+m ({type}[3, n, 2] x, int64[1] k) => ({type}[3, m, 2] y, int64[3, m, 2] i) {{ y, i = TopK<axis = 1, largest = {largest}>(x, k) }}
+"""
+SUPPRESSION = """
+<ir_version: 8, opset_import: ["" : 13]>
+m (float[2, n, 4] b, float[2, 3, n] s, int64 k, float o, float t) => (int64[m, 3] y) {{
+  y = NonMaxSuppression<center_point_box = {centers}>(b, s, k, o, t)
+}}
+"""
+TYPES = {"float": np.float32, "double": np.float64, "float16": np.float16, "bfloat16": ml_dtypes.bfloat16, "int8": np.int8,
+         "uint8": np.uint8, "int64": np.int64, "uint64": np.uint64}  # fmt: skip
+
+
+def draw(dtype, n, generator):
+    """Few different values, the extremes among them: many are equal."""
+    if np.issubdtype(dtype, np.integer):
+        limits = np.iinfo(dtype)
+        pool = np.array([limits.min, limits.min + 1, 0, 1, 7, limits.max - 1, limits.max], dtype)
+    else:
+        pool = np.array([-np.inf, -2, -0.0, 0.0, 0.5, 3, np.inf, np.nan]).astype(dtype)
+    return generator.choice(pool, (3, n, 2))
+
+
+@pytest.mark.parametrize("largest", [0, 1])
+@pytest.mark.parametrize("name", TYPES)
+def test_the_first_of_equal_ones_comes_first(name, largest):
+    model = strata.compile(parser.parse_model(TOP_K.format(type=name, largest=largest)))
+    generator = np.random.default_rng(1)
+    for n, k in [(1000, 1), (1000, 300), (777, 777), (5, 0), (20000, 17)]:
+        x = draw(TYPES[name], n, generator)
+        values, indices = model.run([x, np.array([k])])
+        # A stable sort; NaN is above every number, and zeros are equal.
+        wide = x if np.issubdtype(x.dtype, np.integer) else x.astype(np.float64)
+        ranks = np.unique(wide, return_inverse=True)[1].reshape(x.shape).astype(np.int64)
+        order = np.argsort(-ranks if largest else ranks, axis=1, kind="stable")[:, :k]
+        np.testing.assert_array_equal(indices, order)
+        expected = np.take_along_axis(x, order, axis=1)
+        np.testing.assert_array_equal(values.view(np.uint8), expected.view(np.uint8))
+
+
+@pytest.mark.parametrize("centers", [0, 1])
+def test_boxes_are_those_of_onnx_runtime(centers):
+    text = SUPPRESSION.format(centers=centers)
+    model = strata.compile(parser.parse_model(text))
+    oracle = onnxruntime.InferenceSession(parser.parse_model(text).SerializeToString())
+    generator = np.random.default_rng(2)
+    for n, k, overlap, least in [(3000, 100, 0.5, 0.1), (500, 10**12, 0.3, -1.0), (64, 0, 0.5, 0), (1, 5, 0, 2)]:
+        boxes = generator.random((2, n, 4), np.float32) * 10
+        scores = generator.integers(0, 200, (2, 3, n)).astype(np.float32) / 200
+        feeds = {"b": boxes, "s": scores, "k": np.array(k), "o": np.float32(overlap), "t": np.float32(least)}
+        expected = oracle.run(None, {name: np.asarray(value) for name, value in feeds.items()})[0]
+        np.testing.assert_array_equal(model.run(feeds)[0], expected)
