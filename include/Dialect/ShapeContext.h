@@ -12,11 +12,13 @@
 #include "mlir/IR/BuiltinAttributes.h"
 #include "mlir/IR/BuiltinTypes.h"
 #include "llvm/ADT/DenseMap.h"
+#include "llvm/ADT/bit.h"
 #include <optional>
 
 namespace strata {
 
-/// A dimension's size, or an element of an integer tensor: a number, a symbolic name, or unknown.
+/// A dimension's size, or an element of a small tensor: a number, a symbolic name, or unknown. Of a float or double
+/// element, `size` holds the bits of the double (-0.0 counts as unknown): what only moves elements treats all alike.
 struct Dim {
   int64_t size = mlir::ShapedType::kDynamic;
   mlir::StringAttr symbol;
@@ -31,6 +33,9 @@ struct Dim {
     return isStatic() ? size == other.size : symbol && symbol == other.symbol && !other.isStatic();
   }
   bool is(int64_t value) const { return size == value; }
+
+  static Dim ofFloat(double value) { return Dim(llvm::bit_cast<int64_t>(value)); }
+  double asFloat() const { return llvm::bit_cast<double>(size); }
 };
 
 using Shape = llvm::SmallVector<Dim, 6>;
@@ -59,12 +64,14 @@ Dim floorDiv(const Dim &a, const Dim &b);
 /// Result of broadcasting two dimensions; none if they contradict each other.
 std::optional<Dim> broadcastDims(const Dim &a, const Dim &b);
 
-/// Elements of small integer (and bool) tensors, as far as they are known at compile time: constants and what operators'
-/// value rules derive. Remembers what it found.
+/// Elements of small tensors of integers, bool, float and double, as far as they are known at compile time: constants
+/// and what operators' value rules derive. Remembers what it found.
 class ValueAnalysis {
 public:
   using Values = std::optional<llvm::SmallVector<Dim>>;
   /// The elements of `value` in row-major order; none if their number is unknown or large.
+  const Values &getElements(mlir::Value value);
+  /// Those of integers and bool; none of other types.
   const Values &get(mlir::Value value);
   /// Forgets everything (after a rewrite).
   void clear() { known.clear(); }
@@ -102,6 +109,8 @@ public:
   mlir::Type elementType(unsigned formal, unsigned k = 0) const;
   /// Elements of a small integer input as far as known.
   ValueAnalysis::Values values(unsigned formal, unsigned k = 0) const;
+  /// The same, of float and double too (Dim::asFloat).
+  ValueAnalysis::Values elements(unsigned formal, unsigned k = 0) const;
   /// All elements known.
   std::optional<llvm::SmallVector<int64_t>> integers(unsigned formal, unsigned k = 0) const;
   std::optional<llvm::SmallVector<double>> floats(unsigned formal, unsigned k = 0) const;

@@ -151,6 +151,11 @@ std::optional<SmallVector<double>> getFloats(ElementsAttr attr) {
 
 const ValueAnalysis::Values &ValueAnalysis::get(Value value) {
   static const Values unknown;
+  return value && isa<IntegerType>(getElementTypeOrSelf(value)) ? getElements(value) : unknown;
+}
+
+const ValueAnalysis::Values &ValueAnalysis::getElements(Value value) {
+  static const Values unknown;
   // Chains of shape computations are short; the bound only guards the stack.
   constexpr unsigned maxDepth = 200;
   if (auto it = known.find(value); it != known.end())
@@ -158,15 +163,17 @@ const ValueAnalysis::Values &ValueAnalysis::get(Value value) {
   if (!value || depth > maxDepth)
     return unknown;
   auto type = dyn_cast<RankedTensorType>(value.getType());
-  if (!type || !isa<IntegerType>(type.getElementType()))
+  if (!type || !(isa<IntegerType, Float32Type, Float64Type>(type.getElementType())))
     return unknown;
   Values result;
   if (ElementsAttr constant = getConstant(value)) {
     if (type.getNumElements() <= kMaxElements)
       if (auto integers = getIntegers(constant))
         result.emplace(integers->begin(), integers->end());
+      else if (auto floats = getFloats(constant))
+        result = llvm::map_to_vector(*floats, Dim::ofFloat);
   } else if (auto cast = value.getDefiningOp<onnx::CastShapeOp>()) {
-    result = get(cast.getInput());
+    result = getElements(cast.getInput());
   } else if (Operation *op = value.getDefiningOp(); op && op->getResult(0) == value && isa<VersionedOpInterface>(op)) {
     if (auto infer = getBehavior(op).inferValues) {
       ++depth;

@@ -48,6 +48,11 @@ ValueAnalysis::Values ShapeContext::values(unsigned formal, unsigned k) const {
   return value ? analysis.get(value) : std::nullopt;
 }
 
+ValueAnalysis::Values ShapeContext::elements(unsigned formal, unsigned k) const {
+  Value value = input(formal, k);
+  return value ? analysis.getElements(value) : std::nullopt;
+}
+
 std::optional<SmallVector<int64_t>> ShapeContext::integers(unsigned formal, unsigned k) const {
   auto dims = values(formal, k);
   if (!dims || !llvm::all_of(*dims, [](const Dim &dim) { return dim.isStatic(); }))
@@ -56,7 +61,13 @@ std::optional<SmallVector<int64_t>> ShapeContext::integers(unsigned formal, unsi
 }
 
 std::optional<SmallVector<double>> ShapeContext::floats(unsigned formal, unsigned k) const {
-  return getFloats(getConstant(input(formal, k)));
+  if (auto constant = getFloats(getConstant(input(formal, k))))
+    return constant;
+  ValueAnalysis::Values known = elements(formal, k);
+  if (!known || !isa<FloatType>(elementType(formal, k)) ||
+      !llvm::all_of(*known, [](const Dim &dim) { return dim.isStatic(); }))
+    return std::nullopt;
+  return llvm::map_to_vector(*known, [](const Dim &dim) { return dim.asFloat(); });
 }
 
 int64_t ShapeContext::integer(StringRef name, int64_t absent) const {

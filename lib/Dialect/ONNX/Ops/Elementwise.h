@@ -55,7 +55,7 @@ inline ValueAnalysis::Values broadcastValues(ShapeContext &c, llvm::function_ref
   SmallVector<int64_t> result;
   for (Value operand : op->getOperands()) {
     auto type = dyn_cast<RankedTensorType>(operand.getType());
-    ValueAnalysis::Values values = c.getAnalysis().get(operand);
+    ValueAnalysis::Values values = c.getAnalysis().getElements(operand);
     if (!type || !values || !type.hasStaticShape() || static_cast<int64_t>(values->size()) != type.getNumElements())
       return std::nullopt;
     elements.push_back(*values);
@@ -92,6 +92,9 @@ inline ValueAnalysis::Values broadcastValues(ShapeContext &c, llvm::function_ref
 }
 
 /// `value` as an element of an integer type: the bits beyond its width are dropped.
+/// `value` in float or double.
+inline double roundFloat(double value, Type element) { return element.isF32() ? static_cast<float>(value) : value; }
+
 inline int64_t wrapInteger(int64_t value, Type element) {
   auto type = cast<IntegerType>(element);
   APInt bits = APInt(64, value).zextOrTrunc(type.getWidth());

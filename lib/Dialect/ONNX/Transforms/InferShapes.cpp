@@ -71,7 +71,7 @@ struct InferShapesPass : impl::InferShapesPassBase<InferShapesPass> {
         ValueAnalysis values;
         if (failed(inferTypesInBlock(function.getBody().front(), values)))
           return signalPassFailure();
-        foldIntegers(function, values);
+        foldElements(function, values);
         // Users before what they use.
         function.walk<WalkOrder::PostOrder, ReverseIterator>([&](Operation *op) {
           auto cast = dyn_cast<onnx::CastShapeOp>(op);
@@ -86,21 +86,28 @@ struct InferShapesPass : impl::InferShapesPassBase<InferShapesPass> {
     }
   }
 
-  // Integer tensors that are known at compile time become constants.
-  static void foldIntegers(func::FuncOp function, ValueAnalysis &values) {
+  // Tensors whose elements are known at compile time become constants.
+  static void foldElements(func::FuncOp function, ValueAnalysis &values) {
     OpBuilder builder(function.getContext());
     SmallVector<std::pair<Value, ElementsAttr>> constants;
     function.walk([&](VersionedOpInterface op) {
       if (op->getNumResults() != 1 || !isMemoryEffectFree(op))
         return;
       auto type = dyn_cast<RankedTensorType>(op->getResult(0).getType());
-      auto element = type && type.hasStaticShape() ? dyn_cast<IntegerType>(type.getElementType()) : IntegerType();
-      if (!element)
+      if (!type || !type.hasStaticShape())
         return;
-      const ValueAnalysis::Values &dims = values.get(op->getResult(0));
+      const ValueAnalysis::Values &dims = values.getElements(op->getResult(0));
       if (!dims || static_cast<int64_t>(dims->size()) != type.getNumElements() ||
           !llvm::all_of(*dims, [](const Dim &dim) { return dim.isStatic(); }))
         return;
+      auto element = dyn_cast<IntegerType>(type.getElementType());
+      if (!element) {
+        auto elements = llvm::map_to_vector(*dims, [&](const Dim &dim) -> Attribute {
+          return builder.getFloatAttr(type.getElementType(), dim.asFloat());
+        });
+        constants.emplace_back(op->getResult(0), DenseElementsAttr::get(type, elements));
+        return;
+      }
       SmallVector<APInt> elements;
       for (const Dim &dim : *dims)
         elements.push_back(APInt(element.getWidth(), dim.size, !element.isUnsigned()));

@@ -9,11 +9,13 @@
 #include "../Elementwise.h"
 #include "Conversion/RuntimeCalls.h"
 #include "Dialect/VersionSteps.h"
+#include <cmath>
 
 namespace {
 /// Computes one element from the operands' elements in their compute type; `element` is the operands' onnx type.
 using ElementFn = Value (*)(ImplicitLocOpBuilder &b, ValueRange x, Type element, Operation *op);
 using ValueFn = Dim (*)(Dim a, Dim b, Type element);
+using FloatFn = double (*)(double a, double b);
 } // namespace
 
 template <ElementFn fn>
@@ -160,10 +162,19 @@ static Value prelu(ImplicitLocOpBuilder &b, ValueRange x, Type element, Operatio
 // Compile-time integers
 //===----------------------------------------------------------------------===//
 
-template <ValueFn fn> static ValueAnalysis::Values inferElements(ShapeContext &c) {
+template <ValueFn fn, FloatFn floatFn = nullptr> static ValueAnalysis::Values inferElements(ShapeContext &c) {
   Type element = c.elementType(0), result = c.elementType(0);
   if (auto type = dyn_cast<TensorType>(c.getOperation()->getResult(0).getType()))
     result = type.getElementType();
+  if (isa_and_nonnull<FloatType>(element) && floatFn)
+    return broadcastValues(c, [&](ArrayRef<Dim> x) {
+      if (!llvm::all_of(x, [](const Dim &dim) { return dim.isStatic(); }))
+        return Dim();
+      double value = x[0].asFloat();
+      for (const Dim &y : x.drop_front())
+        value = roundFloat(floatFn(value, y.asFloat()), element);
+      return isa<FloatType>(result) ? Dim::ofFloat(value) : Dim(value != 0);
+    });
   if (!isa_and_nonnull<IntegerType>(element) || !isa<IntegerType>(result))
     return std::nullopt;
   return broadcastValues(c, [&](ArrayRef<Dim> x) {
@@ -173,6 +184,15 @@ template <ValueFn fn> static ValueAnalysis::Values inferElements(ShapeContext &c
     return value.isStatic() ? Dim(wrapInteger(value.size, result)) : value;
   });
 }
+
+static double addFloats(double a, double b) { return a + b; }
+static double subtractFloats(double a, double b) { return a - b; }
+static double multiplyFloats(double a, double b) { return a * b; }
+static double divideFloats(double a, double b) { return a / b; }
+// A NaN on either side is the result.
+static double maximumFloats(double a, double b) { return std::isnan(a) || a > b ? a : b; }
+static double minimumFloats(double a, double b) { return std::isnan(a) || a < b ? a : b; }
+template <typename Predicate> static double compareFloats(double a, double b) { return Predicate()(a, b); }
 
 // Signed, or not negative as a signed number: what compares and divides as an int64.
 static bool isPlain(const Dim &a, Type element) {
@@ -566,18 +586,20 @@ STRATA_SLICE(Binary) {
                    .lower = lower,
                    .handles = handles});
   };
-  add("Add", lower<arithmetic<arith::AddFOp, arith::AddIOp>>, inferElements<addValues>);
-  add("Sub", lower<arithmetic<arith::SubFOp, arith::SubIOp>>, inferElements<subtractValues>);
-  add("Mul", lower<arithmetic<arith::MulFOp, arith::MulIOp>>, inferElements<multiplyValues>);
-  add("Div", lower<divide>, inferElements<divideValues>);
+  add("Add", lower<arithmetic<arith::AddFOp, arith::AddIOp>>, inferElements<addValues, addFloats>);
+  add("Sub", lower<arithmetic<arith::SubFOp, arith::SubIOp>>, inferElements<subtractValues, subtractFloats>);
+  add("Mul", lower<arithmetic<arith::MulFOp, arith::MulIOp>>, inferElements<multiplyValues, multiplyFloats>);
+  add("Div", lower<divide>, inferElements<divideValues, divideFloats>);
   add("Pow", lowerPow);
-  add("Equal", lowerEqual, inferElements<equalValues>, /*handles=*/true);
-  add("Less", lower<compareElements<F::OLT, I::slt, I::ult>>, inferElements<compareValues<std::less<int64_t>>>);
+  add("Equal", lowerEqual, inferElements<equalValues, compareFloats<std::equal_to<double>>>, /*handles=*/true);
+  add("Less", lower<compareElements<F::OLT, I::slt, I::ult>>,
+      inferElements<compareValues<std::less<int64_t>>, compareFloats<std::less<double>>>);
   add("LessOrEqual", lower<compareElements<F::OLE, I::sle, I::ule>>,
-      inferElements<compareValues<std::less_equal<int64_t>>>);
-  add("Greater", lower<compareElements<F::OGT, I::sgt, I::ugt>>, inferElements<compareValues<std::greater<int64_t>>>);
+      inferElements<compareValues<std::less_equal<int64_t>>, compareFloats<std::less_equal<double>>>);
+  add("Greater", lower<compareElements<F::OGT, I::sgt, I::ugt>>,
+      inferElements<compareValues<std::greater<int64_t>>, compareFloats<std::greater<double>>>);
   add("GreaterOrEqual", lower<compareElements<F::OGE, I::sge, I::uge>>,
-      inferElements<compareValues<std::greater_equal<int64_t>>>);
+      inferElements<compareValues<std::greater_equal<int64_t>>, compareFloats<std::greater_equal<double>>>);
   add("And", lower<bits<arith::AndIOp>>, inferElements<andValues>);
   add("Or", lower<bits<arith::OrIOp>>, inferElements<orValues>);
   add("Xor", lower<bits<arith::XOrIOp>>, inferElements<xorValues>);
@@ -600,9 +622,9 @@ STRATA_SLICE(Binary) {
                    .lower = lower});
   };
   addVariadic("Max", lower<arithmetic<arith::MaximumFOp, arith::MaxSIOp, arith::MaxUIOp>>,
-              inferElements<maximumValues>);
+              inferElements<maximumValues, maximumFloats>);
   addVariadic("Min", lower<arithmetic<arith::MinimumFOp, arith::MinSIOp, arith::MinUIOp>>,
-              inferElements<minimumValues>);
+              inferElements<minimumValues, minimumFloats>);
   addVariadic("Sum", lower<arithmetic<arith::AddFOp, arith::AddIOp>>);
   addVariadic("Mean", lower<mean>);
 }

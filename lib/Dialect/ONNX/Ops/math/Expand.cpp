@@ -27,7 +27,7 @@ static LogicalResult inferExpand(ShapeContext &c) {
 }
 
 static ValueAnalysis::Values expandValues(ShapeContext &c) {
-  auto values = c.values(0);
+  auto values = c.elements(0);
   auto target = c.integers(1);
   if (!values || values->size() != 1 || !target)
     return std::nullopt;

@@ -6,6 +6,7 @@
 
 #include "../Elementwise.h"
 #include "Dialect/VersionSteps.h"
+#include <cmath>
 
 using UnaryFn = Value (*)(ImplicitLocOpBuilder &b, Value x, Operation *op);
 
@@ -262,8 +263,29 @@ template <int64_t (*fn)(int64_t)> static ValueAnalysis::Values inferElements(Sha
   return values;
 }
 
+template <double (*fn)(double)> static ValueAnalysis::Values inferFloats(ShapeContext &c) {
+  ValueAnalysis::Values values = c.elements(0);
+  if (!values || !isa<FloatType>(c.elementType(0)))
+    return std::nullopt;
+  for (Dim &value : *values)
+    value = value.isStatic() ? Dim::ofFloat(roundFloat(fn(value.asFloat()), c.elementType(0))) : Dim();
+  return values;
+}
+template <int64_t (*fn)(int64_t), double (*floatFn)(double)>
+static ValueAnalysis::Values inferNumbers(ShapeContext &c) {
+  return isa_and_nonnull<FloatType>(c.elementType(0)) ? inferFloats<floatFn>(c) : inferElements<fn>(c);
+}
+
 static int64_t negateInteger(int64_t x) { return static_cast<int64_t>(0 - static_cast<uint64_t>(x)); }
 static int64_t absInteger(int64_t x) { return x < 0 ? negateInteger(x) : x; }
+static double negateFloat(double x) { return -x; }
+static double invertFloat(double x) { return 1 / x; }
+static double absFloat(double x) { return std::abs(x); }
+static double ceilFloat(double x) { return std::ceil(x); }
+static double floorFloat(double x) { return std::floor(x); }
+static double squareRootFloat(double x) { return std::sqrt(x); }
+// Ties to even.
+static double roundFloatToEven(double x) { return std::nearbyint(x); }
 static int64_t notInteger(int64_t x) { return x == 0; }
 
 STRATA_SLICE(Unary) {
@@ -275,7 +297,7 @@ STRATA_SLICE(Unary) {
                    .downgrade = downgradePlainly,
                    .lower = lower});
   };
-  add("Abs", lowerUnary<abs>, inferElements<absInteger>);
+  add("Abs", lowerUnary<abs>, inferNumbers<absInteger, absFloat>);
   add("Acos", lowerUnary<mathOp<math::AcosOp>>);
   add("Acosh", lowerUnary<mathOp<math::AcoshOp>>);
   add("Asin", lowerUnary<mathOp<math::AsinOp>>);
@@ -283,13 +305,13 @@ STRATA_SLICE(Unary) {
   add("Atan", lowerUnary<mathOp<math::AtanOp>>);
   add("Atanh", lowerUnary<mathOp<math::AtanhOp>>);
   add("BitwiseNot", lowerUnary<invertBits>);
-  add("Ceil", lowerUnary<mathOp<math::CeilOp>>);
+  add("Ceil", lowerUnary<mathOp<math::CeilOp>>, inferFloats<ceilFloat>);
   add("Celu", lowerUnary<celu>);
   add("Cos", lowerUnary<mathOp<math::CosOp>>);
   add("Cosh", lowerUnary<mathOp<math::CoshOp>>);
   add("Elu", lowerUnary<elu>);
   add("Exp", lowerUnary<mathOp<math::ExpOp>>);
-  add("Floor", lowerUnary<mathOp<math::FloorOp>>);
+  add("Floor", lowerUnary<mathOp<math::FloorOp>>, inferFloats<floorFloat>);
   add("HardSigmoid", lowerUnary<hardSigmoid>);
   add("HardSwish", lowerUnary<hardSwish>);
   add("IsInf", lowerUnary<isInf>);
@@ -297,11 +319,11 @@ STRATA_SLICE(Unary) {
   add("LeakyRelu", lowerUnary<leakyRelu>);
   add("Log", lowerUnary<mathOp<math::LogOp>>);
   add("Mish", lowerUnary<mish>);
-  add("Neg", lowerUnary<neg>, inferElements<negateInteger>);
+  add("Neg", lowerUnary<neg>, inferNumbers<negateInteger, negateFloat>);
   add("Not", lowerUnary<invertBits>, inferElements<notInteger>);
-  add("Reciprocal", lowerUnary<reciprocal>);
+  add("Reciprocal", lowerUnary<reciprocal>, inferFloats<invertFloat>);
   add("Relu", lowerUnary<relu>);
-  add("Round", lowerUnary<mathOp<math::RoundEvenOp>>);
+  add("Round", lowerUnary<mathOp<math::RoundEvenOp>>, inferFloats<roundFloatToEven>);
   add("Shrink", lowerUnary<shrink>);
   add("Sigmoid", lowerUnary<sigmoid>);
   add("Sign", lowerUnary<sign>);
@@ -309,7 +331,7 @@ STRATA_SLICE(Unary) {
   add("Sinh", lowerUnary<mathOp<math::SinhOp>>);
   add("Softplus", lowerUnary<softplus>);
   add("Softsign", lowerUnary<softsign>);
-  add("Sqrt", lowerUnary<mathOp<math::SqrtOp>>);
+  add("Sqrt", lowerUnary<mathOp<math::SqrtOp>>, inferFloats<squareRootFloat>);
   add("Swish", lowerUnary<swish>);
   add("Tan", lowerUnary<mathOp<math::TanOp>>);
   add("Tanh", lowerUnary<mathOp<math::TanhOp>>);

@@ -24,7 +24,7 @@ static LogicalResult inferFlatten(ShapeContext &c) {
   return success();
 }
 
-static ValueAnalysis::Values flattenValues(ShapeContext &c) { return c.values(0); }
+static ValueAnalysis::Values flattenValues(ShapeContext &c) { return c.elements(0); }
 
 static FailureOr<SmallVector<Value>> lowerFlatten(Operation *op, ValueRange operands, LinalgBuilder &b) {
   Sizes sizes = b.sizes(operands[0]);

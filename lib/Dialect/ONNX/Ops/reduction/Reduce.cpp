@@ -9,6 +9,7 @@
 #include "../Slice.h"
 #include "Conversion/ScalarOps.h"
 #include "Dialect/VersionSteps.h"
+#include <cmath>
 
 //===----------------------------------------------------------------------===//
 // Axes and shapes
@@ -324,13 +325,27 @@ static FailureOr<SmallVector<Value>> lowerLogSumExp(Operation *op, ValueRange op
 //===----------------------------------------------------------------------===//
 
 template <Combine combine> static ValueAnalysis::Values reduceValues(ShapeContext &c) {
-  auto values = c.values(0);
+  auto values = c.elements(0);
   std::optional<int64_t> rank = c.rank(0);
   bool isInput = c.version() >= axesInputSince(c.getOperation());
   bool given = isInput ? c.hasInput(1) : c.hasAttr("axes");
   auto axes = isInput ? c.integers(1) : c.integerArray("axes");
   if (!values || rank != 1 || (given && !axes) || c.integer("noop_with_empty_axes", 0))
     return std::nullopt;
+  if (isa_and_nonnull<FloatType>(c.elementType(0))) {
+    // Of one element, or of those that only one is taken of: no order of additions matters.
+    bool selects = combine == Combine::maximum || combine == Combine::minimum;
+    if (values->size() != 1 && (!selects || values->empty()))
+      return std::nullopt;
+    Dim best = values->front();
+    for (const Dim &dim : *values) {
+      if (!dim.isStatic() || std::isnan(dim.asFloat()))
+        return std::nullopt;
+      if (combine == Combine::maximum ? dim.asFloat() > best.asFloat() : dim.asFloat() < best.asFloat())
+        best = dim;
+    }
+    return SmallVector<Dim>{best};
+  }
   Dim result(combine == Combine::product ? 1 : 0);
   for (auto [i, dim] : llvm::enumerate(*values)) {
     if (combine == Combine::sum)

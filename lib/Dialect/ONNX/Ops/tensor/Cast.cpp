@@ -48,6 +48,20 @@ static LogicalResult inferCastLike(ShapeContext &c) {
 
 static ValueAnalysis::Values inferElements(ShapeContext &c) {
   Type to = c.getOperation()->getNumOperands() == 2 ? c.elementType(1) : getTarget(c.getOperation());
+  if (isa_and_nonnull<Float32Type, Float64Type>(to)) {
+    ValueAnalysis::Values values = c.elements(0);
+    Type from = c.elementType(0);
+    if (!values || scalar::isUnsigned(from))
+      return std::nullopt;
+    for (Dim &value : *values)
+      if (value.isStatic() && isa<FloatType>(from))
+        value = Dim::ofFloat(roundFloat(value.asFloat(), to));
+      else // An integer is rounded once.
+        value = !value.isStatic()
+                    ? Dim()
+                    : Dim::ofFloat(to.isF32() ? static_cast<float>(value.size) : static_cast<double>(value.size));
+    return values;
+  }
   auto integer = dyn_cast_or_null<IntegerType>(to);
   if (!integer)
     return std::nullopt;

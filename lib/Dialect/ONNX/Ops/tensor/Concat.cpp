@@ -52,7 +52,7 @@ static ValueAnalysis::Values concatValues(ShapeContext &c) {
     std::optional<Shape> shape = c.shape(0, k);
     if (!shape || shape->size() != 1 || !(*shape)[0].isStatic())
       return std::nullopt;
-    if (auto values = c.values(0, k))
+    if (auto values = c.elements(0, k))
       llvm::append_range(result, *values);
     else
       result.append((*shape)[0].size, Dim());

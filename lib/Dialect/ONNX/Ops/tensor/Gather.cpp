@@ -30,7 +30,7 @@ static LogicalResult inferGather(ShapeContext &c) {
 }
 
 static ValueAnalysis::Values gatherValues(ShapeContext &c) {
-  auto data = c.values(0);
+  auto data = c.elements(0);
   auto indices = c.integers(1);
   if (!data || !indices || c.rank(0) != 1)
     return std::nullopt;

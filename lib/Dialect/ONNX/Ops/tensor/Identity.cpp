@@ -7,7 +7,7 @@ static LogicalResult inferIdentity(ShapeContext &c) {
   return success();
 }
 
-static ValueAnalysis::Values inferElements(ShapeContext &c) { return c.values(0); }
+static ValueAnalysis::Values inferElements(ShapeContext &c) { return c.elements(0); }
 
 static FailureOr<SmallVector<Value>> lowerIdentity(Operation *, ValueRange operands, LinalgBuilder &) {
   return SmallVector<Value>{operands[0]};

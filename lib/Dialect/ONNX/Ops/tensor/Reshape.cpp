@@ -115,7 +115,7 @@ static LogicalResult inferReshape(ShapeContext &c) {
   return success();
 }
 
-static ValueAnalysis::Values reshapeValues(ShapeContext &c) { return c.values(0); }
+static ValueAnalysis::Values reshapeValues(ShapeContext &c) { return c.elements(0); }
 
 static LogicalResult upgradeReshape(Operation *op, PatternRewriter &rewriter) {
   if (cast<VersionedOpInterface>(op).getSinceVersion() >= 5)

@@ -8,6 +8,7 @@
 
 #include "../Slice.h"
 #include "Dialect/VersionSteps.h"
+#include "mlir/Dialect/Utils/IndexingUtils.h"
 
 namespace {
 /// One axis of a slice; elements that only the run tells are unknown.
@@ -104,18 +105,32 @@ static LogicalResult inferSlice(ShapeContext &c) {
 }
 
 static ValueAnalysis::Values sliceValues(ShapeContext &c) {
-  auto data = c.values(0);
+  auto data = c.elements(0);
   auto starts = getList(c, "starts", 1), ends = getList(c, "ends", 2), steps = getList(c, "steps", 4);
-  bool hasSteps = c.version() >= 10 && c.hasInput(4);
-  if (!data || c.rank(0) != 1 || !starts || !ends || starts->size() != 1 || ends->size() != 1 || (hasSteps && !steps))
+  bool hasSteps = c.version() >= 10 && c.hasInput(4), hasAxes = c.version() >= 10 ? c.hasInput(3) : c.hasAttr("axes");
+  auto type = dyn_cast<RankedTensorType>(c.input(0).getType());
+  if (!data || !type || !type.hasStaticShape() || !starts || !ends || (hasSteps && !steps))
     return std::nullopt;
-  Dim start = (*starts)[0], end = (*ends)[0], step = hasSteps ? (*steps)[0] : Dim(1);
-  if (!start.isStatic() || !end.isStatic() || !step.isStatic() || step.is(0))
+  auto axes = c.version() >= 10 ? c.integers(3) : c.integerArray("axes");
+  if (!hasAxes)
+    axes = llvm::to_vector(llvm::seq<int64_t>(0, starts->size()));
+  if (!axes)
     return std::nullopt;
-  int64_t first, n = count(start.size, end.size, step.size, data->size(), &first);
+  // Where each axis begins among the elements, and how far its next one is.
+  int64_t origin = 0;
+  SmallVector<int64_t> strides = computeStrides(type.getShape()), sizes(type.getShape());
+  for (auto [k, written] : llvm::enumerate(*axes)) {
+    Dim start = (*starts)[k], end = (*ends)[k], step = hasSteps ? (*steps)[k] : Dim(1);
+    if (!start.isStatic() || !end.isStatic() || !step.isStatic() || step.is(0))
+      return std::nullopt;
+    int64_t axis = written < 0 ? written + type.getRank() : written, first;
+    sizes[axis] = count(start.size, end.size, step.size, sizes[axis], &first);
+    origin += first * strides[axis];
+    strides[axis] *= step.size;
+  }
   SmallVector<Dim> result;
-  for (int64_t i = 0; i < n; ++i)
-    result.push_back((*data)[first + i * step.size]);
+  for (int64_t i = 0, n = computeProduct(sizes); i < n; ++i)
+    result.push_back((*data)[origin + linearize(delinearize(i, computeStrides(sizes)), strides)]);
   return result;
 }
 

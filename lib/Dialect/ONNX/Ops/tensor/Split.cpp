@@ -63,7 +63,7 @@ static LogicalResult inferSplit(ShapeContext &c) {
 
 static ValueAnalysis::Values splitValues(ShapeContext &c) {
   auto type = dyn_cast<RankedTensorType>(c.getOperation()->getResult(0).getType());
-  auto values = c.values(0);
+  auto values = c.elements(0);
   if (!values || !type || type.getRank() != 1 || !type.hasStaticShape() ||
       type.getNumElements() > static_cast<int64_t>(values->size()))
     return std::nullopt;

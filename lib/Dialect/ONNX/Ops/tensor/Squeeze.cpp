@@ -26,7 +26,7 @@ static FailureOr<SmallVector<int64_t>> normalize(ShapeContext &c, ArrayRef<int64
   return result;
 }
 
-static ValueAnalysis::Values sameValues(ShapeContext &c) { return c.values(0); }
+static ValueAnalysis::Values sameValues(ShapeContext &c) { return c.elements(0); }
 
 //===----------------------------------------------------------------------===//
 // Squeeze

@@ -38,7 +38,7 @@ static LogicalResult inferTile(ShapeContext &c) {
 }
 
 static ValueAnalysis::Values tileValues(ShapeContext &c) {
-  auto values = c.values(0);
+  auto values = c.elements(0);
   auto repeats = c.version() >= 6 ? c.integers(1) : std::nullopt;
   if (!values || !repeats || c.rank(0) != 1 || repeats->size() != 1 || (*repeats)[0] < 0 || (*repeats)[0] > 256)
     return std::nullopt;
@@ -103,8 +103,8 @@ static LogicalResult downgradeTile(Operation *op, PatternRewriter &rewriter) {
     tiles = count;
   }
   if (tiles == 1) { // A scalar has no axis.
-    rewriter.replaceOp(op, createVersion(rewriter, op->getLoc(), "Identity", 1, op->getOperand(0), {},
-                                         op->getResult(0).getType()));
+    rewriter.replaceOp(
+        op, createVersion(rewriter, op->getLoc(), "Identity", 1, op->getOperand(0), {}, op->getResult(0).getType()));
     return success();
   }
   Type element = getElementTypeOrSelf(op->getOperand(0).getType());

@@ -40,7 +40,18 @@ static LogicalResult inferTranspose(ShapeContext &c) {
 }
 
 static ValueAnalysis::Values transposeValues(ShapeContext &c) {
-  return c.rank(0) && *c.rank(0) <= 1 ? c.values(0) : std::nullopt;
+  ValueAnalysis::Values data = c.elements(0);
+  auto type = dyn_cast<RankedTensorType>(c.input(0).getType());
+  if (!data || !type || !type.hasStaticShape())
+    return std::nullopt;
+  SmallVector<int64_t> permutation = getPermutation(c.getOperation(), type.getRank());
+  SmallVector<int64_t> strides = computeStrides(type.getShape()),
+                       sizes = applyPermutation(type.getShape(), permutation);
+  applyPermutationToVector(strides, permutation);
+  SmallVector<Dim> result;
+  for (int64_t i = 0, count = data->size(); i < count; ++i)
+    result.push_back((*data)[linearize(delinearize(i, computeStrides(sizes)), strides)]);
+  return result;
 }
 
 static FailureOr<SmallVector<Value>> lowerTranspose(Operation *op, ValueRange operands, LinalgBuilder &b) {
