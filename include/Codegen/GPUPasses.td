@@ -26,6 +26,28 @@ def FuseDeviceRows : Pass<"strata-fuse-device-rows", "mlir::func::FuncOp"> {
                            "mlir::scf::SCFDialect", "mlir::affine::AffineDialect"];
 }
 
+def ReorderFilters : Pass<"strata-reorder-filters", "mlir::func::FuncOp"> {
+  let summary = "Constant operands of products have their steps in the order of the computed ones";
+  let description = [{
+    Of a convolution whose data has the channels last, the filter gets them last,
+    too: neighbouring steps are then copied at once on both sides. So do matrices of
+    8-bit elements, which no instruction transposes. The constant is reordered once,
+    when the model is loaded.
+
+    ```mlir
+    linalg.generic {indexing_maps = [affine_map<(n, y, x, f, c, i, j) -> (n, y + i, x + j, c)>,
+                                     affine_map<(n, y, x, f, c, i, j) -> (f, c, i, j)>, ...} ins(%x, %w)
+    ```
+    becomes
+    ```mlir
+    %ordered = linalg.transpose ins(%w : tensor<64x32x3x3xf16>) ... permutation = [0, 2, 3, 1]
+    linalg.generic {indexing_maps = [affine_map<(n, y, x, f, c, i, j) -> (n, y + i, x + j, c)>,
+                                     affine_map<(n, y, x, f, c, i, j) -> (f, i, j, c)>, ...} ins(%x, %ordered)
+    ```
+  }];
+  let dependentDialects = ["mlir::linalg::LinalgDialect", "mlir::tensor::TensorDialect"];
+}
+
 def RecordGraphs : Pass<"strata-record-graphs", "mlir::ModuleOp"> {
   let summary = "Kernels that follow each other may be started as one graph";
   let description = [{

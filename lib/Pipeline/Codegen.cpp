@@ -40,7 +40,7 @@ void strata::buildFusedPhase(OpPassManager &pm, const CompileOptions &options) {
 void strata::buildTiledPhase(OpPassManager &pm, const CompileOptions &options) {
   if (options.optLevel == 0)
     return;
-  // The GPU's kernels read weights as they are.
+  // The GPU's kernels read weights as they are, if in another order.
   if (options.gpu.empty()) {
     TargetFacts facts = describeTarget(options);
     WinogradOptions winograd;
@@ -55,6 +55,8 @@ void strata::buildTiledPhase(OpPassManager &pm, const CompileOptions &options) {
     PackWeightsOptions pack;
     setTarget(pack, facts);
     pm.addNestedPass<func::FuncOp>(createPackWeights(pack));
+  } else {
+    pm.addNestedPass<func::FuncOp>(createReorderFilters());
   }
   pm.addPass(createCSEPass());
   pm.addPass(createHoistConstants());

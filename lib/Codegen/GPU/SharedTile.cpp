@@ -38,7 +38,7 @@ SharedTile::SharedTile(StageEmitter &stages, const Access &access, ArrayRef<int>
   lines = linesAreNumbers ? shape.numbers : shape.depth;
   lineElements = linesAreNumbers ? shape.depth : shape.numbers;
   if (linesAreNumbers ? stepsAreNeighbours : numbersAreNeighbours)
-    chunk = widestCopy(linesAreNumbers ? stepLoops.back() : numberLoops.back());
+    chunk = widestCopy(linesAreNumbers ? stepLoops : numberLoops);
   else
     neighboursAreLines = linesAreNumbers ? numbersAreNeighbours : stepsAreNeighbours;
   chunk = std::min(chunk, std::max<int64_t>(1, lines * lineElements / shape.threads));
@@ -47,16 +47,24 @@ SharedTile::SharedTile(StageEmitter &stages, const Access &access, ArrayRef<int>
     chunk = std::min<int64_t>(4 / bytesOfElement, std::max<int64_t>(1, lines * lineElements / shape.threads));
 }
 
-/// How many elements along `loop`, whose stride is 1, can always be copied at once: runs of so many start at multiples
-/// of their size.
-int64_t SharedTile::widestCopy(int loop) const {
-  const Extent &size = stages.nest.loops[loop].size;
+/// How many elements along the last of `loops`, whose stride is 1, and those that continue it in memory, can always be
+/// copied at once: runs of so many start at multiples of their size.
+int64_t SharedTile::widestCopy(ArrayRef<int> loops) const {
   APInt offset(64, 0);
-  if (!size.isKnown() || (access.offset && !matchPattern(access.offset, m_ConstantInt(&offset))))
+  if (access.offset && !matchPattern(access.offset, m_ConstantInt(&offset)))
     return 1;
-  int64_t common = size.known | offset.getSExtValue() | (chunkBytes / bytesOfElement);
+  int64_t run = 1;
+  SmallVector<int> inRun;
+  for (int loop : llvm::reverse(loops)) {
+    const Extent &size = stages.nest.loops[loop].size;
+    if (!access.strides[loop].is(run) || !size.isKnown())
+      break;
+    run *= size.known;
+    inRun.push_back(loop);
+  }
+  int64_t common = run | offset.getSExtValue() | (chunkBytes / bytesOfElement);
   for (auto [i, stride] : llvm::enumerate(access.strides)) {
-    if (static_cast<int>(i) == loop)
+    if (llvm::is_contained(inRun, static_cast<int>(i)))
       continue;
     if (!stride.isKnown())
       return 1;

@@ -49,7 +49,7 @@ private:
     llvm::SmallVector<Element> elements;
   };
 
-  int64_t widestCopy(int loop) const;
+  int64_t widestCopy(llvm::ArrayRef<int> loops) const;
   void copyAsync(const Chunk &chunk, mlir::Value position, mlir::Value inside, mlir::Value to);
 
   StageEmitter &stages;
