@@ -12,7 +12,8 @@ ConstantExpressions::ConstantExpressions(func::FuncOp function) {
   if (function.isExternal())
     return;
   for (Operation &op : function.getBody().front()) {
-    if (isa<ml_program::GlobalLoadConstOp>(op)) {
+    // Of a global that can be stored to: what the init function has computed.
+    if (isa<ml_program::GlobalLoadConstOp, ml_program::GlobalLoadOp>(op)) {
       known[&op] = true;
       continue;
     }

@@ -28,7 +28,7 @@ struct HoistConstantsPass : strata::impl::HoistConstantsBase<HoistConstantsPass>
     strata::ConstantExpressions constants(main);
     SmallVector<Value> wanted;
     for (Operation &op : main.getBody().front()) {
-      if (isa<ml_program::GlobalLoadConstOp>(op) || isView(&op))
+      if (isa<ml_program::GlobalLoadConstOp, ml_program::GlobalLoadOp>(op) || isView(&op))
         continue;
       for (Value result : op.getResults()) {
         auto type = dyn_cast<RankedTensorType>(result.getType());

@@ -63,10 +63,11 @@ static KernelGroup groupAround(linalg::GenericOp reduction) {
   Value buffer = reduction.getDpsInits()[0];
   Operation *maker = buffer.getDefiningOp();
   Block *block = reduction->getBlock();
-  if (!maker || maker->getBlock() != block || !isa<memref::AllocOp, memref::SubViewOp>(maker))
+  bool isView = isa_and_nonnull<memref::SubViewOp, memref::CollapseShapeOp, memref::ExpandShapeOp>(maker);
+  if (!maker || maker->getBlock() != block || (!isView && !isa<memref::AllocOp>(maker)))
     return alone;
-  auto view = dyn_cast<memref::SubViewOp>(maker);
-  auto alloc = (view && view.getSource().hasOneUse() ? view.getSource() : buffer).getDefiningOp<memref::AllocOp>();
+  Value whole = isView ? cast<ViewLikeOpInterface>(maker).getViewSource() : buffer;
+  auto alloc = (whole.hasOneUse() ? whole : buffer).getDefiningOp<memref::AllocOp>();
   linalg::GenericOp before, after;
   bool written = false;
   for (OpOperand &use : buffer.getUses()) {
@@ -127,7 +128,7 @@ static KernelGroup groupAround(linalg::GenericOp reduction) {
         return false;
     return true;
   };
-  KernelGroup group{view ? memref::AllocOp() : alloc, {before, reduction}};
+  KernelGroup group{isView ? memref::AllocOp() : alloc, {before, reduction}};
   if (!canSink(before, reduction, nullptr))
     return alone;
   // Of a view, all but the group may use the rest.

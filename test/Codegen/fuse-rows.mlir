@@ -189,3 +189,32 @@ func.func @windows(%x: tensor<1x96x56x56xf32>, %w: tensor<96x3x3xf32>) -> tensor
   } -> tensor<1x96x56x56xf32>
   return %1 : tensor<1x96x56x56xf32>
 }
+
+// -----
+
+// Weights that the init function has packed are weights: each block of rows would read all of them again.
+// CHECK-LABEL: func.func @packed_weights(
+// CHECK-NOT:     scf.forall
+// CHECK:         return
+ml_program.global private mutable @computed : tensor<4x256x64xf32>
+func.func @packed_weights(%x: tensor<128x256xf32>) -> (tensor<128x256xf32>, tensor<128xf32>) {
+  %zero = arith.constant 0.0 : f32
+  %w = ml_program.global_load @computed : tensor<4x256x64xf32>
+  %e = tensor.empty() : tensor<128x256xf32>
+  %0 = linalg.fill ins(%zero : f32) outs(%e : tensor<128x256xf32>) -> tensor<128x256xf32>
+  %1 = linalg.generic {indexing_maps = [affine_map<(m, n, k) -> (m, k)>, affine_map<(m, n, k) -> (n floordiv 64, k, n mod 64)>, affine_map<(m, n, k) -> (m, n)>], iterator_types = ["parallel", "parallel", "reduction"]}
+      ins(%x, %w : tensor<128x256xf32>, tensor<4x256x64xf32>) outs(%0 : tensor<128x256xf32>) {
+  ^bb0(%a: f32, %b: f32, %o: f32):
+    %p = arith.mulf %a, %b : f32
+    %s = arith.addf %o, %p : f32
+    linalg.yield %s : f32
+  } -> tensor<128x256xf32>
+  %r = tensor.empty() : tensor<128xf32>
+  %2 = linalg.fill ins(%zero : f32) outs(%r : tensor<128xf32>) -> tensor<128xf32>
+  %3 = linalg.generic {indexing_maps = [affine_map<(m, n) -> (m, n)>, affine_map<(m, n) -> (m)>], iterator_types = ["parallel", "reduction"]} ins(%1 : tensor<128x256xf32>) outs(%2 : tensor<128xf32>) {
+  ^bb0(%a: f32, %o: f32):
+    %s = arith.addf %o, %a : f32
+    linalg.yield %s : f32
+  } -> tensor<128xf32>
+  return %1, %3 : tensor<128x256xf32>, tensor<128xf32>
+}
