@@ -128,6 +128,24 @@ struct LowerSlotAddress : ConvertOpToLLVMPattern<memref::GetGlobalOp> {
   const DenseMap<StringAttr, int64_t> &slots;
 };
 
+/// Stores past the caches: the kernels make them of whole vectors at aligned addresses, as the instructions ask for.
+struct LowerStreamingStore : ConvertOpToLLVMPattern<vector::StoreOp> {
+  LowerStreamingStore(LLVMTypeConverter &converter) : ConvertOpToLLVMPattern(converter, /*benefit=*/10) {}
+
+  LogicalResult matchAndRewrite(vector::StoreOp op, OpAdaptor adaptor,
+                                ConversionPatternRewriter &rewriter) const override {
+    VectorType type = op.getVectorType();
+    if (!op.getNontemporal() || !type.getElementType().isIntOrFloat())
+      return failure();
+    Value pointer =
+        getStridedElementPtr(op.getLoc(), op.getMemRefType(), adaptor.getBase(), adaptor.getIndices(), rewriter);
+    unsigned bytes = type.getNumElements() * type.getElementTypeBitWidth() / 8;
+    rewriter.replaceOpWithNewOp<LLVM::StoreOp>(op, adaptor.getValueToStore(), pointer, /*alignment=*/bytes,
+                                               /*isVolatile=*/false, /*isNonTemporal=*/true);
+    return success();
+  }
+};
+
 struct EraseSlot : ConvertOpToLLVMPattern<memref::GlobalOp> {
   EraseSlot(LLVMTypeConverter &converter) : ConvertOpToLLVMPattern(converter, /*benefit=*/10) {}
 
@@ -219,7 +237,7 @@ struct ConvertToLLVMPass : strata::impl::ConvertToLLVMBase<ConvertToLLVMPass> {
                                            /*reassociateFPReductions=*/true);
     patterns.add<LowerAlloc, LowerDealloc>(converter, /*benefit=*/10);
     patterns.add<LowerSlotAddress>(converter, table, slots);
-    patterns.add<EraseSlot>(converter);
+    patterns.add<EraseSlot, LowerStreamingStore>(converter);
     strata::populateDeviceRuntimePatterns(converter, patterns);
     LLVMConversionTarget target(*context);
     target.addLegalDialect<amx::AMXDialect>(); // intrinsics only

@@ -310,6 +310,9 @@ Order NestEmitter::orderLoops() {
     order.push_back({plan.row, plan.rowTile});
   if (laneLoop && !plan.laneOutermost)
     order.push_back({plan.lane, plan.laneBlock ? plan.laneBlock : plan.vectorTile * plan.width});
+  // Lines that go past the caches need no order: what they are made of is read in order, as memory likes it.
+  if (plan.transposes && plan.streams)
+    std::swap(order.back(), order[order.size() - 2]);
   return order;
 }
 

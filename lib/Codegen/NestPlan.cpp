@@ -282,6 +282,27 @@ static void chooseLaneBlock(LoopNest &nest, const NestOptions &options, NestPlan
   plan.laneBlock = std::min(most, lanes.known) / tile * tile;
 }
 
+/// Whether whole lines are written, more of them than will be found in a cache when they are read: then they need not
+/// be fetched before, and leave the caches to what is read.
+static bool streamsResults(LoopNest &nest, const NestOptions &options, const NestPlan &plan) {
+  int64_t points = 1;
+  for (const Loop &loop : nest.loops) {
+    if (!loop.size.isKnown())
+      return false;
+    points *= loop.size.known;
+  }
+  return llvm::all_of(nest.finish->outputs, [&](Access &access) {
+    if (!access.element.isIntOrFloat() || access.offset || access.blockedLoop >= 0 || !access.base)
+      return false;
+    int64_t bytes = access.element.getIntOrFloatBitWidth() / 8, line = bytes ? options.lineBytes / bytes : 0;
+    // Buffers begin with a line.
+    for (auto [loop, stride] : llvm::enumerate(access.strides))
+      if (static_cast<int>(loop) != plan.lane && (!line || !stride.isKnown() || stride.known % line))
+        return false;
+    return line && plan.width % line == 0 && points * bytes >= 8 * options.cacheBytes;
+  });
+}
+
 NestPlan strata::planNest(LoopNest &nest, const NestOptions &options) {
   NestPlan plan;
   if (planMatrixTiles(nest, options, plan))
@@ -301,9 +322,13 @@ NestPlan strata::planNest(LoopNest &nest, const NestOptions &options) {
   auto atMost = [&](int64_t vectors) {
     return size.isKnown() ? std::min(vectors, std::max<int64_t>(1, size.known / plan.width)) : vectors;
   };
-  if (!nest.reduce && chooseRowToTranspose(nest, plan))
+  if (!nest.reduce) {
+    if (!chooseRowToTranspose(nest, plan))
+      plan.vectorTile = atMost(4);
+    plan.streams = streamsResults(nest, options, plan);
     return plan;
-  if (plan.laneIsReduction || !nest.reduce) {
+  }
+  if (plan.laneIsReduction) {
     plan.vectorTile = atMost(4);
     return plan;
   }

@@ -51,6 +51,7 @@ struct NestPlan {
   bool laneOutermost = false;          ///< vectors of weights outside of the rows
   int64_t rowBlock = 0;                ///< rows whose data stays in the cache for all weights; 0: all
   int64_t laneBlock = 0;               ///< lanes whose sums wait in a buffer: see chooseLaneBlock; 0: in registers
+  bool streams = false;                ///< results go to memory past the caches
   int64_t depthBlock = 8;              ///< iterations of the reduction for each tile of such lanes
   int copied = -1;                     ///< an input of the reduction: see chooseCopy
   bool transposes = false;             ///< an input lies along the rows: tiles are transposed in registers

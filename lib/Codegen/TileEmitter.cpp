@@ -146,7 +146,7 @@ void TileEmitter::store(const Access &access, Value base, const Tile &tile, int6
     return;
   }
   if (lanes.is(1)) {
-    b.create<vector::StoreOp>(loc, value, access.base, at);
+    b.create<vector::StoreOp>(loc, value, access.base, at, plan.streams && tile.lanes == plan.width);
     return;
   }
   for (int64_t l = 0; l < tile.lanes; ++l)

@@ -42,3 +42,11 @@ func.func @init() {
 // CHECK:         llvm.store %[[R0]]
 // CHECK-LABEL: llvm.func @net_init(
 // CHECK:         llvm.call @net_init_body()
+
+// A whole line past the caches is written at its address, which the instruction has to know of.
+// CHECK-LABEL: llvm.func internal @stream(
+// CHECK:         llvm.store %{{.*}}, %{{.*}} {alignment = 64 : i64, nontemporal} : vector<16xf32>, !llvm.ptr
+func.func private @stream(%x: vector<16xf32>, %m: memref<?xf32>, %i: index) {
+  vector.store %x, %m[%i] {nontemporal = true} : memref<?xf32>, vector<16xf32>
+  return
+}

@@ -1,5 +1,6 @@
 // RUN: strata-opt %s --split-input-file --pass-pipeline='builtin.module(func.func(strata-emit-kernels{vector-bits=256 registers=16 threads=false},cse))' | FileCheck %s
 // RUN: strata-opt %s --split-input-file --pass-pipeline='builtin.module(func.func(strata-emit-kernels{vector-bits=256 registers=16},cse))' | FileCheck %s --check-prefix=TASKS
+// RUN: strata-opt %s --split-input-file --pass-pipeline='builtin.module(func.func(strata-emit-kernels{vector-bits=512 registers=32 threads=false},cse))' | FileCheck %s --check-prefix=WIDE
 
 // A matrix product: 6 rows of 2 vectors stay in registers over the reduction.
 // 12 = 2 * 6 rows, 16 columns: no remainder.
@@ -427,6 +428,43 @@ func.func @column_sums(%a: memref<4096x2048xf32>, %c: memref<2048xf32>) attribut
       ins(%a : memref<4096x2048xf32>) outs(%c : memref<2048xf32>) {
   ^bb0(%x: f32, %o: f32):
     %0 = arith.addf %x, %o : f32
+    linalg.yield %0 : f32
+  }
+  return
+}
+
+// -----
+
+// More than a cache holds: whole lines are written past it. A row of 1023 begins within a line.
+// WIDE-LABEL: func.func @large
+// WIDE:         vector.store {{.*}} {nontemporal = true} : memref<?xf32, strided<[1]>>, vector<16xf32>
+#id = affine_map<(i, j) -> (i, j)>
+func.func @large(%a: memref<8192x1024xf32>, %c: memref<8192x1024xf32>) attributes {strata.kernel} {
+  linalg.generic {indexing_maps = [#id, #id], iterator_types = ["parallel", "parallel"]} ins(%a : memref<8192x1024xf32>) outs(%c : memref<8192x1024xf32>) {
+  ^bb0(%x: f32, %o: f32):
+    %0 = arith.addf %x, %x : f32
+    linalg.yield %0 : f32
+  }
+  return
+}
+// A transpose then reads in order: the innermost loop goes along the source's rows.
+// WIDE-LABEL: func.func @large_transpose
+// WIDE:         scf.for %{{.*}} = %c0 to %c4096 step %c16
+// WIDE:           scf.for %{{.*}} = %c0 to %c2048 step %c16
+// WIDE:             vector.load
+func.func @large_transpose(%a: memref<4096x2048xf32>, %c: memref<2048x4096xf32>) attributes {strata.kernel} {
+  linalg.generic {indexing_maps = [affine_map<(i, j) -> (j, i)>, #id], iterator_types = ["parallel", "parallel"]} ins(%a : memref<4096x2048xf32>) outs(%c : memref<2048x4096xf32>) {
+  ^bb0(%x: f32, %o: f32):
+    linalg.yield %x : f32
+  }
+  return
+}
+// WIDE-LABEL: func.func @ragged
+// WIDE-NOT:     nontemporal
+func.func @ragged(%a: memref<1x1023xf32>, %c: memref<8192x1023xf32>) attributes {strata.kernel} {
+  linalg.generic {indexing_maps = [affine_map<(i, j) -> (0, j)>, #id], iterator_types = ["parallel", "parallel"]} ins(%a : memref<1x1023xf32>) outs(%c : memref<8192x1023xf32>) {
+  ^bb0(%x: f32, %o: f32):
+    %0 = arith.addf %x, %x : f32
     linalg.yield %0 : f32
   }
   return
