@@ -29,6 +29,14 @@ func.func @init() {
   return
 }
 
+// A whole line past the caches is written at its address, which the instruction has to know of.
+// CHECK-LABEL: llvm.func internal @stream(
+// CHECK:         llvm.store %{{.*}}, %{{.*}} {alignment = 64 : i64, nontemporal} : vector<16xf32>, !llvm.ptr
+func.func private @stream(%x: vector<16xf32>, %m: memref<?xf32>, %i: index) {
+  vector.store %x, %m[%i] {nontemporal = true} : memref<?xf32>, vector<16xf32>
+  return
+}
+
 // Results first, then inputs; a descriptor of rank 0 has no sizes.
 // CHECK-LABEL: llvm.func @net_main(
 // CHECK-SAME:    %[[ARGS:.*]]: !llvm.ptr
@@ -42,11 +50,3 @@ func.func @init() {
 // CHECK:         llvm.store %[[R0]]
 // CHECK-LABEL: llvm.func @net_init(
 // CHECK:         llvm.call @net_init_body()
-
-// A whole line past the caches is written at its address, which the instruction has to know of.
-// CHECK-LABEL: llvm.func internal @stream(
-// CHECK:         llvm.store %{{.*}}, %{{.*}} {alignment = 64 : i64, nontemporal} : vector<16xf32>, !llvm.ptr
-func.func private @stream(%x: vector<16xf32>, %m: memref<?xf32>, %i: index) {
-  vector.store %x, %m[%i] {nontemporal = true} : memref<?xf32>, vector<16xf32>
-  return
-}
