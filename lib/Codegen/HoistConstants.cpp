@@ -2,10 +2,12 @@
 #include "Codegen/Passes.h"
 #include "ConstantExpressions.h"
 
+#include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/MLProgram/IR/MLProgram.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/IR/IRMapping.h"
 #include "mlir/IR/SymbolTable.h"
+#include "mlir/Interfaces/SideEffectInterfaces.h"
 #include "mlir/Transforms/RegionUtils.h"
 
 namespace strata {
@@ -18,6 +20,55 @@ using namespace mlir;
 /// Only renames elements of what it is made of: nothing to compute.
 static bool isView(Operation *op) { return isa<tensor::ExpandShapeOp, tensor::CollapseShapeOp, tensor::CastOp>(op); }
 
+/// Constant expressions inside of loops and branches that use weights, such as the packed weights of a recurrence, are
+/// computed before them. Nothing at the seam does harm where it would not have been run.
+static void moveBefore(Operation *outer, const strata::ConstantExpressions &constants) {
+  DenseMap<Operation *, bool> known; ///< of those inside: whether they use weights
+  auto isKnown = [&](Value value) {
+    return constants.isConstant(value) || (value.getDefiningOp() && known.contains(value.getDefiningOp()));
+  };
+  SmallVector<Operation *> inner;
+  outer->walk<WalkOrder::PreOrder>([&](Operation *op) {
+    if (op == outer)
+      return WalkResult::advance();
+    llvm::SetVector<Value> values(op->operand_begin(), op->operand_end());
+    for (Region &region : op->getRegions())
+      getUsedValuesDefinedAbove(region, values);
+    if (!isMemoryEffectFree(op) || op->hasTrait<OpTrait::IsTerminator>() || op->getNumResults() == 0 ||
+        !llvm::all_of(values, isKnown))
+      return WalkResult::advance();
+    known[op] = llvm::any_of(values, [&](Value value) {
+      return constants.usesWeights(value) || (value.getDefiningOp() && known.lookup(value.getDefiningOp()));
+    });
+    inner.push_back(op);
+    return WalkResult::skip();
+  });
+  IRMapping mapping;
+  OpBuilder b(outer);
+  std::function<void(Operation *)> copy = [&](Operation *op) {
+    if (!known.contains(op) || mapping.contains(op->getResult(0)))
+      return;
+    llvm::SetVector<Value> values(op->operand_begin(), op->operand_end());
+    for (Region &region : op->getRegions())
+      getUsedValuesDefinedAbove(region, values);
+    for (Value value : values)
+      if (Operation *maker = value.getDefiningOp())
+        copy(maker);
+    b.clone(*op, mapping);
+  };
+  for (Operation *op : inner) {
+    bool wanted = known[op] && !isView(op) && llvm::any_of(op->getUsers(), [&](Operation *user) {
+                    while (user->getParentOp() != op->getParentOp())
+                      user = user->getParentOp();
+                    return !known.contains(user);
+                  });
+    if (!wanted)
+      continue;
+    copy(op);
+    op->replaceAllUsesWith(llvm::map_to_vector(op->getResults(), [&](Value value) { return mapping.lookup(value); }));
+  }
+}
+
 namespace {
 struct HoistConstantsPass : strata::impl::HoistConstantsBase<HoistConstantsPass> {
   void runOnOperation() override {
@@ -25,6 +76,10 @@ struct HoistConstantsPass : strata::impl::HoistConstantsBase<HoistConstantsPass>
     auto main = module.lookupSymbol<func::FuncOp>("main");
     if (!main || main.isExternal())
       return;
+    strata::ConstantExpressions outside(main);
+    for (Operation &op : llvm::make_early_inc_range(main.getBody().front()))
+      if (op.getNumRegions() && !isa<linalg::LinalgOp>(op))
+        moveBefore(&op, outside);
     strata::ConstantExpressions constants(main);
     SmallVector<Value> wanted;
     for (Operation &op : main.getBody().front()) {

@@ -1,4 +1,4 @@
-// RUN: strata-opt %s --strata-hoist-constants --canonicalize | FileCheck %s
+// RUN: strata-opt %s --split-input-file --strata-hoist-constants --canonicalize | FileCheck %s
 
 // CHECK:       ml_program.global private mutable @computed : tensor<8x4xf32> {strata.computed}
 ml_program.global private @w(dense_resource<w> : tensor<4x8xf32>) : tensor<4x8xf32>
@@ -23,3 +23,31 @@ func.func @main(%x: tensor<8x4xf32>) -> (tensor<8x4xf32>, tensor<32xf32>) {
 // CHECK:         %[[W:.*]] = ml_program.global_load_const @w
 // CHECK:         %[[T:.*]] = linalg.transpose ins(%[[W]]
 // CHECK:         ml_program.global_store @computed = %
+
+// -----
+
+// In a loop too: what depends on weights alone is not computed again in each iteration.
+// CHECK: ml_program.global private mutable @computed : tensor<8x4xf32> {strata.computed}
+ml_program.global private @w(dense_resource<w> : tensor<4x8xf32>) : tensor<4x8xf32>
+
+// CHECK-LABEL: func.func @main(
+// CHECK-NOT:     linalg.transpose
+// CHECK:         %[[T:.*]] = ml_program.global_load @computed : tensor<8x4xf32>
+// CHECK:         scf.for
+// CHECK-NOT:       linalg.transpose
+// CHECK:           linalg.add ins(%{{.*}}, %[[T]]
+func.func @main(%x: tensor<8x4xf32>, %n: index) -> tensor<8x4xf32> {
+  %w = ml_program.global_load_const @w : tensor<4x8xf32>
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %y = scf.for %i = %c0 to %n step %c1 iter_args(%a = %x) -> tensor<8x4xf32> {
+    %e = tensor.empty() : tensor<8x4xf32>
+    %t = linalg.transpose ins(%w : tensor<4x8xf32>) outs(%e : tensor<8x4xf32>) permutation = [1, 0]
+    %0 = linalg.add ins(%a, %t : tensor<8x4xf32>, tensor<8x4xf32>) outs(%e : tensor<8x4xf32>) -> tensor<8x4xf32>
+    scf.yield %0 : tensor<8x4xf32>
+  }
+  return %y : tensor<8x4xf32>
+}
+
+// CHECK-LABEL: func.func @init()
+// CHECK:         linalg.transpose
