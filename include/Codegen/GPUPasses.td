@@ -9,7 +9,8 @@ def FuseDeviceRows : Pass<"strata-fuse-device-rows", "mlir::func::FuncOp"> {
   let summary = "Operations that share their rows become one loop over single rows";
   let description = [{
     As `strata-fuse-rows`, for threads that share a row: one row at a time, as long
-    as a multiprocessor's registers hold it, and without products of matrices.
+    as a multiprocessor's registers hold it, and without products of matrices. A
+    reduction along memory is such a loop by itself, too.
 
     ```mlir
     %m = linalg.generic ... ins(%x) outs(%lowest) // maximum of each row

@@ -194,6 +194,8 @@ bool Group::isSuitable(GenericOp op, ArrayRef<unsigned> rows) const {
   // Minimal filtering works on tiles of pixels, not on rows.
   if (!op.hasPureTensorSemantics() || taken.contains(op) || op->hasAttr(strata::kWinograd))
     return false;
+  if (limits.suits && !limits.suits(op))
+    return false;
   for (Operation &inner : op.getBody()->without_terminator())
     if (inner.getNumRegions() || isa<tensor::ExtractOp>(inner) || !isMemoryEffectFree(&inner))
       return false;
@@ -546,7 +548,9 @@ Value Emitter::scratch(Value init, AffineMap map, ArrayRef<unsigned> rows) {
 }
 
 LogicalResult Group::fuse() {
-  if (loops.empty() || llvm::is_contained(extents, 0) || !sweepsOften())
+  if (loops.empty() || llvm::is_contained(extents, 0))
+    return failure();
+  if (!sweepsOften() && !(limits.isLoop && limits.isLoop(loops.front().first)))
     return failure();
   SmallVector<GenericOp> order = inOrder();
   if (failed(moveUsersBehind(order)))

@@ -3,6 +3,8 @@
 #define STRATA_CODEGEN_FUSEROWS_H
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Dialect/Linalg/IR/Linalg.h"
+#include <functional>
 
 namespace strata {
 
@@ -14,6 +16,8 @@ struct RowLimits {
   int64_t blockBytes = 0;   ///< as rowBytes, for all rows of a block without products
   bool windows = true;      ///< windows of single channels may join, with the padding of their input
   bool sharedPlaces = true; ///< what one member alone still reads is overwritten by its result
+  std::function<bool(mlir::linalg::GenericOp)> suits;  ///< what may be a member; null: whatever has the rows
+  std::function<bool(mlir::linalg::GenericOp)> isLoop; ///< reductions that are a loop by themselves, too; null: none
 };
 
 /// Groups become loops over their rows.

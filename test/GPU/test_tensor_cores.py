@@ -1,12 +1,14 @@
 """Products on tensor cores, and in tiles without them, on the emulated GPU, against NumPy."""
 
 import re
+import subprocess
 
 import numpy as np
 import pytest
 import strata
 from onnx import TensorProto, helper, numpy_helper
 from support.emulator import use_emulator
+from support.library import BIN
 
 from GPU.assembler import PTXAS, ptx, resources
 from GPU.families import model, tensor, wide
@@ -183,6 +185,21 @@ def test_a_quantized_convolution():
     windows = np.lib.stride_tricks.sliding_window_view(padded, (3, 3), (2, 3))
     sums = np.einsum("nchwij,fcij->nfhw", windows, w.astype(np.int32))
     np.testing.assert_array_equal(run(proto, [x]), quantized(sums.astype("f") * (sx * sw / sy), 1, int(zy), "uint8"))
+
+
+@pytest.mark.parametrize("kind", ["float", "float16"])
+@pytest.mark.parametrize("transposed", ["", "ab"])
+@pytest.mark.parametrize("size", [(40, 72, 56), (37, 45, 51)], ids=["aligned", "odd"])
+def test_tiles_of_other_vendors(kind, size, transposed, tmp_path):
+    """AMD's kernels copy by loads and stores: they are executed as kernels of the emulated GPU, which has those, too."""
+    proto, inputs, want = gemm(kind, *size, int("a" in transposed), int("b" in transposed))
+    (tmp_path / "m.onnx").write_bytes(proto.SerializeToString())
+    command = [BIN / "strata-compile", "m.onnx", "--target=rocm:gfx90a", "--compile-to=gpu", "-o", "m.mlir"]
+    subprocess.run(command, cwd=tmp_path, check=True)
+    text = (tmp_path / "m.mlir").read_text()
+    assert "workgroup(" in text and "cp.async" not in text and "mma" not in text
+    (tmp_path / "m.mlir").write_text(text.replace("gfx90a", "sm_80"))
+    check(run(tmp_path / "m.mlir", inputs), want, kind)
 
 
 @pytest.mark.parametrize("seed", range(3))

@@ -5,7 +5,9 @@
 //
 //===----------------------------------------------------------------------===//
 #include "../FuseRows.h"
+#include "../ProductSums.h"
 #include "Codegen/GPUPasses.h"
+#include "RowKernel.h"
 
 #include "mlir/Dialect/Affine/IR/AffineOps.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
@@ -17,6 +19,17 @@ namespace strata {
 #include "Codegen/GPUPasses.h.inc"
 } // namespace strata
 
+using namespace mlir;
+
+/// A reduction along memory, whose threads then load many elements at once.
+static bool reducesAlongMemory(linalg::GenericOp op) {
+  if (op.getNumDpsInputs() != 1 || strata::matchProductSum(op))
+    return false;
+  AffineMap map = op.getMatchingIndexingMap(op.getDpsInputOperand(0));
+  auto last = map.getNumResults() ? dyn_cast<AffineDimExpr>(map.getResults().back()) : nullptr;
+  return last && op.getIteratorTypesArray()[last.getPosition()] == utils::IteratorType::reduction;
+}
+
 namespace {
 struct FuseDeviceRowsPass : strata::impl::FuseDeviceRowsBase<FuseDeviceRowsPass> {
   void runOnOperation() override {
@@ -24,6 +37,8 @@ struct FuseDeviceRowsPass : strata::impl::FuseDeviceRowsBase<FuseDeviceRowsPass>
     limits.rowBytes = 256 << 10; // the registers of a multiprocessor
     limits.products = false;
     limits.blocks = false;
+    limits.suits = strata::canShareRows;
+    limits.isLoop = reducesAlongMemory;
     limits.windows = false;
     limits.sharedPlaces = false; // registers have none
     strata::fuseRows(getOperation(), limits);

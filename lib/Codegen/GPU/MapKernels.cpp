@@ -113,10 +113,9 @@ private:
 
   void emitNest(OpBuilder &b, gpu::GPUFuncOp function, ArrayRef<linalg::GenericOp> ops, Shape &shape) {
     LoopNest nest = buildDeviceNest(b, ops);
-    // The tiles' copies and products are NVIDIA's instructions.
     auto chip = getOperation()->getAttrOfType<StringAttr>(kChip);
-    if (!chip || !chip.getValue().starts_with("gfx"))
-      shape.tile = chooseTile(nest, getOperation()->hasAttr(kTensorFloat));
+    bool nvidia = !chip || !chip.getValue().starts_with("gfx");
+    shape.tile = chooseTile(nest, nvidia, getOperation()->hasAttr(kTensorFloat));
     if (shape.tile) {
       emitContraction(b, function, nest, *shape.tile);
     } else {

@@ -47,11 +47,7 @@ static Value rootOf(Value buffer) {
   return buffer;
 }
 
-static bool isSuitable(GenericOp op) {
-  SmallVector<utils::IteratorType> kinds = op.getIteratorTypesArray();
-  for (unsigned loop : wideLoops(op))
-    if (isReduction(op) && kinds[loop] == utils::IteratorType::parallel)
-      return false;
+bool strata::canShareRows(GenericOp op) {
   if (isReduction(op) && !matchCombiner(op))
     return false;
   for (AffineMap map : op.getIndexingMapsArray())
@@ -63,6 +59,13 @@ static bool isSuitable(GenericOp op) {
     AffineMap map = op.getMatchingIndexingMap(&init);
     return isReduction(op) ? map.isProjectedPermutation(/*allowZeroInResults=*/true) : map.isPermutation();
   });
+}
+
+/// Of a reduction, one row has one result.
+static bool reducesRow(GenericOp op) {
+  SmallVector<utils::IteratorType> kinds = op.getIteratorTypesArray();
+  return !isReduction(op) ||
+         llvm::none_of(wideLoops(op), [&](unsigned loop) { return kinds[loop] == utils::IteratorType::parallel; });
 }
 
 std::optional<RowGroup> strata::matchRowGroup(scf::ForallOp loop) {
@@ -82,7 +85,7 @@ std::optional<RowGroup> strata::matchRowGroup(scf::ForallOp loop) {
         continue;
       return std::nullopt;
     }
-    if (!op.hasPureBufferSemantics() || !isSuitable(op))
+    if (!op.hasPureBufferSemantics() || !canShareRows(op) || !reducesRow(op))
       return std::nullopt;
     for (OpOperand &operand : op->getOpOperands()) {
       bool isRead = op.payloadUsesValueFromOperand(&operand) || (op.isDpsInit(&operand) && isReduction(op));

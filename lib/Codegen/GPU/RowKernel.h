@@ -19,6 +19,9 @@ struct RowGroup {
   mlir::linalg::GenericOp writerOf(mlir::OpOperand &operand) const { return writers.lookup(&operand); }
 };
 
+/// Whether an operation may be a member, whatever its sizes are.
+bool canShareRows(mlir::linalg::GenericOp op);
+
 /// The group of a loop over single rows; nothing if threads cannot compute it from what lies in memory alone.
 std::optional<RowGroup> matchRowGroup(mlir::scf::ForallOp loop);
 

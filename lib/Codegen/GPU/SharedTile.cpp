@@ -42,8 +42,8 @@ SharedTile::SharedTile(StageEmitter &stages, const Access &access, ArrayRef<int>
   else
     neighboursAreLines = linesAreNumbers ? numbersAreNeighbours : stepsAreNeighbours;
   chunk = std::min(chunk, std::max<int64_t>(1, lines * lineElements / shape.threads));
-  isAsync = chunk * bytesOfElement >= 4;
-  if (!isAsync) // Several are stored at once.
+  isWide = chunk * bytesOfElement >= 4;
+  if (!isWide) // Several are stored at once.
     chunk = std::min<int64_t>(4 / bytesOfElement, std::max<int64_t>(1, lines * lineElements / shape.threads));
 }
 
@@ -102,7 +102,7 @@ void SharedTile::prepare(Value thread, Value first, Value size, ArrayRef<Value> 
     int64_t inChunk = chunkBytes / bytesOfElement;
     mine.to = i32.add(offset(i32.of(line), i32.of(index.div(inLine, inChunk))),
                       i32.mul(i32.of(index.rem(inLine, inChunk)), bytesOfElement));
-    for (int64_t e = 0; e < (isAsync ? 1 : chunk); ++e) {
+    for (int64_t e = 0; e < (isWide ? 1 : chunk); ++e) {
       Value along = index.add(inLine, e);
       Value number = index.add(first, linesAreNumbers ? line : along);
       SmallVector<Value> at(batchAt);
@@ -114,11 +114,21 @@ void SharedTile::prepare(Value thread, Value first, Value size, ArrayRef<Value> 
   }
 }
 
-void SharedTile::copyAsync(const Chunk &mine, Value position, Value inside, Value to) {
+void SharedTile::copyWide(Value position, Value inside, Value to) {
   Integers i32{b, loc, b.getI32Type()};
   int64_t bytes = chunk * bytesOfElement;
   Value offset = b.create<arith::IndexCastOp>(loc, b.getI64Type(), position);
   Value from = b.create<LLVM::GEPOp>(loc, base.getType(), access.element, base, offset);
+  if (!shape.async) {
+    Type vector = VectorType::get(chunk, access.element);
+    if (inside)
+      from = b.create<arith::SelectOp>(loc, inside, from, base);
+    Value loaded = b.create<LLVM::LoadOp>(loc, vector, from, bytes);
+    if (inside)
+      loaded = b.create<arith::SelectOp>(loc, inside, loaded, b.create<arith::ConstantOp>(loc, b.getZeroAttr(vector)));
+    b.create<LLVM::StoreOp>(loc, loaded, to, bytes);
+    return;
+  }
   // 16 bytes need not stay in the first cache: other threads of the block do not read them.
   std::string name = std::string("llvm.nvvm.cp.async.") + (bytes == 16 ? "cg" : "ca") + ".shared.global." +
                      std::to_string(bytes) + (inside ? ".s" : "");
@@ -153,8 +163,8 @@ void SharedTile::copy(Value begin, Value end, Value stage) {
       Value position =
           index.add(element.position, oneLoop ? index.add(common, index.mul(element.step, stride)) : positionOf(step));
       Value inside = both(b, loc, element.inside, end ? index.less(step, end) : Value());
-      if (isAsync) {
-        copyAsync(mine, position, inside, to);
+      if (isWide) {
+        copyWide(position, inside, to);
         continue;
       }
       if (!inside) {
@@ -170,7 +180,7 @@ void SharedTile::copy(Value begin, Value end, Value stage) {
       b.create<scf::YieldOp>(loc, zero);
       elements.push_back(guarded.getResult(0));
     }
-    if (isAsync)
+    if (isWide)
       continue;
     Value whole = elements[0];
     if (elements.size() > 1) {

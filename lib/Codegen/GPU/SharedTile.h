@@ -11,6 +11,7 @@ namespace strata {
 struct TileShape {
   int64_t numbers, depth, threads;
   bool matrix; ///< read by ldmatrix
+  bool async;  ///< copied by cp.async, where elements lie so
 };
 
 /// The tile lies in lines of 16-byte chunks. A line is a row with its steps or a step with its rows, as neighbours are
@@ -37,7 +38,7 @@ public:
   void prepare(mlir::Value thread, mlir::Value first, mlir::Value size, llvm::ArrayRef<mlir::Value> batchAt);
 
   /// Copies steps from `begin` on to `stage` (!llvm.ptr<3>), zeros where there is nothing: steps end at `end` (null:
-  /// beyond the tile). Copies of 4 bytes and more are asynchronous.
+  /// beyond the tile). Copies of 4 bytes and more are asynchronous where the GPU has such.
   void copy(mlir::Value begin, mlir::Value end, mlir::Value stage);
 
 private:
@@ -50,7 +51,7 @@ private:
   };
 
   int64_t widestCopy(llvm::ArrayRef<int> loops) const;
-  void copyAsync(const Chunk &chunk, mlir::Value position, mlir::Value inside, mlir::Value to);
+  void copyWide(mlir::Value position, mlir::Value inside, mlir::Value to);
 
   StageEmitter &stages;
   mlir::OpBuilder &b;
@@ -61,9 +62,9 @@ private:
   int64_t bytesOfElement, lineElements, lines;
   bool linesAreNumbers;
   bool neighboursAreLines = false; ///< of neighbouring threads
-  bool isAsync = false;
-  int64_t chunk = 1; ///< elements that are copied at once
-  mlir::Value base;  ///< of the operand: !llvm.ptr<1>
+  bool isWide = false;             ///< elements of a chunk are copied at once
+  int64_t chunk = 1;               ///< elements that are copied at once
+  mlir::Value base;                ///< of the operand: !llvm.ptr<1>
   llvm::SmallVector<Chunk> chunks;
 };
 

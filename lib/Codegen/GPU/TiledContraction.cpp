@@ -75,7 +75,7 @@ static void chooseSize(ContractionTile &tile, int64_t rows, int64_t columns, int
     (tile.rows >= tile.columns ? tile.rows : tile.columns) /= 2;
 }
 
-std::optional<ContractionTile> strata::chooseTile(LoopNest &nest, bool tf32) {
+std::optional<ContractionTile> strata::chooseTile(LoopNest &nest, bool nvidia, bool tf32) {
   if (!nest.reduce || nest.reduce->inputs.size() != 2)
     return std::nullopt;
   linalg::GenericOp op = nest.reduce->op;
@@ -95,7 +95,8 @@ std::optional<ContractionTile> strata::chooseTile(LoopNest &nest, bool tf32) {
     return std::nullopt;
   int64_t batch = knownProduct(nest, loops.batch, 8);
   ContractionTile tile;
-  if (std::optional<ProductSum> product = matchProductSum(op))
+  tile.async = nvidia;
+  if (std::optional<ProductSum> product = matchProductSum(op); product && nvidia)
     tile.matrix = matchMatrixInstruction(*product, tf32);
   int64_t wide = bytesOf(nest.reduce->inputs[0].element), narrow = bytesOf(nest.reduce->inputs[1].element);
   if (wide < narrow)
@@ -146,7 +147,9 @@ private:
   Value thread, rows, columns, depth, firstRow, firstColumn;
   SmallVector<Value> batchAt;
 
-  TileShape shapeOf(int64_t numbers) { return {numbers, tile.depth, tile.threads(), tile.matrix.has_value()}; }
+  TileShape shapeOf(int64_t numbers) {
+    return {numbers, tile.depth, tile.threads(), tile.matrix.has_value(), tile.async};
+  }
 
   Value product(ArrayRef<int> which) {
     Value result = index.number(1);
@@ -221,7 +224,8 @@ SmallVector<Value> ContractionEmitter::pipeline(SmallVector<Value> sums,
     b.setInsertionPointToStart(guarded.thenBlock());
     copy(begin, addressAt(b, loc, shared, stage));
     b.setInsertionPointAfter(guarded);
-    b.create<NVVM::CpAsyncCommitGroupOp>(loc);
+    if (tile.async)
+      b.create<NVVM::CpAsyncCommitGroupOp>(loc);
   };
   for (int64_t stage = 0; stage + 1 < tile.stages; ++stage)
     start(index.number(stage * tile.depth), i32.number(stage * stageBytes));
@@ -232,7 +236,8 @@ SmallVector<Value> ContractionEmitter::pipeline(SmallVector<Value> sums,
     OpBuilder::InsertionGuard guard(b);
     b.setInsertionPointToStart(loop.getBody());
     Value begin = loop.getInductionVar(), read = loop.getRegionIterArg(0), write = loop.getRegionIterArg(1);
-    b.create<NVVM::CpAsyncWaitGroupOp>(loc, tile.stages - 2);
+    if (tile.async)
+      b.create<NVVM::CpAsyncWaitGroupOp>(loc, tile.stages - 2);
     // Everybody's copies have arrived, and everybody has read the stage that is written next.
     b.create<gpu::BarrierOp>(loc);
     start(index.add(begin, (tile.stages - 1) * tile.depth), write);
@@ -249,7 +254,8 @@ SmallVector<Value> ContractionEmitter::pipeline(SmallVector<Value> sums,
     llvm::append_range(next, sums);
     b.create<scf::YieldOp>(loc, next);
   }
-  b.create<NVVM::CpAsyncWaitGroupOp>(loc, 0);
+  if (tile.async)
+    b.create<NVVM::CpAsyncWaitGroupOp>(loc, 0);
   return SmallVector<Value>(loop.getResults().drop_front(2));
 }
 

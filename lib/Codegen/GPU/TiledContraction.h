@@ -14,6 +14,7 @@ struct ContractionTile {
   int64_t rows, columns, depth, stages;
   int64_t partRows, partColumns;           ///< of a thread, or of a warp where there is an instruction for it
   std::optional<MatrixInstruction> matrix; ///< tensor cores
+  bool async = true;                       ///< copies to shared memory run by themselves
 
   int64_t threads() const { return (rows / partRows) * (columns / partColumns) * (matrix ? 32 : 1); }
 };
@@ -25,8 +26,9 @@ struct ContractionLoops {
 };
 
 /// How to compute the nest in tiles; nothing where that does not pay or the nest
-/// is no sum of a function of two inputs. `tf32`: f32 may go to tensor cores.
-std::optional<ContractionTile> chooseTile(LoopNest &nest, bool tf32);
+/// is no sum of a function of two inputs. Tensor cores and asynchronous copies are NVIDIA's (`nvidia`); `tf32`: f32 may
+/// go to tensor cores.
+std::optional<ContractionTile> chooseTile(LoopNest &nest, bool nvidia, bool tf32);
 
 /// Blocks are numbered by block_id x: columns fastest, then rows, then batch.
 void emitContraction(mlir::OpBuilder &b, mlir::gpu::GPUFuncOp function, LoopNest &nest, const ContractionTile &tile);
