@@ -27,14 +27,16 @@ from GPU.families import FAMILIES, TOLERANCE, tolerance_of  # noqa: E402
 TYPES = {"float": np.float32, "float16": np.float16, "bfloat16": ml_dtypes.bfloat16}
 
 
-def model(op, shapes, result, dtype, attributes=None, nodes=None):
+def model(op, shapes, result, dtype, attributes=None, nodes=None, constants=(), result_dtype=None):
     """One operator on inputs of these shapes; `nodes` in its place, as (operator, inputs, outputs, attributes)."""
     element = getattr(TensorProto, dtype.upper())
+    result_element = getattr(TensorProto, (result_dtype or dtype).upper())
     nodes = nodes or [(op, list(shapes), ["y"], attributes or {})]
     graph = helper.make_graph(
         [helper.make_node(o, i, out, name=f"{o.lower()}_{n}", **a) for n, (o, i, out, a) in enumerate(nodes)], op,
         [helper.make_tensor_value_info(name, element, shape) for name, shape in shapes.items()],
-        [helper.make_tensor_value_info("y", element, result)])  # fmt: skip
+        [helper.make_tensor_value_info("y", result_element, result)],
+        [numpy_helper.from_array(value, name) for name, value in constants])  # fmt: skip
     return helper.make_model(graph, opset_imports=[helper.make_opsetid("", 23)], ir_version=11)
 
 
@@ -44,6 +46,21 @@ def timed(small):
     for n in [size] if small else [4096, 8192]:
         for dtype in TYPES:
             yield f"matmul_{n}_{dtype}", "matmul", dtype, model("MatMul", {"a": [n, n], "b": [n, n]}, [n, n], dtype), 2 * n**3, None
+        yield f"matmul_{n}_tf32", "matmul_tf32", "float", model("MatMul", {"a": [n, n], "b": [n, n]}, [n, n], "float"), 2 * n**3, None
+        yield f"matmul_{n}_int8", "matmul_int8", "int8", model(
+            "MatMulInteger", {"a": [n, n], "b": [n, n]}, [n, n], "int8", result_dtype="int32"
+        ), 2 * n**3, None  # fmt: skip
+    for dtype in ("float", "float16"):
+        # A layer of a residual network; its filter is known when it is compiled.
+        batch, channels, side = (1, 16, 8) if small else (32, 256, 28)
+        filters = np.random.default_rng(0).standard_normal((channels, channels, 3, 3)).astype(TYPES[dtype]) / 48
+        shape = [batch, channels, side, side]
+        nodes = [("Conv", ["x", "w"], ["y"], {"pads": [1, 1, 1, 1]})]
+        flops = 2 * batch * side**2 * channels**2 * 9
+        for suffix in ("", "_tf32") if dtype == "float" else ("",):
+            yield f"convolution_{dtype}{suffix}", f"convolution{suffix}", dtype, model(
+                "conv", {"x": shape}, shape, dtype, nodes=nodes, constants=[("w", filters.astype(TYPES[dtype]))]
+            ), flops, None  # fmt: skip
     for dtype in TYPES:
         width = np.dtype(TYPES[dtype]).itemsize
         rows, columns = (8, 64) if small else (16384, 4096)
@@ -52,6 +69,14 @@ def timed(small):
         yield f"layer_norm_{dtype}", "layer_norm", dtype, model(
             "LayerNormalization", {"x": [rows, columns], "scale": [columns], "bias": [columns]}, [rows, columns], dtype
         ), None, 2 * moved  # fmt: skip
+        yield f"log_softmax_{dtype}", "log_softmax", dtype, model("LogSoftmax", {"x": [rows, columns]}, [rows, columns], dtype), None, 2 * moved
+        yield f"rms_norm_{dtype}", "rms_norm", dtype, model(
+            "RMSNormalization", {"x": [rows, columns], "scale": [columns]}, [rows, columns], dtype
+        ), None, 2 * moved  # fmt: skip
+        axes = [("axes", np.array([1]))]
+        yield f"sum_{dtype}", "sum", dtype, model(
+            "sum", {"x": [rows, columns]}, [rows, 1], dtype, nodes=[("ReduceSum", ["x", "axes"], ["y"], {})], constants=axes
+        ), None, moved  # fmt: skip
         chain = [("Mul", ["x", "y0"], ["p"], {}), ("Add", ["p", "z"], ["q"], {}), ("Relu", ["q"], ["y"], {})]
         yield f"elementwise_{dtype}", "elementwise", dtype, model(
             "chain", {"x": [rows, columns], "y0": [rows, columns], "z": [rows, columns]}, [rows, columns], dtype, nodes=chain
@@ -68,10 +93,10 @@ class Folder:
         self.path, self.arguments, self.entries = path, arguments, []
         path.mkdir(parents=True, exist_ok=True)
 
-    def compile(self, name, source):
+    def compile(self, name, source, *options):
         """Whether the compiler takes it; else its reason is printed."""
         command = [ROOT / "build/dev/bin/strata-compile", source, f"--target={self.arguments.target}",
-                   f"--gpu-format={self.arguments.gpu_format}", f"--mcpu={self.arguments.cpu}", "-o", self.path / f"{name}.so"]  # fmt: skip
+                   f"--gpu-format={self.arguments.gpu_format}", f"--mcpu={self.arguments.cpu}", *options, "-o", self.path / f"{name}.so"]  # fmt: skip
         done = subprocess.run([str(word) for word in command], capture_output=True, text=True)
         (self.path / f"{name}.h").unlink(missing_ok=True)
         print(f"{name}: {'compiled' if done.returncode == 0 else done.stderr.strip()}", flush=True)
@@ -80,7 +105,7 @@ class Folder:
     def add(self, name, proto, inputs, expected=None, **about):
         source = self.path / f"{name}.onnx"
         onnx.save(proto, source)
-        if self.compile(name, source):
+        if self.compile(name, source, *(["--precision=tf32"] if about["kind"].endswith("tf32") else [])):
             # NumPy's files know no bfloat16: bytes, with the type beside them.
             arrays = {f"i{i}": np.ascontiguousarray(x).view(np.uint8).reshape(-1) for i, x in enumerate(inputs)}
             if expected is not None:
@@ -126,7 +151,10 @@ def main():
     for name, kind, dtype, proto, flops, moved in timed(arguments.small):
         if arguments.filter in name:
             shapes = [[d.dim_value for d in v.type.tensor_type.shape.dim] for v in proto.graph.input]
-            inputs = [random.standard_normal(s, dtype=np.float32).astype(TYPES.get(dtype, np.float32)) for s in shapes]
+            if dtype == "int8":
+                inputs = [random.integers(-128, 128, s, np.int8) for s in shapes]
+            else:
+                inputs = [random.standard_normal(s, dtype=np.float32).astype(TYPES[dtype]) for s in shapes]
             folder.add(name, proto, inputs, kind=kind, dtype=dtype, flops=flops, bytes=moved)
     sizes = {name: int(size) for name, size in (text.split("=") for text in arguments.dim)}
     for path in arguments.models:

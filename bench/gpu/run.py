@@ -161,7 +161,12 @@ def torch_function(torch, kind):
     functional = torch.nn.functional
     return {
         "matmul": torch.matmul,
+        "matmul_tf32": torch.matmul,
+        "matmul_int8": torch._int_mm,
         "softmax": lambda x: torch.softmax(x, -1),
+        "log_softmax": lambda x: torch.log_softmax(x, -1),
+        "rms_norm": lambda x, s: functional.rms_norm(x, x.shape[-1:], s, 1e-5),
+        "sum": lambda x: x.sum(-1, keepdim=True),
         "layer_norm": lambda x, s, b: functional.layer_norm(x, x.shape[-1:], s, b),
         "elementwise": lambda x, y, z: torch.relu(x * y + z),
         "attention": functional.scaled_dot_product_attention,
@@ -173,9 +178,9 @@ def torch_peers(torch, entry, inputs):
     function = torch_function(torch, entry["kind"])
     if not function:
         return {}
-    torch.backends.cuda.matmul.allow_tf32 = False
+    torch.backends.cuda.matmul.allow_tf32 = entry["kind"].endswith("tf32")
     given = [torch.from_numpy(np.ascontiguousarray(x).astype(np.float32)).cuda() for x in inputs]
-    kind = {"float16": torch.float16, "bfloat16": torch.bfloat16}.get(entry["dtype"], torch.float32)
+    kind = {"float16": torch.float16, "bfloat16": torch.bfloat16, "int8": torch.int8}.get(entry["dtype"], torch.float32)
     given = [x.to(kind) for x in given]
 
     def waited(f):

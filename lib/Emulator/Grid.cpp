@@ -402,6 +402,15 @@ uint32_t bitsOf(float value) {
 
 struct Half {
   static double of(uint32_t bits) {
+    static const std::vector<double> all = [] {
+      std::vector<double> values(1 << 16);
+      for (uint32_t i = 0; i < values.size(); ++i)
+        values[i] = decode(i);
+      return values;
+    }();
+    return all[bits];
+  }
+  static double decode(uint32_t bits) {
     int exponent = bits >> 10 & 31, fraction = bits & 1023;
     double value = exponent == 31 ? (fraction ? NAN : INFINITY)
                                   : std::ldexp(exponent ? fraction + 1024 : fraction, std::max(exponent, 1) - 25);

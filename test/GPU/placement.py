@@ -32,7 +32,8 @@ def rows_of(text):
     """[(where, nodes, reason)] of the first table of an explanation."""
     table = text.split("what runs where:\n", 1)[1].split("copies in each run:", 1)[0]
     for line in table.splitlines():
-        where, _, nodes, *reason = re.split(r" {2,}", line.strip())
+        # What no node made, as a number that the model returns, has neither nodes nor a reason.
+        where, _, nodes, *reason = [*re.split(r" {2,}", line.strip()), ""]
         yield where, re.findall(r"\bc\d+\b", nodes), reason[0] if reason else ""
 
 

@@ -6,6 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 #include "../ApproximateMath.h"
+#include "Codegen/GPUPasses.h"
 #include "Codegen/Passes.h"
 #include "DeviceMath.h"
 
@@ -122,6 +123,23 @@ void callLibrary(gpu::GPUModuleOp kernels) {
   }
 }
 
+/// NVIDIA's GPUs have instructions for minima and maxima that keep NaN, of f32; all others are comparisons.
+void useMinimumInstructions(gpu::GPUModuleOp kernels) {
+  auto chip = kernels->getParentOfType<ModuleOp>()->getAttrOfType<StringAttr>(kChip);
+  if (chip && chip.getValue().starts_with("gfx"))
+    return;
+  kernels.walk([](Operation *op) {
+    if (!isa<arith::MinimumFOp, arith::MaximumFOp>(op) || !op->getResult(0).getType().isF32())
+      return;
+    OpBuilder b(op);
+    Value result = isa<arith::MinimumFOp>(op)
+                       ? b.create<LLVM::MinimumOp>(op->getLoc(), op->getOperand(0), op->getOperand(1)).getResult()
+                       : b.create<LLVM::MaximumOp>(op->getLoc(), op->getOperand(0), op->getOperand(1)).getResult();
+    op->replaceAllUsesWith(ValueRange(result));
+    op->erase();
+  });
+}
+
 struct LowerDeviceMathPass : strata::impl::LowerDeviceMathBase<LowerDeviceMathPass> {
   void runOnOperation() override {
     MLIRContext *context = &getContext();
@@ -132,6 +150,7 @@ struct LowerDeviceMathPass : strata::impl::LowerDeviceMathBase<LowerDeviceMathPa
     if (failed(applyPatternsAndFoldGreedily(getOperation(), std::move(functions))))
       return signalPassFailure();
     callLibrary(getOperation());
+    useMinimumInstructions(getOperation());
     RewritePatternSet narrow(context);
     populateNarrowFloatPatterns(narrow);
     arith::populateArithExpandOpsPatterns(narrow);
