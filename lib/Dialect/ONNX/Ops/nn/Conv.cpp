@@ -2,6 +2,7 @@
 
 #include "../Convolve.h"
 #include "../Dequantized.h"
+#include <cmath>
 
 static LogicalResult inferConv(ShapeContext &c) {
   if (failed(checkConvolution(c)))
@@ -54,6 +55,55 @@ static FailureOr<SmallVector<Value>> lowerDequantized(ConvOp op, const Dequantiz
   return k.lower(sum);
 }
 
+// Whether zeros times the elements are zeros.
+static bool isFinite(Value weights) {
+  std::optional<SmallVector<double>> elements = getFloats(getConstant(weights));
+  return elements && llvm::all_of(*elements, [](double x) { return std::isfinite(x); });
+}
+
+// Rows, columns, ... of the kernel that lie in the padding at every position add nothing: with the large dilations of
+// segmentation networks most of them. What is left reads a part of the data with less padding.
+static void leaveOutPadding(ConvOp conv, LinalgBuilder &b, Value &x, Value &w, Windows &windows) {
+  std::optional<Shape> shape = getShape(conv.getX().getType());
+  int64_t rank = windows.rank();
+  Windows left = windows;
+  Sizes from(2, b.getIndexAttr(0)), sizes{b.dim(x, 0), b.dim(x, 1)}, kernelFrom = from,
+                                                                     kernelSizes{b.dim(w, 0), b.dim(w, 1)};
+  bool some = false;
+  for (int64_t i = 0; i < rank; ++i) {
+    Dim in = (*shape)[2 + i], out = windows.outSize(in, i);
+    if (windows.isSame() || !in.isStatic() || !out.isStatic() || in.size == 0 || out.size < 1)
+      return;
+    int64_t stride = windows.strides[i], dilation = windows.dilations[i], low = windows.low[i];
+    int64_t first = windows.kernel[i], last = -1;
+    for (int64_t k = 0; k < windows.kernel[i]; ++k) {
+      // The first position at which the element is behind the padding in front, if it is not behind the data then.
+      int64_t o = std::max<int64_t>(0, llvm::divideCeilSigned(low - k * dilation, stride));
+      if (o < out.size && o * stride + k * dilation - low < in.size) {
+        first = std::min(first, k);
+        last = k;
+      }
+    }
+    if (last < 0)
+      return;
+    some |= last - first + 1 < windows.kernel[i];
+    left.kernel[i] = last - first + 1;
+    int64_t begin = first * dilation - low, end = begin + (out.size - 1) * stride + left.extent(i);
+    left.low[i] = std::max<int64_t>(0, -begin);
+    left.high[i] = std::max<int64_t>(0, end - in.size);
+    begin = std::max<int64_t>(0, begin);
+    from.push_back(b.getIndexAttr(begin));
+    sizes.push_back(b.getIndexAttr(std::min(end, in.size) - begin));
+    kernelFrom.push_back(b.getIndexAttr(first));
+    kernelSizes.push_back(b.getIndexAttr(left.kernel[i]));
+  }
+  if (!some || !isFinite(conv.getW()))
+    return;
+  x = b.slice(x, from, sizes);
+  w = b.slice(w, kernelFrom, kernelSizes);
+  windows = left;
+}
+
 static FailureOr<SmallVector<Value>> lowerConv(Operation *op, ValueRange operands, LinalgBuilder &b) {
   auto conv = cast<ConvOp>(op);
   if (auto w = dyn_cast<RankedTensorType>(conv.getW().getType()); w && w.hasStaticShape() && w.getNumElements() > 0)
@@ -69,6 +119,7 @@ static FailureOr<SmallVector<Value>> lowerConv(Operation *op, ValueRange operand
   int64_t group = conv.getGroup();
   Type element = getElementType(conv.getY());
   b.checkEqual(b.dim(x, 1), b.mul(b.dim(w, 1), b.getIndexAttr(group)), "the filters do not fit the number of channels");
+  leaveOutPadding(conv, b, x, w, *windows);
   auto [padded, sizes] = padWindows(b, x, w, *windows, b.scalar(getSeamElementType(element), 0));
   Value sum = convolve(b, padded, w, *windows, group, sizes, element);
   return SmallVector<Value>{addChannelBias(b, sum, bias, element)};

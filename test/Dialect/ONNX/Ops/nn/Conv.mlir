@@ -32,3 +32,15 @@ func.func @groups(%x: tensor<1x4x8xf32>, %a: tensor<6x2x3xf32>) -> tensor<*xf32>
   %y = onnx.Conv_22(%x, %a) {group = 2 : i64} : (tensor<1x4x8xf32>, tensor<6x2x3xf32>) -> tensor<*xf32>
   return %y : tensor<*xf32>
 }
+
+// -----
+
+// Columns of the kernel that lie in the padding wherever it is add nothing.
+// LOWER-LABEL: @reach
+// LOWER: %[[W:.*]] = tensor.extract_slice %{{.*}}[0, 0, 0, 1] [4, 3, 3, 1] [1, 1, 1, 1]
+// LOWER: linalg.conv_2d_nchw_fchw {{.*}} ins(%{{.*}}, %[[W]] : tensor<1x3x9x5xf32>, tensor<4x3x3x1xf32>)
+func.func @reach(%x: tensor<1x3x7x5xf32>) -> tensor<*xf32> {
+  %w = onnx.Initializer dense<1.5> : tensor<4x3x3x3xf32>
+  %y = onnx.Conv_22(%x, %w) {dilations = array<i64: 1, 6>, pads = array<i64: 1, 6, 1, 6>} : (tensor<1x3x7x5xf32>, tensor<4x3x3x3xf32>) -> tensor<*xf32>
+  return %y : tensor<*xf32>
+}
