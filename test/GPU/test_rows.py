@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 import strata
+from onnx import TensorProto, helper
 from support.emulator import use_emulator
 
 from GPU.assembler import PTXAS, resources
@@ -132,6 +133,23 @@ def test_order_of_threads(shape, axis, seed, monkeypatch):
     monkeypatch.setenv("STRATA_EMULATOR_ORDER", str(seed))
     proto, inputs, want = softmax("float", shape, axis)
     check(run(proto, inputs)[0], want, "float")
+
+
+@pytest.mark.parametrize("start, length", [(0, 96), (1, 96), (4, 96), (2, 62), (8, 24)])
+@pytest.mark.parametrize("kind", ["float", "float16", "int8", "bool"])
+def test_rows_that_start_anywhere(kind, start, length):
+    """Parts of rows, of which wide loads are possible or not; elements that have no vectors."""
+    x = np.random.default_rng(0).standard_normal((6, 104)).astype("f")
+    nodes = [("Cast", ["x"], ["c"], {"to": getattr(TensorProto, kind.upper())}),
+             ("Slice", ["c", "from", "to", "axis"], ["s"], {}), ("Cast", ["s"], ["f"], {"to": TensorProto.FLOAT}),
+             ("Softmax", ["f"], ["r"], {}), ("ReduceMax", ["f", "axis"], ["m"], {"keepdims": 0})]  # fmt: skip
+    constants = [("from", np.array([start])), ("to", np.array([start + length])), ("axis", np.array([1]))]
+    proto = model(nodes, {"x": [6, 104]}, {"r": [6, length], "m": [6]}, "float", constants)
+    part = x.astype(helper.tensor_dtype_to_np_dtype(getattr(TensorProto, kind.upper())))[:, start : start + length]
+    part = part.astype(np.float64)
+    e = np.exp(part - part.max(1, keepdims=True))
+    for got, want in zip(run(proto, [x]), [e / e.sum(1, keepdims=True), part.max(1)]):
+        check(got, want, "float")
 
 
 @pytest.mark.skipif(not PTXAS, reason="no ptxas")

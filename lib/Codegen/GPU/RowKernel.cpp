@@ -9,10 +9,12 @@
 //===----------------------------------------------------------------------===//
 #include "RowKernel.h"
 #include "../LoopNest.h"
-#include "StageEmitter.h"
+#include "SharedTile.h"
 
 #include "mlir/Dialect/Affine/IR/AffineOps.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+#include "mlir/Dialect/LLVMIR/NVVMDialect.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include <map>
 
@@ -131,6 +133,30 @@ static int64_t bytesOf(Type element) {
   return element.isIntOrFloat() ? llvm::divideCeil(element.getIntOrFloatBitWidth(), 8) : 8;
 }
 
+/// Elements that lie in memory as in vectors of LLVM's.
+static bool hasVectors(Type element) {
+  return element.isF16() || element.isBF16() || element.isF32() || element.isF64() ||
+         (element.isInteger() && llvm::is_contained({8, 16, 32, 64}, int(element.getIntOrFloatBitWidth())));
+}
+
+/// A number that divides the position of a buffer's first element, but for multiples of its strides. Buffers themselves
+/// start at multiples of 256 bytes.
+static int64_t startOf(Value buffer) {
+  int64_t start = 0;
+  for (;; buffer = buffer.getDefiningOp<memref::SubViewOp>().getSource()) {
+    SmallVector<int64_t> strides;
+    int64_t offset;
+    auto view = buffer.getDefiningOp<memref::SubViewOp>();
+    if (failed(getStridesAndOffset(cast<MemRefType>(buffer.getType()), strides, offset)))
+      return 1;
+    if (!view)
+      return start | (ShapedType::isDynamic(offset) ? 1 : offset);
+    // Where it starts along a row; other dimensions count in whole strides.
+    std::optional<int64_t> last = getConstantIntValue(view.getMixedOffsets().back());
+    start |= last ? *last : 1;
+  }
+}
+
 /// Whether neighbours in memory are elements of one row in most of what is read and written; and how many of them make
 /// 16 bytes where they do in all of it.
 static std::pair<bool, int64_t> findNeighbours(RowGroup &group) {
@@ -153,7 +179,7 @@ static std::pair<bool, int64_t> findNeighbours(RowGroup &group) {
       bool inRow = unit && last && last.getPosition() == loops.back();
       ++(inRow ? within : across);
       widest = std::max(widest, bytesOf(type.getElementType()));
-      multiple |= inRow ? 0 : 1;
+      multiple |= inRow && hasVectors(type.getElementType()) ? startOf(operand.get()) : 1;
       // Where the rows begin.
       for (int64_t stride : ArrayRef(strides).drop_back())
         multiple |= orOne(stride);
@@ -244,6 +270,7 @@ private:
     return constant;
   }
   DenseMap<int64_t, Value> constants;
+  DenseMap<Value, SmallVector<Value>> chunks; ///< by its first number, the numbers of a chunk
 
   static Key keyOf(void *what, ArrayRef<Value> numbers) {
     std::vector<void *> list;
@@ -256,6 +283,7 @@ private:
   Value sizeOf(GenericOp op, unsigned loop);
 
   // Elements.
+  Value addressOf(Value buffer, ArrayRef<Value> indices);
   Value apply(AffineExpr expr, ArrayRef<Value> at);
   Numbers indicesOf(OpOperand &operand, ArrayRef<Value> at);
   Value load(OpOperand &operand, ArrayRef<Value> at);
@@ -352,9 +380,33 @@ Value RowEmitter::load(OpOperand &operand, ArrayRef<Value> at) {
     return buffer;
   Numbers indices = indicesOf(operand, at);
   SmallVector<Value> &result = known[keyOf(buffer.getAsOpaquePointer(), indices)];
-  if (result.empty())
-    result = {b.create<memref::LoadOp>(loc, buffer, indices)};
+  if (!result.empty())
+    return result[0];
+  auto chunk = indices.empty() ? chunks.end() : chunks.find(indices.back());
+  if (chunk == chunks.end())
+    return (result = {b.create<memref::LoadOp>(loc, buffer, indices)})[0];
+  // All of the chunk at once.
+  Type element = cast<MemRefType>(buffer.getType()).getElementType();
+  Value vector = b.create<LLVM::LoadOp>(loc, VectorType::get(mapping.together, element), addressOf(buffer, indices),
+                                        mapping.together * bytesOf(element));
+  for (auto [i, number] : llvm::enumerate(chunk->second)) {
+    indices.back() = number;
+    Value place = b.create<LLVM::ConstantOp>(loc, b.getI32Type(), b.getI32IntegerAttr(i));
+    known[keyOf(buffer.getAsOpaquePointer(), indices)] = {b.create<LLVM::ExtractElementOp>(loc, vector, place)};
+  }
   return result[0];
+}
+
+/// Of an element, as !llvm.ptr.
+Value RowEmitter::addressOf(Value buffer, ArrayRef<Value> indices) {
+  auto metadata = b.create<memref::ExtractStridedMetadataOp>(loc, buffer);
+  Value position = metadata.getOffset();
+  for (auto [number, stride] : llvm::zip(indices, metadata.getStrides()))
+    position = b.createOrFold<arith::AddIOp>(loc, position, b.createOrFold<arith::MulIOp>(loc, number, stride));
+  position = b.create<arith::IndexCastOp>(loc, b.getI64Type(), position);
+  Value base = pointerTo(b, loc, buffer, NVVM::kGlobalMemorySpace);
+  return b.create<LLVM::GEPOp>(loc, base.getType(), cast<MemRefType>(buffer.getType()).getElementType(), base,
+                               position);
 }
 
 /// The element of an operand, from memory or from what computes it.
@@ -447,6 +499,9 @@ SmallVector<RowEmitter::Numbers> RowEmitter::chunkAt(GenericOp op, Value chunk) 
     if (i)
       all.back()[loops.back()] = b.create<arith::AddIOp>(loc, first[loops.back()], index(i));
   }
+  if (mapping.together > 1)
+    for (const Numbers &numbers : all)
+      chunks[first[loops.back()]].push_back(numbers[loops.back()]);
   return all;
 }
 
@@ -636,8 +691,19 @@ void RowEmitter::store(GenericOp op) {
     for (const Numbers &at : elements)
       results.push_back(evaluate(op, at));
     guarded(mapping.held ? both(inside, rowInside) : Value(), [&] {
-      for (auto [at, values] : llvm::zip(elements, results))
-        put(values, at);
+      if (mapping.together == 1)
+        return put(results[0], elements[0]);
+      for (OpOperand *init : stored) {
+        Value buffer = values.lookup(init->get());
+        Type element = cast<MemRefType>(buffer.getType()).getElementType();
+        Value vector = b.create<LLVM::UndefOp>(loc, VectorType::get(mapping.together, element));
+        for (int32_t i = 0; i < mapping.together; ++i)
+          vector =
+              b.create<LLVM::InsertElementOp>(loc, vector, results[i][init->getOperandNumber() - op.getNumDpsInputs()],
+                                              b.create<LLVM::ConstantOp>(loc, b.getI32Type(), b.getI32IntegerAttr(i)));
+        b.create<LLVM::StoreOp>(loc, vector, addressOf(buffer, indicesOf(*init, elements[0])),
+                                mapping.together * bytesOf(element));
+      }
     });
   };
   SmallVector<Value> nothing;

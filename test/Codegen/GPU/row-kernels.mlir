@@ -17,14 +17,16 @@
 // CHECK:       gpu.func @k(
 // CHECK-SAME:      kernel attributes {known_block_size = array<i32: 128, 1, 1>}
 // CHECK-NOT:     scf.for
-// CHECK-COUNT-8: memref.load
-// CHECK-NOT:     memref.load
+// CHECK-COUNT-2: llvm.load %{{.*}} {alignment = 16 : i64} : !llvm.ptr<1> -> vector<4xf32>
+// CHECK-NOT:     {{llvm|memref}}.load
 // CHECK-COUNT-5: gpu.shuffle xor
 // CHECK-NOT:     gpu.shuffle
 // CHECK-NOT:     gpu.barrier
-// CHECK-COUNT-8: arith.divf
-// CHECK-COUNT-4: memref.store
-// CHECK-NOT:     memref.load
+// CHECK-COUNT-4: arith.divf
+// CHECK:         llvm.store %{{.*}} {alignment = 16 : i64} : vector<4xf32>, !llvm.ptr<1>
+// CHECK-COUNT-4: arith.divf
+// CHECK:         llvm.store %{{.*}} {alignment = 16 : i64} : vector<4xf32>, !llvm.ptr<1>
+// CHECK-NOT:     {{llvm|memref}}.load
 func.func @main(%x: !device, %y: !device) {
   call @gpu_k(%x, %y) {strata.launch} : (!device, !device) -> ()
   return
