@@ -7,6 +7,7 @@
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/IR/Matchers.h"
 
 using namespace mlir;
 using namespace strata;
@@ -187,7 +188,7 @@ void MatrixTiles::prepare() {
   scratch = b.create<memref::AllocaOp>(loc, type, b.getI64IntegerAttr(64));
   tileEmitter.product = [this](const Tile &tile, int64_t i, int64_t j) -> Value {
     Value within = b.create<arith::SubIOp>(loc, tile.at[plan.lane], scratchColumn);
-    Value at = add(add(scratchRow, within), index(j * tile.lanes));
+    Value at = add(add(scratchRow, within), index(i * columnTiles * tileColumns + j * tile.lanes));
     if (tile.lanes == 1)
       return b.create<memref::LoadOp>(loc, scratch, at);
     return b.create<vector::LoadOp>(loc, VectorType::get({tile.lanes}, element), scratch, at);
@@ -320,14 +321,27 @@ void MatrixTiles::emit(const Tile &tile, llvm::function_ref<void(const Tile &)> 
   }
   scratchColumn = tile.at[plan.lane];
   for (auto [number, place] : llvm::enumerate(places)) {
-    auto each = b.create<scf::ForOp>(loc, place.first, rows, index(1));
-    OpBuilder::InsertionGuard guard(b);
-    b.setInsertionPointToStart(each.getBody());
-    Tile row = place.tile;
-    row.rows = 1;
-    if (plan.row >= 0)
-      row.at[plan.row] = add(row.at[plan.row], each.getInductionVar());
-    scratchRow = times(add(index(number * tileRows), each.getInductionVar()), {columns, {}});
-    finish(row);
+    auto finishRows = [&, number = number, &place = place](Value first, Value end, int64_t together) {
+      auto each = b.create<scf::ForOp>(loc, first, end, index(together));
+      OpBuilder::InsertionGuard guard(b);
+      b.setInsertionPointToStart(each.getBody());
+      Tile row = place.tile;
+      row.rows = together;
+      if (plan.row >= 0)
+        row.at[plan.row] = add(row.at[plan.row], each.getInductionVar());
+      scratchRow = times(add(index(number * tileRows), each.getInductionVar()), {columns, {}});
+      finish(row);
+    };
+    Value first = place.first;
+    if (plan.row >= 0 && tileEmitter.isLastStageLong()) {
+      Value count = b.createOrFold<arith::SubIOp>(loc, rows, first);
+      Value pairs = b.createOrFold<arith::SubIOp>(loc, count, b.createOrFold<arith::RemUIOp>(loc, count, index(2)));
+      Value end = b.createOrFold<arith::AddIOp>(loc, first, pairs);
+      finishRows(first, end, 2);
+      first = end;
+      if (matchPattern(place.first, m_Zero()) && matrix.rows.isKnown() && matrix.rows.known % 2 == 0)
+        continue;
+    }
+    finishRows(first, rows, 1);
   }
 }

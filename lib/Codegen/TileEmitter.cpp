@@ -234,54 +234,67 @@ Value TileEmitter::loadInBody(memref::LoadOp load, Values indices, int64_t lanes
   return b.create<vector::LoadOp>(loc, VectorType::get({lanes}, load.getType()), load.getMemRef(), indices);
 }
 
-SmallVector<Value> TileEmitter::body(Stage &stage, ArrayRef<Value> arguments, const Tile &tile, int64_t i, int64_t j,
-                                     bool fuse) {
-  Block *block = stage.op.getBody();
-  IRMapping mapping;
-  mapping.map(block->getArguments().take_front(arguments.size()), arguments);
+/// One operation of a body, for element (i, j).
+void TileEmitter::operation(Stage &stage, Operation &op, IRMapping &mapping, const Tile &tile, int64_t i, int64_t j,
+                            bool fuse) {
   auto mapped = [&](Value value) { return mapping.lookupOrDefault(value); };
   auto fused = [&](Operation *op) {
     auto sum = dyn_cast<arith::AddFOp>(op);
     return fuse && target.fma && sum ? getFusedProduct(stage, sum) : arith::MulFOp();
   };
-  for (Operation &op : block->without_terminator()) {
-    if (auto number = dyn_cast<linalg::IndexOp>(op)) {
-      mapping.map(number.getResult(), numberOf(stage, number, tile, i, j));
-      continue;
-    }
-    if (auto product = fused(&op)) {
-      Value sum = op.getOperand(op.getOperand(0) == product ? 1 : 0);
-      Value x = mapped(product.getLhs()), y = mapped(product.getRhs()), z = mapped(sum);
-      int64_t lanes = 1;
-      for (Value value : {x, y, z})
-        if (isa<VectorType>(value.getType()))
-          lanes = tile.lanes;
-      mapping.map(op.getResult(0), b.create<math::FmaOp>(loc, spread(x, lanes), spread(y, lanes), spread(z, lanes)));
-      continue;
-    }
-    if (auto load = dyn_cast<memref::LoadOp>(op)) {
-      mapping.map(load.getResult(), loadInBody(load, llvm::map_to_vector(load.getIndices(), mapped), tile.lanes));
-      continue;
-    }
-    // A product that only feeds a fused sum is not computed by itself.
-    if (isa<arith::MulFOp>(op) && op.hasOneUse() && fused(*op.user_begin()) == &op)
-      continue;
-    bool wide =
-        llvm::any_of(op.getOperands(), [&](Value operand) { return isa<VectorType>(mapped(operand).getType()); });
-    if (!wide) {
-      b.clone(op, mapping);
-      continue;
-    }
-    OperationState state(loc, op.getName());
-    for (Value operand : op.getOperands())
-      state.addOperands(spread(mapped(operand), tile.lanes));
-    for (Type type : op.getResultTypes())
-      state.addTypes(VectorType::get({tile.lanes}, type));
-    state.addAttributes(op.getAttrs());
-    mapping.map(op.getResults(), b.create(state)->getResults());
+  if (auto number = dyn_cast<linalg::IndexOp>(op)) {
+    mapping.map(number.getResult(), numberOf(stage, number, tile, i, j));
+    return;
   }
-  SmallVector<Value> results;
-  for (Value value : block->getTerminator()->getOperands())
-    results.push_back(mapped(value));
-  return results;
+  if (auto product = fused(&op)) {
+    Value sum = op.getOperand(op.getOperand(0) == product ? 1 : 0);
+    Value x = mapped(product.getLhs()), y = mapped(product.getRhs()), z = mapped(sum);
+    int64_t lanes = 1;
+    for (Value value : {x, y, z})
+      if (isa<VectorType>(value.getType()))
+        lanes = tile.lanes;
+    mapping.map(op.getResult(0), b.create<math::FmaOp>(loc, spread(x, lanes), spread(y, lanes), spread(z, lanes)));
+    return;
+  }
+  if (auto load = dyn_cast<memref::LoadOp>(op)) {
+    mapping.map(load.getResult(), loadInBody(load, llvm::map_to_vector(load.getIndices(), mapped), tile.lanes));
+    return;
+  }
+  // A product that only feeds a fused sum is not computed by itself.
+  if (isa<arith::MulFOp>(op) && op.hasOneUse() && fused(*op.user_begin()) == &op)
+    return;
+  bool wide = llvm::any_of(op.getOperands(), [&](Value operand) { return isa<VectorType>(mapped(operand).getType()); });
+  if (!wide) {
+    b.clone(op, mapping);
+    return;
+  }
+  OperationState state(loc, op.getName());
+  for (Value operand : op.getOperands())
+    state.addOperands(spread(mapped(operand), tile.lanes));
+  for (Type type : op.getResultTypes())
+    state.addTypes(VectorType::get({tile.lanes}, type));
+  state.addAttributes(op.getAttrs());
+  mapping.map(op.getResults(), b.create(state)->getResults());
+}
+
+void TileEmitter::bodies(Stage &stage, MutableArrayRef<Element> elements, const Tile &tile, bool fuse) {
+  Block *block = stage.op.getBody();
+  SmallVector<IRMapping> mappings(elements.size());
+  for (auto [element, mapping] : llvm::zip_equal(elements, mappings))
+    mapping.map(block->getArguments().take_front(element.values.size()), element.values);
+  for (Operation &op : block->without_terminator())
+    for (auto [element, mapping] : llvm::zip_equal(elements, mappings))
+      operation(stage, op, mapping, tile, element.i, element.j, fuse);
+  for (auto [element, mapping] : llvm::zip_equal(elements, mappings)) {
+    element.values.clear();
+    for (Value value : block->getTerminator()->getOperands())
+      element.values.push_back(mapping.lookupOrDefault(value));
+  }
+}
+
+SmallVector<Value> TileEmitter::body(Stage &stage, ArrayRef<Value> arguments, const Tile &tile, int64_t i, int64_t j,
+                                     bool fuse) {
+  Element element{i, j, Values(arguments)};
+  bodies(stage, element, tile, fuse);
+  return element.values;
 }

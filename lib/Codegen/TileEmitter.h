@@ -9,6 +9,7 @@
 
 #include "NestPlan.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "mlir/IR/IRMapping.h"
 
 namespace strata {
 
@@ -44,6 +45,9 @@ public:
 
   /// The loops of the reduction but the lanes: in the order in which the data lies, the same for every tile.
   llvm::SmallVector<int> reductionOrder();
+
+  /// Whether the last stage's operations wait for one another so long that several elements are computed side by side.
+  bool isLastStageLong() const;
 
   /// What the reduction adds to element (i, j) of a tile, where a matrix unit computes it.
   std::function<mlir::Value(const Tile &, int64_t i, int64_t j)> product;
@@ -85,6 +89,15 @@ private:
   mlir::Value numberOf(Stage &stage, mlir::linalg::IndexOp number, const Tile &tile, int64_t i, int64_t j);
   mlir::Value loadInBody(mlir::memref::LoadOp load, Values indices, int64_t lanes);
   Values body(Stage &stage, llvm::ArrayRef<mlir::Value> arguments, const Tile &tile, int64_t i, int64_t j, bool fuse);
+  /// An element of a tile, what its body's arguments are, and what it gives.
+  struct Element {
+    int64_t i, j;
+    Values values;
+  };
+  void operation(Stage &stage, mlir::Operation &op, mlir::IRMapping &mapping, const Tile &tile, int64_t i, int64_t j,
+                 bool fuse);
+  /// The bodies of several elements side by side, operation by operation.
+  void bodies(Stage &stage, llvm::MutableArrayRef<Element> elements, const Tile &tile, bool fuse);
 
   // Reductions: accumulators[output][row * vectors + vector].
   using Accumulators = llvm::SmallVector<Values>;

@@ -302,10 +302,28 @@ void TileEmitter::storeAccumulators(const Tile &tile, const Accumulators &accumu
     });
 }
 
+bool TileEmitter::isLastStageLong() const {
+  constexpr size_t longBody = 12;
+  return nest.finish && nest.finish->op.getBody()->getOperations().size() > longBody;
+}
+
 /// The last stage, of the accumulators if there is a reduction.
 void TileEmitter::consume(const Tile &tile, const Accumulators &accumulators, Loaded &cache) {
   Stage &finish = *nest.finish;
   Values bases = basesOf(finish, tile);
+  bool vector = tile.lanes > 1 && plan.lane >= 0 && !plan.laneIsReduction;
+  // The processor finds work in the operations of other elements if they are near.
+  constexpr size_t together = 4;
+  bool isLong = vector && isLastStageLong();
+  SmallVector<Element> elements;
+  auto flush = [&] {
+    bodies(finish, elements, tile, false);
+    for (Element &element : elements)
+      for (auto [o, value] : llvm::enumerate(element.values))
+        store(finish.outputs[o], bases[finish.inputs.size() + o], tile, element.i, element.j,
+              vector ? spread(value, tile.lanes) : value);
+    elements.clear();
+  };
   forEachElement(tile, [&](int64_t i, int64_t j, int64_t n) {
     Values arguments = inputsOf(finish, bases, tile, i, j, cache, accumulators.empty() ? Value() : accumulators[0][n]);
     for (auto [o, access] : llvm::enumerate(finish.outputs)) {
@@ -313,10 +331,12 @@ void TileEmitter::consume(const Tile &tile, const Accumulators &accumulators, Lo
       bool used = !finish.op.getBody()->getArgument(finish.inputs.size() + o).use_empty();
       arguments.push_back(used ? load(access, bases[finish.inputs.size() + o], tile, i, j) : Value());
     }
-    bool vector = tile.lanes > 1 && plan.lane >= 0 && !plan.laneIsReduction;
-    for (auto [o, value] : llvm::enumerate(body(finish, arguments, tile, i, j, false)))
-      store(finish.outputs[o], bases[finish.inputs.size() + o], tile, i, j, vector ? spread(value, tile.lanes) : value);
+    elements.push_back({i, j, arguments});
+    if (!isLong || elements.size() == together)
+      flush();
   });
+  if (!elements.empty())
+    flush();
 }
 
 void TileEmitter::emit(const Tile &tile) {

@@ -469,3 +469,34 @@ func.func @ragged(%a: memref<1x1023xf32>, %c: memref<8192x1023xf32>) attributes 
   }
   return
 }
+
+// -----
+
+// The operations of a long body wait for one another: those of four vectors stand side by side.
+// CHECK-LABEL: func.func @long(
+// CHECK:         math.roundeven
+// CHECK-NEXT:    math.roundeven
+// CHECK-NEXT:    math.roundeven
+// CHECK-NEXT:    math.roundeven
+// CHECK-NEXT:    arith.addf
+// CHECK:         vector.store
+#id = affine_map<(i) -> (i)>
+func.func @long(%x: memref<1024xf32>, %y: memref<1024xf32>) attributes {strata.kernel} {
+  linalg.generic {indexing_maps = [#id, #id], iterator_types = ["parallel"]} ins(%x : memref<1024xf32>) outs(%y : memref<1024xf32>) {
+  ^bb0(%e: f32, %o: f32):
+    %0 = arith.mulf %e, %e : f32
+    %1 = math.roundeven %0 : f32
+    %2 = arith.addf %1, %e : f32
+    %3 = arith.mulf %2, %2 : f32
+    %4 = arith.addf %3, %e : f32
+    %5 = arith.mulf %4, %4 : f32
+    %6 = arith.addf %5, %e : f32
+    %7 = arith.mulf %6, %6 : f32
+    %8 = arith.addf %7, %e : f32
+    %9 = arith.mulf %8, %8 : f32
+    %10 = arith.addf %9, %e : f32
+    %11 = arith.mulf %10, %10 : f32
+    linalg.yield %11 : f32
+  }
+  return
+}

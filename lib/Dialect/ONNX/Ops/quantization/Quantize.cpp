@@ -173,7 +173,10 @@ static FailureOr<SmallVector<Value>> lowerQuantize(Operation *op, ValueRange ope
   Value scale = byProduct ? getReciprocal(b, quantize.getYScale(), operands[1]) : operands[1];
   SmallVector<Value> inputs{operands[0], spread(op, b, scale, operands[0])};
   bool isInteger = isa<IntegerType>(to);
-  if (operands.size() > 2)
+  std::optional<SmallVector<int64_t>> zero;
+  if (operands.size() > 2 && isInteger)
+    zero = b.getIntegers(quantize.getYZeroPoint());
+  if (operands.size() > 2 && !(zero && llvm::all_of(*zero, [](int64_t z) { return z == 0; })))
     inputs.push_back(spread(op, b, operands[2], operands[0]));
   bool saturate = quantize.getSaturate() != 0;
 
