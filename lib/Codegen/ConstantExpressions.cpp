@@ -1,6 +1,7 @@
 //===- ConstantExpressions.cpp - what depends on weights alone ------------===//
 #include "ConstantExpressions.h"
 
+#include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/MLProgram/IR/MLProgram.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
 #include "mlir/Transforms/RegionUtils.h"
@@ -12,8 +13,11 @@ ConstantExpressions::ConstantExpressions(func::FuncOp function) {
   if (function.isExternal())
     return;
   for (Operation &op : function.getBody().front()) {
-    // Of a global that can be stored to: what the init function has computed.
-    if (isa<ml_program::GlobalLoadConstOp, ml_program::GlobalLoadOp>(op)) {
+    // Of a global that can be stored to: what the init function has computed. Lists of numbers are weights, too: what is
+    // made of one number alone costs nothing.
+    auto literal = dyn_cast<arith::ConstantOp>(op);
+    bool isList = literal && isa<TensorType>(literal.getType()) && !isa<SplatElementsAttr>(literal.getValue());
+    if (isList || isa<ml_program::GlobalLoadConstOp, ml_program::GlobalLoadOp>(op)) {
       known[&op] = true;
       continue;
     }

@@ -3,6 +3,7 @@
 #include "ConstantExpressions.h"
 
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/MLProgram/IR/MLProgram.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/IR/IRMapping.h"
@@ -83,7 +84,7 @@ struct HoistConstantsPass : strata::impl::HoistConstantsBase<HoistConstantsPass>
     strata::ConstantExpressions constants(main);
     SmallVector<Value> wanted;
     for (Operation &op : main.getBody().front()) {
-      if (isa<ml_program::GlobalLoadConstOp, ml_program::GlobalLoadOp>(op) || isView(&op))
+      if (isa<ml_program::GlobalLoadConstOp, ml_program::GlobalLoadOp, arith::ConstantOp>(op) || isView(&op))
         continue;
       for (Value result : op.getResults()) {
         auto type = dyn_cast<RankedTensorType>(result.getType());

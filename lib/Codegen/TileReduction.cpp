@@ -313,7 +313,7 @@ void TileEmitter::consume(const Tile &tile, const Accumulators &accumulators, Lo
   Values bases = basesOf(finish, tile);
   bool vector = tile.lanes > 1 && plan.lane >= 0 && !plan.laneIsReduction;
   // The processor finds work in the operations of other elements if they are near.
-  constexpr size_t together = 4;
+  const size_t together = target.registers / 8;
   bool isLong = vector && isLastStageLong();
   SmallVector<Element> elements;
   auto flush = [&] {

@@ -472,11 +472,9 @@ func.func @ragged(%a: memref<1x1023xf32>, %c: memref<8192x1023xf32>) attributes 
 
 // -----
 
-// The operations of a long body wait for one another: those of four vectors stand side by side.
+// The operations of a long body wait for one another: those of two vectors stand side by side, as there are 16 registers.
 // CHECK-LABEL: func.func @long(
 // CHECK:         math.roundeven
-// CHECK-NEXT:    math.roundeven
-// CHECK-NEXT:    math.roundeven
 // CHECK-NEXT:    math.roundeven
 // CHECK-NEXT:    arith.addf
 // CHECK:         vector.store

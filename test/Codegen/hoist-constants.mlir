@@ -51,3 +51,20 @@ func.func @main(%x: tensor<8x4xf32>, %n: index) -> tensor<8x4xf32> {
 
 // CHECK-LABEL: func.func @init()
 // CHECK:         linalg.transpose
+
+// -----
+
+// What is made of a list of numbers is computed once, too.
+// CHECK-LABEL: func.func @main(
+// CHECK:         %[[COMPUTED:.*]] = ml_program.global_load @computed
+// CHECK:         linalg.add ins(%{{.*}}, %[[COMPUTED]]
+// CHECK-LABEL: func.func @init()
+// CHECK:         linalg.mul
+func.func @main(%x: tensor<4xf32>) -> tensor<4xf32> {
+  %a = arith.constant dense<[1.0, 2.0, 3.0, 4.0]> : tensor<4xf32>
+  %b = arith.constant dense<0.5> : tensor<4xf32>
+  %e = tensor.empty() : tensor<4xf32>
+  %0 = linalg.mul ins(%a, %b : tensor<4xf32>, tensor<4xf32>) outs(%e : tensor<4xf32>) -> tensor<4xf32>
+  %1 = linalg.add ins(%x, %0 : tensor<4xf32>, tensor<4xf32>) outs(%e : tensor<4xf32>) -> tensor<4xf32>
+  return %1 : tensor<4xf32>
+}
