@@ -207,8 +207,11 @@ class Bench:
         library, _ = self.compiler.compile(model, precision)
         inputs, outputs = str(model.with_suffix(".npz")), self.folder / "outputs.npz"
         workers, errors, failures = [], {}, {}
+        is_large = model.stat().st_size > 1 << 20
         for runtime in ("strata", *PEERS[precision]):
             worker = self.worker(runtime, threads)
+            if is_large:
+                worker.close()  # memory is that of a process that has had no other model
             try:
                 worker.ask("load", str(library if runtime == "strata" else model), inputs, str(outputs))
                 errors[runtime] = difference(expected, outputs)
@@ -218,6 +221,8 @@ class Bench:
                 worker.close()
         result = summarised(race(workers, self.options.rounds, self.options.seconds), PEERS[precision])
         result["error"] = errors
+        if is_large:
+            result["memory"] = {worker.name: worker.ask("memory") for worker in workers}
         if failures:
             result["failed"] = failures
         least = limits.least_seconds(
@@ -282,6 +287,8 @@ def line(name, precision, threads, result):
         text += f"  ratio {result['ratio']:.2f}"
     if "of limit" in result:
         text += f"  {100 * result['of limit']:.0f} % of the limit"
+    for runtime, bytes in result.get("memory", {}).items():
+        text += f"  {NAMES[runtime]} {bytes / 1e6:.0f} MB"
     if result.get("foreign", 0) > 0.1:
         text += f"  (disturbed: {result['foreign']:.1f} CPUs)"
     if "strata" in result["error"]:

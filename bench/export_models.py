@@ -48,6 +48,28 @@ def _flatten(model, pick):
     return Flat()
 
 
+def detector(name, edge, small_edge=64):
+    """Its boxes, scores and labels: several thousand nodes, control flow, NonMaxSuppression."""
+
+    def build(small):
+        import torch
+        import torchvision
+
+        class First(torch.nn.Module):
+            def __init__(self):
+                super().__init__()
+                self.model = torchvision.models.get_model(name, weights=None, weights_backbone=None)
+
+            def forward(self, image):
+                found = self.model([image[0]])[0]
+                return found["boxes"], found["scores"], found["labels"]
+
+        size = small_edge if small else edge
+        return First(), [torch.rand(1, 3, size, size)], ["input"], ["boxes", "scores", "labels"]
+
+    return build
+
+
 def _tokens(count, vocabulary):
     import torch
 
@@ -224,6 +246,8 @@ MODELS = {
     "deeplabv3_dyn": (vision("deeplabv3_mobilenet_v3_large", weights_backbone=None, outputs=("out",)), 18, None, None),
     "fcn_resnet50_dyn": (vision("fcn_resnet50", weights_backbone=None, outputs=("out",)), 18, None, None),
     "lraspp_dyn": (vision("lraspp_mobilenet_v3_large", weights_backbone=None, outputs=("out",)), 18, None, None),
+    "ssdlite320_ts17": (detector("ssdlite320_mobilenet_v3_large", 320), None, 17, None),
+    "fasterrcnn_ts17": (detector("fasterrcnn_resnet50_fpn", 480), None, 17, None),
     "lstm_dyn": (recurrent("LSTM"), 18, None, None),
     "lstm_ts17_dynb": (recurrent("LSTM"), None, 17, BATCH),
     "gru_ts17": (recurrent("GRU"), None, 17, None),

@@ -40,7 +40,7 @@ def _results(results, precision):
     head = ["case"]
     for n in counts:
         head += [f"Strata {n}T, ms", "best peer", "ratio", "of limit"]
-    head += ["speed-up", "error", "compile s"]
+    head += ["speed-up", "error", "compile s, MB", "run MB (best peer)"]
     rows = []
     for name, case in have.items():
         row = [name]
@@ -53,9 +53,19 @@ def _results(results, precision):
         first, last = (case.get(n, {}).get("ms", {}).get("strata") for n in (counts[0], counts[-1]))
         errors = [case[n]["error"]["strata"] for n in _counts(case) if "strata" in case[n]["error"]]
         row += [f"{first / last:.2f}" if first and last and len(counts) > 1 else "",
-                f"{max(errors):.0e}" if errors else "", number(case["compile"]["seconds"])]  # fmt: skip
+                f"{max(errors):.0e}" if errors else "",
+                f"{number(case['compile']['seconds'])}, {case['compile']['peak'] / 1e6:.0f}", _memory(case[counts[0]])]  # fmt: skip
         rows.append(row)
     return f"{_summary(have, counts)}\n\n{_table(head, rows)}"
+
+
+def _memory(run):
+    """Of Strata, and of the peer that needs least."""
+    memory = dict(run.get("memory", {}))
+    own = memory.pop("strata", None)
+    if own is None:
+        return ""
+    return f"{own / 1e6:.0f}" + (f" ({min(memory.values()) / 1e6:.0f})" if memory else "")
 
 
 def _counts(case):

@@ -110,6 +110,7 @@ def serve(name, threads):
         try:
             if command == "load":
                 runtime = None
+                base = _memory("VmRSS")
                 model, inputs, outputs = arguments
                 with np.load(inputs) as file:
                     feeds = {key: file[key] for key in file.files}
@@ -119,11 +120,19 @@ def serve(name, threads):
                 runtime.run()
                 np.savez(outputs, *runtime.outputs())
                 reply = seconds
+            elif command == "memory":
+                reply = _memory("VmHWM") - base
             else:
                 reply = _times(runtime.run, *arguments)
         except Exception as error:
             reply = {"error": f"{type(error).__name__}: {error}"[:300]}
         print(json.dumps(reply), file=replies)
+
+
+def _memory(kind):
+    """Bytes of this process."""
+    with open("/proc/self/status") as status:
+        return next(int(line.split()[1]) << 10 for line in status if line.startswith(kind))
 
 
 def _times(run, seconds):

@@ -50,13 +50,15 @@ def test_least_seconds():
 
 def test_page_replaces_what_is_between_the_markers(tmp_path):
     run = {"ms": {"strata": 2.0, "onnxruntime": 1.0, "openvino": 4.0}, "best": "onnxruntime", "ratio": 2.0,
-           "of limit": 0.25, "error": {"strata": 1e-7}}  # fmt: skip
+           "of limit": 0.25, "error": {"strata": 1e-7},
+           "memory": {"strata": 20e6, "onnxruntime": 50e6, "openvino": 30e6}}  # fmt: skip
     rates = {"262144": 100.0}
     results = {
         "machine": {"cpu": "a CPU", "cores": 1, "features": ["avx2"], "date": "2000-01-01", "versions": {"x": "1"}},
         "limits": {"1": {"f32": 200.0, "bf16": None, "int8": None, "read": rates, "copy": rates}},
-        "cases": {"case": {"f32": {"compile": {"seconds": 1.0}, "1": run}}},
+        "cases": {"case": {"f32": {"compile": {"seconds": 1.0, "peak": 120000000}, "1": run}}},
     }
     text = page.filled("before\n<!-- bench: f32 -->\nold\n<!-- end -->\nafter", results)
     assert "old" not in text and text.startswith("before\n") and text.endswith("\nafter")
     assert "| case | 2 | 1 ONNX Runtime | **2.00** | 25 % |" in text
+    assert "| 1, 120 | 20 (30) |" in text
