@@ -379,6 +379,9 @@ def ApproximateMath : Pass<"strata-approximate-math", "mlir::ModuleOp"> {
     Scalars and vectors get the same polynomial, so that a tail loop computes what
     the vector loop computes. f16 and bf16 are computed in f32.
   }];
+  let options = [
+    Option<"powerScaling", "power-scaling", "bool", "false", "x86 vectors of 512 bits multiply by powers of two">
+  ];
   let dependentDialects = ["mlir::math::MathDialect", "mlir::arith::ArithDialect",
                            "mlir::vector::VectorDialect", "mlir::LLVM::LLVMDialect"];
 }

@@ -23,6 +23,7 @@ struct TargetFacts {
   bool int8Tiles = false;    ///< the same of 8-bit integers to sums of i32
   bool byteDots = false;     ///< x86 vectors that add products of four bytes
   bool pairDots = false;     ///< x86 vectors that add products of two 16-bit integers
+  bool powerScaling = false; ///< x86 vectors of 512 bits that multiply by powers of two
   unsigned tileCycles = 16;  ///< of one product of two tiles
   /// Of the first and the second level: a core has both to itself.
   int64_t nearCacheBytes = 32 << 10, cacheBytes = 1 << 20;

@@ -121,11 +121,11 @@ void scaleSubnormal(math::LogOp op) {
 
 void strata::prepareApproximateMath(Operation *root) { root->walk(scaleSubnormal); }
 
-void strata::populateApproximateMathPatterns(RewritePatternSet &patterns) {
+void strata::populateApproximateMathPatterns(RewritePatternSet &patterns, bool powerScaling) {
   RewritePatternSet polynomials(patterns.getContext());
   populateMathPolynomialApproximationPatterns(polynomials);
   keepOnly<math::ExpM1Op, math::TanhOp, math::LogOp, math::Log1pOp>(polynomials);
-  populateExpErfPatterns(patterns);
+  populateExpErfPatterns(patterns, powerScaling);
   llvm::move(polynomials.getNativePatterns(), std::back_inserter(patterns.getNativePatterns()));
 }
 
@@ -137,6 +137,8 @@ void strata::populateNarrowFloatPatterns(RewritePatternSet &patterns) {
 
 namespace {
 struct ApproximateMathPass : strata::impl::ApproximateMathBase<ApproximateMathPass> {
+  using ApproximateMathBase::ApproximateMathBase;
+
   void runOnOperation() override {
     MLIRContext *context = &getContext();
     auto apply = [&](RewritePatternSet &&patterns) {
@@ -144,7 +146,7 @@ struct ApproximateMathPass : strata::impl::ApproximateMathBase<ApproximateMathPa
     };
     strata::prepareApproximateMath(getOperation());
     RewritePatternSet polynomials(context);
-    strata::populateApproximateMathPatterns(polynomials);
+    strata::populateApproximateMathPatterns(polynomials, powerScaling);
     if (failed(apply(std::move(polynomials))))
       return signalPassFailure();
     // What the LLVM dialect has no intrinsic for.

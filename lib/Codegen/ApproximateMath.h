@@ -9,9 +9,10 @@ namespace strata {
 /// What is to be done below `root` before the patterns are applied.
 void prepareApproximateMath(mlir::Operation *root);
 /// Functions of f32 whose polynomials are accurate everywhere.
-void populateApproximateMathPatterns(mlir::RewritePatternSet &patterns);
+void populateApproximateMathPatterns(mlir::RewritePatternSet &patterns, bool powerScaling = false);
 /// exp and erf of f32.
-void populateExpErfPatterns(mlir::RewritePatternSet &patterns);
+/// `powerScaling`: x86 has an instruction that multiplies vectors of 512 bits by powers of two.
+void populateExpErfPatterns(mlir::RewritePatternSet &patterns, bool powerScaling = false);
 /// Conversions from and to bf16 and f16, and rounding divisions, in operations
 /// that every target has.
 void populateNarrowFloatPatterns(mlir::RewritePatternSet &patterns);

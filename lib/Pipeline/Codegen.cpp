@@ -157,7 +157,9 @@ void strata::buildLLVMPhase(OpPassManager &pm, const CompileOptions &options) {
   pm.addPass(createEmulateNarrowFloats());
   if (!options.gpu.empty())
     addKernelPasses(pm, options);
-  pm.addPass(createApproximateMath());
+  ApproximateMathOptions math;
+  math.powerScaling = describeTarget(options).powerScaling;
+  pm.addPass(createApproximateMath(math));
   pm.addPass(createConvertSCFToCFPass());
   pm.addPass(memref::createExpandOpsPass());
   pm.addPass(memref::createExpandStridedMetadataPass());

@@ -11,7 +11,9 @@ using namespace mlir;
 using Equivalence = llvm::function_ref<bool(Value, Value)>;
 
 static OffsetSizeAndStrideOpInterface sliceOf(Operation *op) {
-  return isa<tensor::ExtractSliceOp, tensor::InsertSliceOp>(op) ? cast<OffsetSizeAndStrideOpInterface>(op) : nullptr;
+  return isa<tensor::ExtractSliceOp, tensor::InsertSliceOp, tensor::ParallelInsertSliceOp>(op)
+             ? cast<OffsetSizeAndStrideOpInterface>(op)
+             : nullptr;
 }
 
 /// One range of indices lies before the other in some dimension.
@@ -35,8 +37,7 @@ static bool isDisjoint(OffsetSizeAndStrideOpInterface a, OffsetSizeAndStrideOpIn
 }
 
 namespace {
-template <typename Op>
-struct SliceSubset : SubsetOpInterface::ExternalModel<SliceSubset<Op>, Op> {
+template <typename Op> struct SliceSubset : SubsetOpInterface::ExternalModel<SliceSubset<Op>, Op> {
   bool operatesOnEquivalentSubset(Operation *op, SubsetOpInterface candidate, Equivalence equivalent) const {
     auto slice = cast<OffsetSizeAndStrideOpInterface>(op), other = sliceOf(candidate);
     return other && slice.isSameAs(other, isEqualConstantIntOrValue) &&
@@ -53,16 +54,16 @@ struct Extraction : SubsetExtractionOpInterface::ExternalModel<Extraction, tenso
   OpOperand &getSourceOperand(Operation *op) const { return cast<tensor::ExtractSliceOp>(op).getSourceMutable(); }
 };
 
-struct Insertion : SubsetInsertionOpInterface::ExternalModel<Insertion, tensor::InsertSliceOp> {
-  OpOperand &getSourceOperand(Operation *op) const { return cast<tensor::InsertSliceOp>(op).getSourceMutable(); }
-  OpOperand &getDestinationOperand(Operation *op) const { return cast<tensor::InsertSliceOp>(op).getDestMutable(); }
+template <typename Op> struct Insertion : SubsetInsertionOpInterface::ExternalModel<Insertion<Op>, Op> {
+  OpOperand &getSourceOperand(Operation *op) const { return cast<Op>(op).getSourceMutable(); }
+  OpOperand &getDestinationOperand(Operation *op) const { return cast<Op>(op).getDestMutable(); }
   Value buildSubsetExtraction(Operation *op, OpBuilder &b, Location loc) const {
-    auto insert = cast<tensor::InsertSliceOp>(op);
+    auto insert = cast<Op>(op);
     return b.create<tensor::ExtractSliceOp>(loc, insert.getSourceType(), insert.getDest(), insert.getMixedOffsets(),
                                             insert.getMixedSizes(), insert.getMixedStrides());
   }
   SmallVector<Value> getValuesNeededToBuildSubsetExtraction(Operation *op) const {
-    auto insert = cast<tensor::InsertSliceOp>(op);
+    auto insert = cast<Op>(op);
     SmallVector<Value> needed{insert.getDest()};
     for (ValueRange values : {insert.getOffsets(), insert.getSizes(), insert.getStrides()})
       llvm::append_range(needed, values);
@@ -74,6 +75,10 @@ struct Insertion : SubsetInsertionOpInterface::ExternalModel<Insertion, tensor::
 void strata::registerSliceSubsets(DialectRegistry &registry) {
   registry.addExtension(+[](MLIRContext *context, tensor::TensorDialect *) {
     tensor::ExtractSliceOp::attachInterface<SliceSubset<tensor::ExtractSliceOp>, Extraction>(*context);
-    tensor::InsertSliceOp::attachInterface<SliceSubset<tensor::InsertSliceOp>, Insertion>(*context);
+    tensor::InsertSliceOp::attachInterface<SliceSubset<tensor::InsertSliceOp>, Insertion<tensor::InsertSliceOp>>(
+        *context);
+    // Without it, what a loop's iteration computes would be copied to where it belongs.
+    tensor::ParallelInsertSliceOp::attachInterface<SliceSubset<tensor::ParallelInsertSliceOp>,
+                                                   Insertion<tensor::ParallelInsertSliceOp>>(*context);
   });
 }

@@ -109,6 +109,7 @@ TargetFacts strata::describeTarget(const CompileOptions &given) {
     facts.fma = has("+fma");
     if (has("+avx512f") && has("+avx512vl")) {
       facts.vectorBits = 512;
+      facts.powerScaling = true;
       facts.registers = 32;
     } else if (has("+avx2")) {
       facts.vectorBits = 256;
