@@ -1,14 +1,14 @@
 // RUN: strata-opt %s --strata-approximate-math --split-input-file | FileCheck %s
-// RUN: strata-opt %s --strata-approximate-math=power-scaling --split-input-file | FileCheck %s --check-prefix=SCALED
+// RUN: strata-opt %s --strata-approximate-math=power-scaling --split-input-file | FileCheck %s --check-prefix=POWER
 
 // CHECK-LABEL: func.func @exp
 // CHECK-NOT:     math.exp
 // CHECK:         math.fma
 // CHECK:         arith.shli
 // CHECK-NOT:     llvm.call_intrinsic
-// SCALED-LABEL: func.func @exp
-// SCALED-NOT:     arith.shli
-// SCALED:         llvm.call_intrinsic "llvm.x86.avx512.mask.scalef.ps.512"
+// POWER-LABEL: func.func @exp
+// POWER-NOT:     arith.shli
+// POWER:         llvm.call_intrinsic "llvm.x86.avx512.mask.scalef.ps.512"
 func.func @exp(%x: vector<16xf32>) -> vector<16xf32> {
   %0 = math.exp %x : vector<16xf32>
   return %0 : vector<16xf32>
