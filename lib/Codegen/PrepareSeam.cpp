@@ -5,6 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 #include "Codegen/Passes.h"
+#include "ShareConcats.h"
 
 #include "mlir/Dialect/Affine/IR/AffineOps.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -343,6 +344,8 @@ LogicalResult makeConstantBuffers(ModuleOp module) {
 struct PrepareSeamPass : strata::impl::PrepareSeamBase<PrepareSeamPass> {
   void runOnOperation() override {
     MLIRContext *context = &getContext();
+    for (auto function : getOperation().getOps<func::FuncOp>())
+      strata::shareConcats(function);
     RewritePatternSet patterns(context);
     tensor::populateDecomposeTensorConcatPatterns(patterns);
     patterns.add<CropPad, ConcatToSlices>(context, /*benefit=*/2);

@@ -103,3 +103,27 @@ func.func @many(%a: tensor<2x3xf32>, %b: tensor<2x?xf32>) -> tensor<2x?xf32> {
   %0 = tensor.concat dim(1) %a, %b, %a, %a, %a, %a, %a, %a, %a, %a, %a, %a, %a, %a, %a, %a, %a, %a, %a, %a, %a, %a, %a, %a, %a, %a : (tensor<2x3xf32>, tensor<2x?xf32>, tensor<2x3xf32>, tensor<2x3xf32>, tensor<2x3xf32>, tensor<2x3xf32>, tensor<2x3xf32>, tensor<2x3xf32>, tensor<2x3xf32>, tensor<2x3xf32>, tensor<2x3xf32>, tensor<2x3xf32>, tensor<2x3xf32>, tensor<2x3xf32>, tensor<2x3xf32>, tensor<2x3xf32>, tensor<2x3xf32>, tensor<2x3xf32>, tensor<2x3xf32>, tensor<2x3xf32>, tensor<2x3xf32>, tensor<2x3xf32>, tensor<2x3xf32>, tensor<2x3xf32>, tensor<2x3xf32>, tensor<2x3xf32>) -> tensor<2x?xf32>
   return %0 : tensor<2x?xf32>
 }
+
+// -----
+
+// Concatenations that begin with one another are slices of one tensor.
+// CHECK-LABEL: func.func @dense
+// CHECK-SAME:    %[[A:[a-z0-9]+]]: tensor<4x2xf32>
+// CHECK:         %[[E:.*]] = tensor.empty() : tensor<4x6xf32>
+// CHECK:         %[[T0:.*]] = tensor.insert_slice %[[A]] into %[[E]][0, 0] [4, 2]
+// CHECK:         %[[B:.*]] = linalg.exp
+// CHECK:         %[[T1:.*]] = tensor.insert_slice %[[B]] into %[[T0]][0, 2] [4, 1]
+// CHECK:         %[[AB:.*]] = tensor.extract_slice %[[T1]][0, 0] [4, 3]
+// CHECK:         %[[C:.*]] = linalg.exp ins(%[[AB]] : tensor<4x3xf32>)
+// CHECK:         %[[T2:.*]] = tensor.insert_slice %[[C]] into %[[T1]][0, 3] [4, 3]
+// CHECK-NOT:     insert_slice
+// CHECK:         return %[[T2]]
+func.func @dense(%a: tensor<4x2xf32>, %x: tensor<4x1xf32>) -> tensor<4x6xf32> {
+  %e = tensor.empty() : tensor<4x1xf32>
+  %b = linalg.exp ins(%x : tensor<4x1xf32>) outs(%e : tensor<4x1xf32>) -> tensor<4x1xf32>
+  %ab = tensor.concat dim(1) %a, %b : (tensor<4x2xf32>, tensor<4x1xf32>) -> tensor<4x3xf32>
+  %f = tensor.empty() : tensor<4x3xf32>
+  %c = linalg.exp ins(%ab : tensor<4x3xf32>) outs(%f : tensor<4x3xf32>) -> tensor<4x3xf32>
+  %abc = tensor.concat dim(1) %a, %b, %c : (tensor<4x2xf32>, tensor<4x1xf32>, tensor<4x3xf32>) -> tensor<4x6xf32>
+  return %abc : tensor<4x6xf32>
+}
