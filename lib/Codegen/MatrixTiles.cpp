@@ -88,8 +88,8 @@ static void findRows(LoopNest &nest, NestPlan &plan, const Access &data, const A
 }
 
 /// Weights that are too many for the cache are read once for as many rows as have their data there.
-static void chooseBlocks(LoopNest &nest, NestPlan &plan, const Access &data) {
-  constexpr int64_t cacheBytes = 512 << 10;
+static void chooseBlocks(LoopNest &nest, NestPlan &plan, const Access &data, const TargetFacts &target) {
+  int64_t cacheBytes = target.cacheBytes / 4;
   int64_t rowBytes = data.element.getIntOrFloatBitWidth() / 8;
   for (const Loop &loop : nest.loops)
     if (loop.reduction)
@@ -125,7 +125,7 @@ bool strata::planMatrixTiles(LoopNest &nest, const NestOptions &options, NestPla
     plan.vectorTile = weights.block / tileColumns;
     plan.matrix = matrix;
     findRows(nest, plan, data, weights);
-    chooseBlocks(nest, plan, data);
+    chooseBlocks(nest, plan, data, options);
     return true;
   }
   return false;

@@ -17,11 +17,6 @@ using namespace strata;
 
 namespace {
 
-/// Nanoseconds of work below which a second thread does not pay.
-constexpr int64_t parallelFromNs = 20000;
-/// Nanoseconds of work that one task should have at least.
-constexpr int64_t taskNs = 8000;
-
 /// A loop and how far one iteration goes.
 using Order = SmallVector<std::pair<int, int64_t>>;
 
@@ -331,7 +326,7 @@ Value NestEmitter::grainOf(ArrayRef<std::pair<int, int64_t>> split, double point
     else
       unknown = unknown ? b.create<arith::MulIOp>(loc, unknown, info.size.value).getResult() : info.size.value;
   }
-  Value grain = index(std::max<int64_t>(1, static_cast<int64_t>(taskNs / std::max(ns, 0.001))));
+  Value grain = index(std::max<int64_t>(1, static_cast<int64_t>(options.taskNs / std::max(ns, 0.001))));
   if (!unknown)
     return grain;
   Value one = index(1);
@@ -394,14 +389,14 @@ double NestEmitter::emit() {
   Order order = orderLoops();
   Tile tile;
   tile.at.resize(nest.loops.size());
-  double points = 1, pointNs = estimatePointNs(nest, plan);
+  double points = 1, pointNs = estimatePointNs(nest, plan, options);
   int64_t unknown = 1;
   for (const Loop &loop : nest.loops)
     if (!loop.reduction) {
       points *= loop.size.isKnown() ? loop.size.known : 1;
       unknown *= loop.size.isKnown() ? 1 : 64;
     }
-  if (!options.threads || order.empty() || (unknown == 1 && points * pointNs < parallelFromNs)) {
+  if (!options.threads || order.empty() || (unknown == 1 && points * pointNs < options.parallelNs)) {
     Value buffer = prepare();
     loops(order, tile);
     if (buffer)
@@ -415,8 +410,8 @@ double NestEmitter::emit() {
 } // namespace
 
 TaskSize strata::taskSize(double iterationNs, int64_t iterations, const NestOptions &options) {
-  return {options.threads && iterations > 1 && iterations * iterationNs >= parallelFromNs,
-          std::max<int64_t>(1, static_cast<int64_t>(taskNs / std::max(iterationNs, 0.001)))};
+  return {options.threads && iterations > 1 && iterations * iterationNs >= options.parallelNs,
+          std::max<int64_t>(1, static_cast<int64_t>(options.taskNs / std::max(iterationNs, 0.001)))};
 }
 
 double strata::emitLoopNest(OpBuilder &b, Location loc, LoopNest &nest, const NestOptions &options) {

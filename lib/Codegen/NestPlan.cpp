@@ -207,7 +207,10 @@ static void chooseCopy(LoopNest &nest, const NestOptions &options, NestPlan &pla
     if (!access.base || access.blockedLoop >= 0 || !stride(access, plan.lane).is(1) || !access.element.isIntOrFloat())
       continue;
     int64_t bytes = access.element.getIntOrFloatBitWidth() / 8;
-    bool knows = bytes > 0, apart = false;
+    if (bytes == 0)
+      continue;
+    bool knows = true;
+    int64_t distance = 0; // the largest from one vector to the next, which all together have if nothing lies between
     for (auto [loop, info] : llvm::enumerate(nest.loops)) {
       if (!info.reduction) {
         // The same vectors for all rows, with nothing in between.
@@ -217,10 +220,12 @@ static void chooseCopy(LoopNest &nest, const NestOptions &options, NestPlan &pla
       }
       knows &= info.size.isKnown();
       bytes *= info.size.known;
-      apart |= !stride(access, loop).is(plan.vectorTile * plan.width);
+      const Extent &step = stride(access, loop);
+      distance = std::max(distance, step.isKnown() ? step.known * info.size.known : INT64_MAX);
     }
+    int64_t together = bytes / static_cast<int64_t>(access.element.getIntOrFloatBitWidth() / 8) * plan.vectorTile;
     const Extent &lanes = nest.loops[plan.lane].size;
-    if (knows && apart && (!lanes.isKnown() || bytes * lanes.known > options.nearCacheBytes))
+    if (knows && distance > together * plan.width && (!lanes.isKnown() || bytes * lanes.known > options.nearCacheBytes))
       plan.copied = input;
   }
 }
@@ -353,29 +358,47 @@ NestPlan strata::planNest(LoopNest &nest, const NestOptions &options) {
   return plan;
 }
 
-double strata::estimatePointNs(LoopNest &nest, const NestPlan &plan) {
-  // What comes from memory and goes there, at the rate of one core; what all lanes share stays in registers.
-  constexpr double nsPerByte = 0.03;
-  double ns = 0;
+/// Cycles of the reduction's sums that become one result: products of tiles.
+static double matrixCycles(LoopNest &nest, const NestPlan &plan, const TargetFacts &target) {
+  double steps = 1;
+  for (const Loop &loop : nest.loops)
+    if (loop.reduction)
+      steps *= loop.size.isKnown() ? loop.size.known : 64;
+  const MatrixPlan &matrix = *plan.matrix;
+  steps /= static_cast<double>(matrix.depthStep * nest.loops[matrix.group].size.known);
+  constexpr double tileRows = 16;
+  return steps * target.tileCycles / (tileRows * plan.width);
+}
+
+double strata::estimatePointNs(LoopNest &nest, const NestPlan &plan, const TargetFacts &target) {
+  // What comes from memory and goes there; what all lanes share stays in registers.
+  double cycles = 0;
   nest.forEachAccess([&](Access &access) {
     if (access.base && !(plan.lane >= 0 && stride(access, plan.lane).is(0)))
-      ns += nsPerByte * (access.element.isIntOrFloat() ? access.element.getIntOrFloatBitWidth() / 8.0 : 8.0);
+      cycles +=
+          (access.element.isIntOrFloat() ? access.element.getIntOrFloatBitWidth() / 8.0 : 8.0) / target.streamRate;
   });
   double lanes = plan.lane >= 0 ? plan.width : 1;
   for (std::optional<Stage> *stage : {&nest.init, &nest.reduce, &nest.finish}) {
     if (!*stage)
       continue;
-    double cost = 0.1 * ((*stage)->inputs.size() + (*stage)->outputs.size());
+    if (stage == &nest.reduce && plan.matrix) {
+      cycles += matrixCycles(nest, plan, target);
+      continue;
+    }
+    double cost = 0.4 * ((*stage)->inputs.size() + (*stage)->outputs.size());
     for (Operation &op : *(*stage)->op.getBody())
-      cost += isa<math::MathDialect>(op.getDialect()) ? 4.0 : isa<memref::LoadOp>(op) ? 1.0 : 0.15;
+      cost += isa<math::MathDialect>(op.getDialect()) ? 16.0 : isa<memref::LoadOp>(op) ? 4.0 : 0.6;
     if (stage == &nest.reduce) {
       // Per iteration, with the loads shared by the tile.
       cost /= std::max<int64_t>(1, plan.rowTile / 2);
       for (const Loop &loop : nest.loops)
         if (loop.reduction)
           cost *= loop.size.isKnown() ? loop.size.known : 64;
+      if (plan.dots)
+        cost /= nest.loops[plan.dots->group].size.known;
     }
-    ns += cost / lanes;
+    cycles += cost / lanes;
   }
-  return ns;
+  return cycles / target.cyclesPerNs;
 }

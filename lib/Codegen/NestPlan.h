@@ -19,6 +19,9 @@ namespace strata {
 
 struct NestOptions : TargetFacts {
   bool threads = true;
+  /// What waking the thread pool's workers costs, and handing out a task: nanoseconds of work below which a second
+  /// thread does not pay, and which one task should have at least.
+  int64_t parallelNs = 20000, taskNs = 8000;
 };
 
 /// A reduction that a matrix unit computes: sums of up to 16 rows and 16 lanes, of up to 16 groups of the reduction at
@@ -76,7 +79,7 @@ bool planDots(LoopNest &nest, const NestOptions &options, NestPlan &plan);
 bool isVectorizable(std::optional<Stage> &stage);
 
 /// A rough estimate of the time of one result, for the decision to use threads and for the tasks' size.
-double estimatePointNs(LoopNest &nest, const NestPlan &plan);
+double estimatePointNs(LoopNest &nest, const NestPlan &plan, const TargetFacts &target);
 
 /// Elements from one iteration of a loop (-1: none) to the next.
 Extent stride(const Access &access, int loop);

@@ -67,7 +67,7 @@ Value TileEmitter::load(const Access &access, Value base, const Tile &tile, int6
   if (tile.lanes == 1 || lanes.is(0))
     return finish(b.create<memref::LoadOp>(loc, access.base, at));
   auto type = VectorType::get({tile.lanes}, element);
-  constexpr int64_t lineBytes = 64;
+  int64_t lineBytes = target.lineBytes;
   int64_t bytes = tile.lanes * element.getIntOrFloatBitWidth() / 8;
   if (!access.ahead.is(0) && lanes.is(1) && j * bytes % lineBytes == 0)
     for (int64_t line = 0; line < bytes; line += lineBytes)

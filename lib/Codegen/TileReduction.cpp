@@ -216,17 +216,16 @@ void TileEmitter::prefetchNear(const Access &access, Value at, const Extent &ste
 
 /// In one step of the reduction: `base` is where the access begins, `at` what this step reads.
 void TileEmitter::prefetch(const Access &access, Value base, Value at, const Tile &tile) {
-  if (!plan.laneOutermost || !access.base || !access.element.isIntOrFloat() || stride(access, plan.lane).is(0))
+  if (!access.base || !access.element.isIntOrFloat() || stride(access, plan.lane).is(0))
     return;
-  int inner = reductionOrder().back();
   if (access.blockedLoop != plan.lane) {
     if (plan.copied >= 0 && &access == &nest.reduce->inputs[plan.copied])
-      prefetchNear(access, at, access.strides[inner], tile);
+      prefetchNear(access, at, access.strides[reductionOrder().back()], tile);
     return;
   }
   if (!access.blockStride.isKnown())
     return;
-  if (access.blockStride.known)
+  if (plan.laneOutermost && access.blockStride.known)
     prefetchNext(access, base, tile);
   int64_t bytes = access.element.getIntOrFloatBitWidth() / 8;
   for (const Loop &loop : nest.loops)

@@ -131,8 +131,8 @@ std::optional<Convolution> WinogradPass::match(linalg::GenericOp op, const Const
 
 /// An estimate of the time of one image. m = 0 stands for the sum over the window itself.
 double WinogradPass::cycles(const Convolution &c, int64_t m) const {
-  // Two multiply-adds per cycle, less what tiles lose: short sums lose more.
-  constexpr double direct = 1.7, products = 1.4;
+  // Multiply-adds per cycle, less what tiles lose: short sums lose more.
+  double direct = 0.85 * fmaPerCycle, products = 0.7 * fmaPerCycle;
   double area = static_cast<double>(c.channels) * c.filters, pixels = static_cast<double>(c.rows) * c.columns;
   int64_t weights = m ? (m + 2) * (m + 2) : 9;
   double load = weights * area * sizeof(float) / memoryRate; // they are rarely in the cache when their turn comes

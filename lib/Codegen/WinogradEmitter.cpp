@@ -10,6 +10,7 @@
 //
 //===----------------------------------------------------------------------===//
 #include "WinogradEmitter.h"
+#include "NestEmitter.h"
 #include "TileEmitter.h"
 #include "WinogradMatrices.h"
 
@@ -195,9 +196,9 @@ Value WinogradEmitter::firstTile(Value number) {
 }
 
 void WinogradEmitter::transformInputs(Value image, Value firstRow, Value v) {
-  // About the nanoseconds of a row of tiles.
-  int64_t rowNs = std::max<int64_t>(1, tileColumns * (channels / lanes) * points * points);
-  inTasks(bandRows, std::max<int64_t>(1, 8000 / rowNs), [&](Value row) {
+  // Loads, arithmetic and stores of an element take a cycle or two each.
+  double rowNs = 4.0 * tileColumns * (channels / lanes) * points * points / options.cyclesPerNs;
+  inTasks(bandRows, taskSize(rowNs, bandRows, options).grain, [&](Value row) {
     forEach(tileColumns, [&](Value column) {
       // Beyond the image, where no output is kept, any finite value will do.
       auto line = [&](Value tile, int64_t i, int64_t tiles, int64_t size) {
@@ -248,7 +249,7 @@ void WinogradEmitter::multiply(Value panel, Value firstGroup, Value lastGroup, V
           b.setInsertionPointToStart(each.getBody());
           Value channel = each.getInductionVar();
           // The weights of the next point come to the cache meanwhile.
-          constexpr int64_t line = 16;
+          int64_t line = options.lineBytes / sizeof(float);
           for (int64_t i = 0; i < share; i += line)
             b.create<memref::PrefetchOp>(loc, weights.base, add(add(start, times(channel, {share, {}})), index(i)),
                                          /*isWrite=*/false, /*localityHint=*/2, /*isDataCache=*/true);

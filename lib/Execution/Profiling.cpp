@@ -46,8 +46,12 @@ void noteWork(ModuleOp module) {
         known &= !ShapedType::isDynamic(size);
         points *= size;
       }
+      // Minimal filtering counts as the convolution that it computes: its sum turns transformed weights back.
+      auto winograd = generic->getAttrOfType<IntegerAttr>("strata.winograd");
+      if (winograd)
+        operations += 2 * points / ((winograd.getInt() + 2) * (winograd.getInt() + 2));
       for (Operation &op : generic.getBody()->without_terminator()) {
-        if (isOperation(op))
+        if (isOperation(op) && !winograd)
           operations += points;
         else if (auto load = dyn_cast<memref::LoadOp>(op))
           bytes += points * bytesOf(load.getType());
@@ -122,9 +126,7 @@ private:
     auto kernel = call ? module.lookupSymbol<func::FuncOp>(call.getCallee()) : func::FuncOp();
     if (!node || !kernel || !kernel->hasAttr(kOperations))
       return;
-    auto noted = [&](StringRef name) {
-      return number(op.getLoc(), kernel->getAttrOfType<IntegerAttr>(name).getInt());
-    };
+    auto noted = [&](StringRef name) { return number(op.getLoc(), kernel->getAttrOfType<IntegerAttr>(name).getInt()); };
     builder.create<LLVM::CallOp>(op.getLoc(), work,
                                  ValueRange{number(op.getLoc(), *node), noted(kOperations), noted(kBytes)});
   }

@@ -200,6 +200,26 @@ func.func @given(%x: memref<48x512xf32>, %w: memref<512x512xf32>, %y: memref<48x
 
 // -----
 
+// What is contiguous as it is needs no copy, however many dimensions it has.
+#x = affine_map<(m, n, k, l) -> (m, k, l)>
+#w = affine_map<(m, n, k, l) -> (k, l, n)>
+#y = affine_map<(m, n, k, l) -> (m, n)>
+// CHECK-LABEL: func.func @contiguous
+// CHECK-NOT:     memref.alloc
+// CHECK:         return
+func.func @contiguous(%x: memref<48x64x40xf32, strided<[4096, 64, 1]>>, %w: memref<64x40x16xf32>, %y: memref<48x16xf32>) attributes {strata.kernel} {
+  linalg.generic {indexing_maps = [#x, #w, #y], iterator_types = ["parallel", "parallel", "reduction", "reduction"]}
+      ins(%x, %w : memref<48x64x40xf32, strided<[4096, 64, 1]>>, memref<64x40x16xf32>) outs(%y : memref<48x16xf32>) {
+  ^bb0(%a: f32, %b: f32, %c: f32):
+    %p = arith.mulf %a, %b : f32
+    %s = arith.addf %c, %p : f32
+    linalg.yield %s : f32
+  }
+  return
+}
+
+// -----
+
 // Seven rows are four and three, not six and one.
 #x = affine_map<(m, n, k) -> (m, k)>
 #w = affine_map<(m, n, k) -> (n floordiv 16, k, n mod 16)>
