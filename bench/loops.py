@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""The innermost loops that matter, as assembly: of each of five cases the loop that is most made of its telling instructions.
+"""The innermost loops that matter, as assembly: of each of five cases the loop that is most made of its telling
+instructions.
 
     python bench/loops.py [CASE ...]      the names, or parts of them, of the cases below
 

@@ -3,10 +3,9 @@ each of the machine's vector lengths. The oracle is NumPy in double precision.""
 
 import numpy as np
 import pytest
+import strata
 from onnx import TensorProto, helper, numpy_helper
 from onnx.reference import ReferenceEvaluator
-
-import strata
 
 
 def _targets():
@@ -48,8 +47,8 @@ def _check(model, feeds, expected, reduction, target=None, threads=1):
         np.testing.assert_allclose(actual, expected, rtol=0, atol=1e-6 + 4e-7 * reduction)
 
 
-SIZES = [(1, 300, 300), (50, 1, 20000), (1, 1, 1), (5, 130, 200), (6, 64, 64), (7, 80, 95), (13, 257, 130), (49, 300, 136), (50, 128, 1000),
-         (131, 70, 331), (300, 520, 96), (700, 1024, 72)]  # fmt: skip
+SIZES = [(1, 300, 300), (50, 1, 20000), (1, 1, 1), (5, 130, 200), (6, 64, 64), (7, 80, 95), (13, 257, 130),
+         (49, 300, 136), (50, 128, 1000), (131, 70, 331), (300, 520, 96), (700, 1024, 72)]  # fmt: skip
 
 
 @pytest.mark.parametrize("constant", ["", "b", "a"])
