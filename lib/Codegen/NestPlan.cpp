@@ -6,6 +6,7 @@
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "mlir/IR/Matchers.h"
 
 using namespace mlir;
 using namespace strata;
@@ -258,6 +259,22 @@ static void chooseRowBlock(LoopNest &nest, const NestOptions &options, int64_t b
   }
 }
 
+/// Whether the elements that one row reads all lie before those of the next one: nothing is gained by reading both at
+/// once.
+static bool isFar(LoopNest &nest, const NestPlan &plan) {
+  int64_t elements = 1;
+  for (auto [loop, info] : llvm::enumerate(nest.loops))
+    if (info.reduction || static_cast<int>(loop) == plan.lane) {
+      if (!info.size.isKnown())
+        return false;
+      elements *= info.size.known;
+    }
+  return plan.row >= 0 && llvm::all_of(nest.reduce->inputs, [&](Access &access) {
+           Extent distance = stride(access, plan.row);
+           return access.scalar || (distance.isKnown() && distance.known >= elements);
+         });
+}
+
 /// A sum over an outer dimension reads as many neighbours in a row as there are sums in registers, then from far away:
 /// memory gives less than half of what it gives in order. So sums of longer pieces of a row wait in the first-level
 /// cache, and only some rows are added up in registers before they go back.
@@ -267,22 +284,25 @@ static void chooseLaneBlock(LoopNest &nest, const NestOptions &options, NestPlan
   Type element = nest.reduce->outputs[0].element;
   if (plan.row >= 0 || nest.reduce->outputs.size() != 1 || !lanes.isKnown() || element.isInteger(1))
     return;
-  int64_t depth = 0;
-  for (const Loop &loop : nest.loops) {
+  int64_t depth = 0, elements = 1, others = 1;
+  for (auto [number, loop] : llvm::enumerate(nest.loops)) {
+    int64_t size = loop.size.isKnown() ? loop.size.known : 1 << 20;
     if (loop.reduction && depth)
       return;
     if (loop.reduction)
-      depth = loop.size.isKnown() ? loop.size.known : INT64_MAX;
+      depth = size;
+    else if (static_cast<int>(number) != plan.lane)
+      others = std::min<int64_t>(others * size, 1 << 20);
+    elements = std::min<int64_t>(elements * size, int64_t(1) << 40);
   }
   int64_t tile = plan.vectorTile * plan.width, bytes = std::max<int64_t>(1, element.getIntOrFloatBitWidth() / 8);
-  if (lanes.known < 2 * tile || depth < 8 * plan.depthBlock ||
-      (depth < INT64_MAX && depth * lanes.known * bytes < options.cacheBytes))
+  if (lanes.known < 2 * tile || depth < 8 * plan.depthBlock || elements * bytes < options.cacheBytes)
     return;
   for (Access &access : nest.reduce->inputs)
     if (access.blockedLoop >= 0 || (!stride(access, plan.lane).is(0) && !stride(access, plan.lane).is(1)))
       return;
   int64_t most = options.nearCacheBytes / 4 / bytes;
-  if (options.threads)
+  if (options.threads && others < 8)
     most = std::min(most, std::max(pieceBytes / bytes, lanes.known / 4));
   plan.laneBlock = std::min(most, lanes.known) / tile * tile;
 }
@@ -297,14 +317,17 @@ static bool streamsResults(LoopNest &nest, const NestOptions &options, const Nes
     points *= loop.size.known;
   }
   return llvm::all_of(nest.finish->outputs, [&](Access &access) {
-    if (!access.element.isIntOrFloat() || access.offset || access.blockedLoop >= 0 || !access.base)
+    if (!access.element.isIntOrFloat() || access.blockedLoop >= 0 || !access.base)
       return false;
     int64_t bytes = access.element.getIntOrFloatBitWidth() / 8, line = bytes ? options.lineBytes / bytes : 0;
+    IntegerAttr offset;
+    if (access.offset && (!line || !matchPattern(access.offset, m_Constant(&offset)) || offset.getInt() % line))
+      return false;
     // Buffers begin with a line.
     for (auto [loop, stride] : llvm::enumerate(access.strides))
       if (static_cast<int>(loop) != plan.lane && (!line || !stride.isKnown() || stride.known % line))
         return false;
-    return line && plan.width % line == 0 && points * bytes >= 8 * options.cacheBytes;
+    return line && plan.width % line == 0 && points * bytes >= 4 * options.cacheBytes;
   });
 }
 
@@ -338,6 +361,8 @@ NestPlan strata::planNest(LoopNest &nest, const NestOptions &options) {
     return plan;
   }
   bool reuse = chooseRow(nest, plan);
+  if (!reuse && isFar(nest, plan))
+    plan.row = -1;
   int64_t block = 0, accumulators = options.registers - 4;
   for (Access &access : nest.reduce->inputs)
     if (access.blockedLoop == plan.lane)

@@ -518,3 +518,23 @@ func.func @long(%x: memref<1024xf32>, %y: memref<1024xf32>) attributes {strata.k
   }
   return
 }
+
+// -----
+
+// The mean over a middle dimension: batches are far from each other, so that their sums are no rows of one tile; all 768
+// lanes of a batch wait in one buffer, as there are batches enough for all threads. Vectors do not tell zeros apart.
+// TASKS-LABEL: func.func @middle
+// TASKS:         scf.parallel
+// TASKS:           memref.alloca() {{.*}} : memref<768xf32>
+// TASKS:           arith.maximumf {{.*}} fastmath<nsz> : vector<8xf32>
+// CHECK-LABEL: func.func @middle
+// WIDE-LABEL: func.func @middle
+func.func @middle(%a: memref<32x196x768xf32>, %c: memref<32x768xf32>) attributes {strata.kernel} {
+  linalg.generic {indexing_maps = [affine_map<(n, j, k) -> (n, k, j)>, affine_map<(n, j, k) -> (n, j)>], iterator_types = ["parallel", "parallel", "reduction"]}
+      ins(%a : memref<32x196x768xf32>) outs(%c : memref<32x768xf32>) {
+  ^bb0(%x: f32, %o: f32):
+    %0 = arith.maximumf %x, %o : f32
+    linalg.yield %0 : f32
+  }
+  return
+}

@@ -12,7 +12,7 @@ FUNCTIONS = {"ReduceSum": np.sum, "ReduceMean": np.mean, "ReduceMax": np.max, "R
 
 @pytest.mark.parametrize("threads", [1, 2])
 @pytest.mark.parametrize("shape, axis, dynamic", [((4096, 1024), 0, ()), ((1003, 777), 0, ()), ((2, 515, 2050), 1, ()),
-                                                  ((700, 1030), 0, (0,)), ((130, 70, 64), 0, (0, 1))])  # fmt: skip
+                                                  ((700, 1030), 0, (0,)), ((32, 196, 768), 1, ()), ((130, 70, 64), 0, (0, 1))])  # fmt: skip
 def test_outer(shape, axis, dynamic, threads):
     x = np.random.default_rng(0).standard_normal(shape).astype(np.float32)
     nodes = [helper.make_node(name, ["x", "axes"], [name], keepdims=0) for name in FUNCTIONS]
