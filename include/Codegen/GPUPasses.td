@@ -49,6 +49,23 @@ def ReorderFilters : Pass<"strata-reorder-filters", "mlir::func::FuncOp"> {
   let dependentDialects = ["mlir::linalg::LinalgDialect", "mlir::tensor::TensorDialect"];
 }
 
+def JoinFills : Pass<"strata-join-fills", "mlir::ModuleOp"> {
+  let summary = "Fills that follow each other become one kernel";
+  let description = [{
+    Fills with the same number that nothing separates but what touches no memory.
+
+    ```mlir
+    call @kernel_0(%above) : (memref<1x58x64xf32, ...>) -> ()
+    call @kernel_0(%below) : (memref<1x58x64xf32, ...>) -> ()
+    ```
+    becomes
+    ```mlir
+    call @fills_0(%above, %below) : (memref<1x58x64xf32, ...>, memref<1x58x64xf32, ...>) -> ()
+    ```
+  }];
+  let dependentDialects = ["mlir::func::FuncDialect"];
+}
+
 def RecordGraphs : Pass<"strata-record-graphs", "mlir::ModuleOp"> {
   let summary = "Kernels that follow each other may be started as one graph";
   let description = [{

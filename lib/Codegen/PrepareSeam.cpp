@@ -304,9 +304,10 @@ void unshareDestinations(Operation *root) {
       uses.push_back(&use);
     for (OpOperand *use : uses) {
       OpBuilder b(use->getOwner());
-      // A part of its user's work, whoever else has an equal one.
+      // A part of its user's work, whoever else has an equal one; what is returned as it is has no user.
       Operation *own = b.clone(*op);
-      own->setLoc(use->getOwner()->getLoc());
+      if (!use->getOwner()->hasTrait<OpTrait::IsTerminator>())
+        own->setLoc(use->getOwner()->getLoc());
       use->set(own->getResult(0));
     }
     op->erase();

@@ -100,6 +100,7 @@ void strata::buildGPUPhase(OpPassManager &pm, const CompileOptions &options) {
     return;
   // So that all that kernels compute is seen.
   pm.addPass(createConvertComplexToStandardPass());
+  pm.addPass(createJoinFills());
   pm.addPass(createPlaceBuffers());
   pm.addPass(createPlanArena());
   pm.addPass(createMapKernels());

@@ -105,6 +105,17 @@ def test_sizes_that_only_the_run_tells():
         check(compiled.run(inputs)[0], want, "float")
 
 
+@pytest.mark.parametrize("shape", [(0, 8), (3, 0), (0, 0)])
+@pytest.mark.parametrize("symbolic", [False, True])
+def test_nothing_at_all(shape, symbolic):
+    x = np.zeros(shape, "f")
+    nodes = [("Softmax", ["x"], ["r"], {}), ("ReduceSum", ["x", "axis"], ["s"], {"keepdims": 0})]
+    sizes = ["n", "m"] if symbolic else list(shape)
+    proto = model(nodes, {"x": sizes}, {"r": sizes, "s": sizes[:1]}, "float", [("axis", np.array([1]))])
+    r, s = run(proto, [x])
+    assert r.shape == shape and s.tolist() == [0.0] * shape[0]
+
+
 def residual(kind, shape):
     """The sum is a second result; its row is read once."""
     x, y = tensor(kind, shape), tensor(kind, shape, 1)

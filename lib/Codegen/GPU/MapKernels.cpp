@@ -30,6 +30,11 @@ static linalg::GenericOp mainOf(ArrayRef<linalg::GenericOp> ops) {
   return ops.back();
 }
 
+/// Operations that have nothing to do with each other: fills.
+static bool isIndependent(ArrayRef<linalg::GenericOp> ops) {
+  return ops.size() > 1 && llvm::all_of(ops, [](linalg::GenericOp op) { return op.getNumReductionLoops() == 0; });
+}
+
 namespace {
 /// How many blocks of how many threads a kernel needs.
 struct Shape {
@@ -112,6 +117,14 @@ private:
   }
 
   void emitNest(OpBuilder &b, gpu::GPUFuncOp function, ArrayRef<linalg::GenericOp> ops, Shape &shape) {
+    if (isIndependent(ops)) {
+      // One behind the other; most threads have something to do in the largest only.
+      for (linalg::GenericOp op : ops) {
+        LoopNest nest = buildDeviceNest(b, op);
+        emitThreads(b, function, nest, shape.mapping);
+      }
+      return;
+    }
     LoopNest nest = buildDeviceNest(b, ops);
     auto chip = getOperation()->getAttrOfType<StringAttr>(kChip);
     bool nvidia = !chip || !chip.getValue().starts_with("gfx");
@@ -198,6 +211,16 @@ private:
       return start(divide(rows, shape.rows->rows));
     }
     auto ops = llvm::to_vector(kernel.getOps<linalg::GenericOp>());
+    if (isIndependent(ops)) {
+      Value most;
+      for (linalg::GenericOp op : ops) {
+        Value points = one;
+        for (unsigned loop = 0; loop < op.getNumLoops(); ++loop)
+          points = b.create<arith::MulIOp>(loc, points, loopSize(b, loc, op, loop, call));
+        most = most ? b.create<arith::MaxUIOp>(loc, most, points).getResult() : points;
+      }
+      return start(divide(most, shape.mapping.points));
+    }
     linalg::GenericOp main = mainOf(ops);
     // The parallel loops by what they walk, as ContractionLoops has them.
     Value rows = one, columns = one, others = one;

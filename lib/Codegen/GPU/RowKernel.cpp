@@ -50,6 +50,8 @@ static Value rootOf(Value buffer) {
 }
 
 bool strata::canShareRows(GenericOp op) {
+  if (llvm::is_contained(op.getStaticLoopRanges(), 0))
+    return false;
   if (isReduction(op) && !matchCombiner(op))
     return false;
   for (AffineMap map : op.getIndexingMapsArray())
