@@ -1,4 +1,5 @@
-"""What is timed: models of one operator or a few, the nine light networks of the onnx package, and exported networks.
+"""What is timed: models of one operator or a few, the nine light networks of the onnx package, two of them quantised,
+and exported networks.
 
 A small case is a line of ONNX's text: inputs that begin with a capital are given in each run, the others are weights.
 Floats are random, scaled by 1/sqrt(fan-in) where they are weights; integers are random indices or quantised values.
@@ -10,6 +11,7 @@ from pathlib import Path
 
 import numpy as np
 import onnx
+import onnx.version_converter
 from onnx import helper, numpy_helper, parser
 
 sys.path.append(str(Path(__file__).resolve().parents[1] / "test"))
@@ -33,7 +35,8 @@ def _conv(channels, size, filters, kernel, stride=1, group=1):
 def _quantised_conv(channels, size, filters, kernel, group=1):
     return f"""(uint8[1,{channels},{size},{size}] X, int8[{filters},{channels // group},{kernel},{kernel}] w)
       => (uint8[1,{filters},{size},{size}] Y)
-      <float xs = {{0.02}}, uint8 xz = {{121}}, float ws = {{0.01}}, int8 wz = {{0}}, float ys = {{0.4}}, uint8 yz = {{7}}>
+      <float xs = {{0.02}}, uint8 xz = {{121}}, float ws = {{0.01}}, int8 wz = {{0}},
+       float ys = {{0.4}}, uint8 yz = {{7}}>
       {{ Y = QLinearConv<pads = [{", ".join([str(kernel // 2)] * 4)}], group = {group}>
                         (X, xs, xz, w, ws, wz, ys, yz) }}"""
 
@@ -150,6 +153,47 @@ def _write_light(name, path):
     np.savez(path.with_suffix(".npz"), **{light.input_name(model): light.image()})
 
 
+QUANTISED = ("squeezenet", "resnet50")
+
+
+def _write_quantised(name, path):
+    """A light network in the QDQ form, as ONNX Runtime quantises it."""
+    from onnxruntime import quantization
+    from onnxruntime.quantization.shape_inference import quant_pre_process
+    from support import light
+
+    model = light.with_random_weights(name)
+    # Scales per channel came with version 13. The converter wants the weights among the inputs, as IR 3 has them.
+    known = {value.name for value in model.graph.input}
+    model.graph.input.extend(
+        helper.make_tensor_value_info(tensor.name, tensor.data_type, tensor.dims)
+        for tensor in model.graph.initializer
+        if tensor.name not in known
+    )
+    model = onnx.version_converter.convert_version(model, 13)
+    weights = {tensor.name for tensor in model.graph.initializer}
+    data = [value for value in model.graph.input if value.name not in weights]
+    del model.graph.input[:]
+    model.graph.input.extend(data)
+    model.ir_version = 8
+    feeds = {data[0].name: light.image()}
+    rest = [feeds]
+
+    class Reader(quantization.CalibrationDataReader):
+        def get_next(self):
+            return rest.pop() if rest else None
+
+    plain, folded = path.with_suffix(".plain"), path.with_suffix(".folded")
+    onnx.save(model, plain)
+    quant_pre_process(str(plain), str(folded))
+    quantization.quantize_static(str(folded), str(path), Reader(), per_channel=True,
+                                 activation_type=quantization.QuantType.QUInt8,
+                                 weight_type=quantization.QuantType.QInt8)  # fmt: skip
+    plain.unlink()
+    folded.unlink()
+    np.savez(path.with_suffix(".npz"), **feeds)
+
+
 def all_cases(folder, models, quick):
     """(name, function that gives the path of its model; the inputs lie beside it as .npz)."""
     from support import light
@@ -169,6 +213,8 @@ def all_cases(folder, models, quick):
             yield name, made(_write_small, name, "".join(c if c.isalnum() else "_" for c in name))
     for name in LIGHT_IN_QUICK if quick else light.NAMES:
         yield f"light_{name}", made(_write_light, name, f"light_{name}")
+    for name in () if quick else QUANTISED:
+        yield f"quantised_{name}", made(_write_quantised, name, f"quantised_{name}")
     for path in sorted(models.glob("*.onnx")) if models and not quick else ():
         if path.with_suffix(".npz").exists():
             yield path.stem, lambda path=path: path
@@ -199,8 +245,10 @@ def work_of(path):
     for value in inferred.output:
         dtype = helper.tensor_dtype_to_np_dtype(value.type.tensor_type.elem_type)
         work["written"] += math.prod(shapes.get(value.name, [0])) * dtype.itemsize
+    dequantised = {node.output[0] for node in inferred.node if node.op_type == "DequantizeLinear"}
     for node in inferred.node:
-        kind = "int8" if node.op_type in ("QLinearMatMul", "MatMulInteger", "QLinearConv", "ConvInteger") else "flops"
+        integers = node.op_type in ("QLinearMatMul", "MatMulInteger", "QLinearConv", "ConvInteger")
+        kind = "int8" if integers or dequantised.issuperset(node.input[:2]) else "flops"
         work[kind] += 2 * _products(node, shapes)
         if node.op_type == "Gather" and shapes.get(node.input[0]) is not None:
             work["read"] += 4 * math.prod(shapes.get(node.output[0], [0]))
