@@ -279,7 +279,7 @@ static bool isFar(LoopNest &nest, const NestPlan &plan) {
 /// memory gives less than half of what it gives in order. So sums of longer pieces of a row wait in the first-level
 /// cache, and only some rows are added up in registers before they go back.
 static void chooseLaneBlock(LoopNest &nest, const NestOptions &options, NestPlan &plan) {
-  constexpr int64_t pieceBytes = 2 << 10;
+  constexpr int64_t pieceBytes = 4 << 10; // a page, which hardware fetches ahead in, is best read whole
   const Extent &lanes = nest.loops[plan.lane].size;
   Type element = nest.reduce->outputs[0].element;
   if (plan.row >= 0 || nest.reduce->outputs.size() != 1 || !lanes.isKnown() || element.isInteger(1))

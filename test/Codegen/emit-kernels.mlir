@@ -429,7 +429,8 @@ func.func @ahead(%x: memref<512x4096xf32>, %y: memref<512x4096xf32>) attributes 
 
 // -----
 
-// Sums of columns: those of 512 neighbours wait in a buffer while 8 rows at a time are added to them.
+// Sums of columns: those of many neighbours (of 1024 where threads share them) wait in a buffer while 8 rows at a time are
+// added to them.
 // CHECK-LABEL: func.func @column_sums
 // CHECK:         %[[SUMS:.*]] = memref.alloca() {{.*}} : memref<2048xf32>
 // CHECK:         scf.for %[[ROW:.*]] = %c0 to %c4096 step %c8
@@ -442,7 +443,7 @@ func.func @ahead(%x: memref<512x4096xf32>, %y: memref<512x4096xf32>) attributes 
 // CHECK:         vector.load %[[SUMS]]
 // TASKS-LABEL: func.func @column_sums
 // TASKS:         scf.parallel
-// TASKS:           memref.alloca() {{.*}} : memref<512xf32>
+// TASKS:           memref.alloca() {{.*}} : memref<1024xf32>
 func.func @column_sums(%a: memref<4096x2048xf32>, %c: memref<2048xf32>) attributes {strata.kernel} {
   linalg.generic {indexing_maps = [affine_map<(i, j) -> (i, j)>, affine_map<(i, j) -> (j)>], iterator_types = ["reduction", "parallel"]}
       ins(%a : memref<4096x2048xf32>) outs(%c : memref<2048xf32>) {
