@@ -97,7 +97,8 @@ def FuseElementwise : Pass<"strata-fuse-elementwise"> {
 def GroupReductions : Pass<"strata-group-reductions", "mlir::func::FuncOp"> {
   let summary = "Narrow elements of a reduction in groups of 32 bits, as matrix units take them";
   let description = [{
-    The innermost dimension of the reduction of a product with constant weights is
+    The innermost dimension of the reduction of a product with constant weights, or
+    with bytes that many rows use, is
     split in two, the inner one as large as 32 bits have elements; filled up with
     zeros to a number that tiles well. `strata-pack-weights` puts the groups last.
 

@@ -1,8 +1,8 @@
 //===- GroupReductions.cpp - narrow elements side by side, 32 bits at once ===//
 //
 // A matrix unit, or a vector instruction for dot products, takes the elements of 32
-// bits of a row, two of bf16 or four of 8 bits, as one step of the reduction; the weights of such a step must lie side by
-// side, too. So the step is a loop of its own.
+// bits of a row, two of bf16 or four of 8 bits, as one step of the reduction; the weights of such a step must lie side
+// by side, too. So the step is a loop of its own.
 //
 //===----------------------------------------------------------------------===//
 #include "Codegen/Passes.h"
@@ -89,6 +89,20 @@ private:
     return dim ? std::optional<unsigned>(dim.getPosition()) : std::nullopt;
   }
 
+  /// Bytes that are given in each run: many rows use the copy that puts groups side by side.
+  static bool isWorthCopying(linalg::GenericOp op, OpOperand *operand) {
+    constexpr int64_t rows = 48, elements = 1 << 12;
+    auto type = cast<RankedTensorType>(operand->get().getType());
+    if (!type.hasStaticShape() || !type.getElementType().isInteger(8) || type.getNumElements() < elements)
+      return false;
+    AffineMap map = op.getMatchingIndexingMap(operand);
+    int64_t uses = 1;
+    for (auto [loop, size] : llvm::enumerate(op.getStaticLoopRanges()))
+      if (!map.isFunctionOfDim(loop))
+        uses *= ShapedType::isDynamic(size) ? 16 : size;
+    return uses >= rows;
+  }
+
   bool canGroup(linalg::GenericOp op, unsigned weights, const strata::ConstantExpressions &constants) const {
     std::optional<strata::ProductSum> sum = strata::matchProductSum(op);
     if (!sum || !isMultiplied(*sum) || !op.hasPureTensorSemantics())
@@ -96,8 +110,8 @@ private:
     OpOperand *w = op.getDpsInputOperand(weights), *data = op.getDpsInputOperand(1 - weights);
     AffineMap map = op.getMatchingIndexingMap(w), dataMap = op.getMatchingIndexingMap(data);
     std::optional<unsigned> depth = innermost(dataMap);
-    if (!constants.isConstant(w->get()) || constants.isConstant(data->get()) || !strata::isPlain(map) ||
-        !strata::getLaneOf(op, weights) || !depth ||
+    if (constants.isConstant(data->get()) || !strata::isPlain(map) || !strata::getLaneOf(op, weights) || !depth ||
+        (!constants.isConstant(w->get()) && !isWorthCopying(op, w)) ||
         op.getIteratorTypesArray()[*depth] != utils::IteratorType::reduction ||
         ShapedType::isDynamic(op.getStaticLoopRanges()[*depth]))
       return false;

@@ -97,11 +97,22 @@ private:
         continue;
       bool constant = constants.isConstant(operand->get());
       bool weights = operand == w && !depends(a);
-      if (constant || (weights && !hasLast(map, *lane) && isWorthPacking(op, operand)))
+      if (constant || (weights && (isGrouped(op, operand, a) || (!hasLast(map, *lane) && isWorthPacking(op, operand)))))
         reorder(op, operand, a, *lane, weights);
       else if (!hasLast(map, *lane) && isWorthMoving(op, operand, *lane))
         moveLaneLast(op, operand, *lane);
     }
+  }
+
+  /// By `strata-group-reductions`, which wants the groups of weights last.
+  static bool isGrouped(linalg::GenericOp op, OpOperand *operand, OpOperand *data) {
+    AffineMap map = op.getMatchingIndexingMap(operand);
+    std::optional<unsigned> group = strata::getGroup(op, data);
+    SmallVector<utils::IteratorType> kinds = op.getIteratorTypesArray();
+    return group && map.isFunctionOfDim(*group) && llvm::count_if(llvm::seq(map.getNumDims()), [&](unsigned dim) {
+                                                     return kinds[dim] == utils::IteratorType::reduction &&
+                                                            map.isFunctionOfDim(dim);
+                                                   }) > 1;
   }
 
   /// A right-hand side that is given in each run, and has to be transposed: a large one that many rows use comes in

@@ -75,3 +75,44 @@ func.func @bytes(%x: tensor<4x66xi8>, %c: tensor<4x16xi32>) -> tensor<4x16xi32> 
   } -> tensor<4x16xi32>
   return %0 : tensor<4x16xi32>
 }
+
+// -----
+
+// A matrix that is given in each run is copied in groups where many rows use it.
+// GROUPS-LABEL: func.func @given(
+// GROUPS:         linalg.generic {{.*}} ins(%{{.*}}, %{{.*}} : tensor<64x16x4xi8>, tensor<16x4x64xi8>)
+#x = affine_map<(m, n, k) -> (m, k)>
+#w = affine_map<(m, n, k) -> (k, n)>
+#o = affine_map<(m, n, k) -> (m, n)>
+func.func @given(%x: tensor<64x64xi8>, %w: tensor<64x64xi8>, %c: tensor<64x64xi32>) -> tensor<64x64xi32> {
+  %0 = linalg.generic {indexing_maps = [#x, #w, #o], iterator_types = ["parallel", "parallel", "reduction"]}
+      ins(%x, %w : tensor<64x64xi8>, tensor<64x64xi8>) outs(%c : tensor<64x64xi32>) {
+  ^bb0(%a: i8, %b: i8, %s: i32):
+    %1 = arith.extui %a : i8 to i32
+    %2 = arith.extsi %b : i8 to i32
+    %3 = arith.muli %1, %2 : i32
+    %4 = arith.addi %s, %3 : i32
+    linalg.yield %4 : i32
+  } -> tensor<64x64xi32>
+  return %0 : tensor<64x64xi32>
+}
+
+// -----
+
+// GROUPS-LABEL: func.func @few_rows(
+// GROUPS-NOT:     tensor.expand_shape
+#x = affine_map<(m, n, k) -> (m, k)>
+#w = affine_map<(m, n, k) -> (k, n)>
+#o = affine_map<(m, n, k) -> (m, n)>
+func.func @few_rows(%x: tensor<4x64xi8>, %w: tensor<64x64xi8>, %c: tensor<4x64xi32>) -> tensor<4x64xi32> {
+  %0 = linalg.generic {indexing_maps = [#x, #w, #o], iterator_types = ["parallel", "parallel", "reduction"]}
+      ins(%x, %w : tensor<4x64xi8>, tensor<64x64xi8>) outs(%c : tensor<4x64xi32>) {
+  ^bb0(%a: i8, %b: i8, %s: i32):
+    %1 = arith.extui %a : i8 to i32
+    %2 = arith.extsi %b : i8 to i32
+    %3 = arith.muli %1, %2 : i32
+    %4 = arith.addi %s, %3 : i32
+    linalg.yield %4 : i32
+  } -> tensor<4x64xi32>
+  return %0 : tensor<4x64xi32>
+}

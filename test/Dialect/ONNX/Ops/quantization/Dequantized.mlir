@@ -33,7 +33,7 @@ func.func @along_the_reduction(%x: tensor<2x3xui8>, %sx: tensor<f32>, %zx: tenso
 
 // -----
 
-// Neither do the sums of integers serve operands that are both computed: they would have to be packed in each run.
+// Of two operands that are both computed, the sums stay those of f32.
 // CHECK-LABEL: @two_activations
 // CHECK: linalg.matmul {{.*}} -> tensor<2x2xf32>
 func.func @two_activations(%x: tensor<2x3xui8>, %y: tensor<3x2xui8>, %s: tensor<f32>, %z: tensor<ui8>) -> tensor<*xf32> {

@@ -109,7 +109,8 @@ def test_matmul_integer(target, number):
 def test_batches(target=0):
     rng = np.random.default_rng(0)
     for left, right in (((3, 5, 8), (3, 8, 7)), ((2, 1, 33, 36), (5, 36, 20)), ((4, 40, 64), (64, 32)),
-                        ((36,), (36, 20)), ((2, 9, 36), (36,))):  # fmt: skip
+                        ((36,), (36, 20)), ((2, 9, 36), (36,)),
+                        ((2, 3, 70, 66), (3, 66, 50)), ((2, 64, 100), (2, 100, 60))):  # fmt: skip
         a, b = draw(rng, left, np.uint8), draw(rng, right, np.int8)
         operands = {"a": a, "b": b, "za": np.array(7, np.uint8), "zb": np.array(-3, np.int8)}
         node = helper.make_node("MatMulInteger", list(operands), ["y"])
