@@ -17,6 +17,9 @@ using namespace strata;
 
 namespace {
 
+/// Iterations in one task, at most: threads share tasks, so of too few one would have much more than another.
+int64_t mostInTask(int64_t iterations) { return std::max<int64_t>(1, iterations / 16); }
+
 /// A loop and how far one iteration goes.
 using Order = SmallVector<std::pair<int, int64_t>>;
 
@@ -48,7 +51,7 @@ private:
   void laneBlock(Tile tile);
   void loops(ArrayRef<std::pair<int, int64_t>> order, Tile tile);
   Value prepare();
-  Value grainOf(ArrayRef<std::pair<int, int64_t>> split, double pointNs);
+  Value grainOf(ArrayRef<std::pair<int, int64_t>> split, double pointNs, int64_t most);
   void tasks(const Order &order, Tile tile, double pointNs);
 };
 
@@ -312,7 +315,7 @@ Order NestEmitter::orderLoops() {
 }
 
 /// Iterations of the split loops that make one task: what is known now times what is known at run time.
-Value NestEmitter::grainOf(ArrayRef<std::pair<int, int64_t>> split, double pointNs) {
+Value NestEmitter::grainOf(ArrayRef<std::pair<int, int64_t>> split, double pointNs, int64_t most) {
   double ns = pointNs;
   Value unknown;
   for (auto [l, info] : llvm::enumerate(nest.loops)) {
@@ -326,7 +329,7 @@ Value NestEmitter::grainOf(ArrayRef<std::pair<int, int64_t>> split, double point
     else
       unknown = unknown ? b.create<arith::MulIOp>(loc, unknown, info.size.value).getResult() : info.size.value;
   }
-  Value grain = index(std::max<int64_t>(1, static_cast<int64_t>(options.taskNs / std::max(ns, 0.001))));
+  Value grain = index(std::clamp<int64_t>(static_cast<int64_t>(options.taskNs / std::max(ns, 0.001)), 1, most));
   if (!unknown)
     return grain;
   Value one = index(1);
@@ -360,7 +363,8 @@ void NestEmitter::tasks(const Order &order, Tile tile, double pointNs) {
     tasks *= count.isKnown() ? count.known : 8;
     total = total ? b.create<arith::MulIOp>(loc, total, materialize(count)).getResult() : materialize(count);
   }
-  Value grain = grainOf(ArrayRef(order).take_front(split), pointNs);
+  bool known = llvm::all_of(counts, [](const Extent &count) { return count.isKnown(); });
+  Value grain = grainOf(ArrayRef(order).take_front(split), pointNs, known ? mostInTask(tasks) : INT64_MAX);
   auto parallel = b.create<scf::ParallelOp>(loc, ValueRange{index(0)}, ValueRange{total}, ValueRange{grain});
   OpBuilder::InsertionGuard guard(b);
   b.setInsertionPointToStart(parallel.getBody());
@@ -411,7 +415,8 @@ double NestEmitter::emit() {
 
 TaskSize strata::taskSize(double iterationNs, int64_t iterations, const NestOptions &options) {
   return {options.threads && iterations > 1 && iterations * iterationNs >= options.parallelNs,
-          std::max<int64_t>(1, static_cast<int64_t>(options.taskNs / std::max(iterationNs, 0.001)))};
+          std::clamp<int64_t>(static_cast<int64_t>(options.taskNs / std::max(iterationNs, 0.001)), 1,
+                              mostInTask(iterations))};
 }
 
 double strata::emitLoopNest(OpBuilder &b, Location loc, LoopNest &nest, const NestOptions &options) {

@@ -20,6 +20,7 @@ typedef struct strata_block {
   size_t capacity; /* usable bytes from strata_block_data on */
   uint64_t stamp;  /* the run that used it last */
   bool in_run;
+  uint32_t freed_by; /* the thread that freed it last, by its number */
 } strata_block;
 typedef struct strata_block_list {
   strata_block *first;

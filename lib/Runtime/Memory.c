@@ -139,15 +139,27 @@ static strata_block *new_block(strata_heap *heap, size_t bytes, size_t alignment
   return block;
 }
 
+static uint32_t this_thread(void) {
+  static _Atomic uint32_t threads;
+  static _Thread_local uint32_t number;
+  if (!number)
+    number = atomic_fetch_add_explicit(&threads, 1, memory_order_relaxed) + 1;
+  return number;
+}
+
+/* The smallest that fits; of equal ones one that this thread has freed, which its core's cache may still hold: the buffers
+ * of tasks would else go from core to core. */
 static strata_block *cached_block(strata_heap *heap, size_t bytes, size_t alignment) {
   strata_block *best = NULL;
+  uint32_t self = this_thread();
   for (strata_block *block = heap->cache; block; block = block->next) {
     if (block->capacity < bytes || block->capacity > bytes + bytes / 4 + 4096 ||
         (uintptr_t)strata_block_data(block) % alignment)
       continue;
-    if (!best || block->capacity < best->capacity)
+    if (!best || block->capacity < best->capacity ||
+        (block->capacity == best->capacity && block->freed_by == self && best->freed_by != self))
       best = block;
-    if (best->capacity == bytes)
+    if (best->capacity == bytes && best->freed_by == self)
       break;
   }
   if (best) {
@@ -202,6 +214,7 @@ static void cache_block(strata_heap *heap, strata_block *block) {
   heap->live_bytes -= block->capacity;
   block->in_run = false;
   block->stamp = heap->run;
+  block->freed_by = this_thread();
   if (heap->cached_blocks == max_cached_blocks) {
     release_block(block);
     return;
