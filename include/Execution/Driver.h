@@ -60,9 +60,10 @@ mlir::LogicalResult lowerTo(mlir::ModuleOp module, Phase phase, const CompileOpt
                             const Progress &progress = {});
 
 /// A model ready to run: compiled in this process from .onnx or .mlir, or a
-/// compiled shared object. Null: the diagnostics said why.
+/// compiled shared object. With a folder `cache`, what is compiled is kept
+/// there (Execution/Cache.h). Null: the diagnostics said why.
 std::unique_ptr<Model> openModel(llvm::StringRef path, const CompileOptions &options, const SessionOptions &session,
-                                 const Progress &progress = {});
+                                 const Progress &progress = {}, llvm::StringRef cache = {});
 
 } // namespace strata
 

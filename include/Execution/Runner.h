@@ -11,6 +11,7 @@ namespace strata {
 
 struct RunRequest {
   std::string model;
+  std::string cache; ///< A folder that keeps what is compiled; "": none.
   /// [NAME=]FILE, [NAME=][TYPE=]random|zeros|ones|range; without a name in the
   /// order of the model's inputs. None at all: everything random.
   std::vector<std::string> inputs;

@@ -5,6 +5,7 @@
 #include "Codegen/NodeNames.h"
 #include "Codegen/Target.h"
 #include "Dialect/OperatorSets.h"
+#include "Execution/Cache.h"
 #include "Import/Import.h"
 #include "Pipeline/Pipeline.h"
 #include "Profiling.h"
@@ -223,21 +224,27 @@ llvm::Error checkOptions(const CompileOptions &options) {
 }
 
 std::unique_ptr<Model> openModel(llvm::StringRef path, const CompileOptions &options, const SessionOptions &session,
-                                 const Progress &progress) {
-  llvm::file_magic magic;
-  if (!llvm::identify_magic(path, magic) && magic == llvm::file_magic::elf_shared_object) {
-    auto model = Model::load(path.str(), session);
+                                 const Progress &progress, llvm::StringRef cache) {
+  auto load = [&](const std::string &library) -> std::unique_ptr<Model> {
+    auto model = Model::load(library, session);
     if (model)
       return std::move(*model);
     llvm::errs() << "error: " << llvm::toString(model.takeError()) << "\n";
     return nullptr;
-  }
+  };
+  llvm::file_magic magic;
+  if (!llvm::identify_magic(path, magic) && magic == llvm::file_magic::elf_shared_object)
+    return load(path.str());
   if (llvm::Error error = checkOptions(options)) {
     llvm::errs() << "error: " << llvm::toString(std::move(error)) << "\n";
     return nullptr;
   }
   std::shared_ptr<MLIRContext> context = createContext();
   OwningOpRef<ModuleOp> module = loadModule(path, *context);
+  if (module && !cache.empty()) {
+    FailureOr<std::string> library = cachedLibrary(*module, options, cache, progress);
+    return succeeded(library) ? load(*library) : nullptr;
+  }
   if (!module || failed(lowerTo(*module, Phase::LLVM, options, progress)))
     return nullptr;
   if (progress)

@@ -9,9 +9,8 @@
 #include "llvm/Support/Path.h"
 #include "llvm/Support/Program.h"
 #include "llvm/Support/Signals.h"
-#include <cmath>
-#include <cstdlib>
 #include <dlfcn.h>
+#include <link.h>
 #include <optional>
 #include <sys/stat.h>
 
@@ -118,10 +117,14 @@ Error linkRelocatable(ArrayRef<std::string> objects, StringRef output) {
   return runLinker(arguments);
 }
 
-/// The file of the library that defines a function in this process.
-static std::string libraryOf(void *function) {
-  Dl_info info;
-  return dladdr(function, &info) && info.dli_fname ? info.dli_fname : "";
+/// The file of a library of this process. (Not that of a function: its address may be in an executable that calls it.)
+static std::string fileOf(const char *library) {
+  void *handle = dlopen(library, RTLD_LAZY | RTLD_NOLOAD);
+  link_map *map = nullptr;
+  std::string file = handle && dlinfo(handle, RTLD_DI_LINKMAP, &map) == 0 ? map->l_name : "";
+  if (handle)
+    dlclose(handle);
+  return file;
 }
 
 Error linkShared(ArrayRef<std::string> objects, StringRef soname, StringRef output) {
@@ -139,10 +142,9 @@ Error linkShared(ArrayRef<std::string> objects, StringRef soname, StringRef outp
   for (const RuntimePart &part : runtimeParts())
     if (sys::fs::exists(part.path))
       arguments.push_back(part.path);
-  for (void *function :
-       {reinterpret_cast<void *>(static_cast<float (*)(float)>(expf)), reinterpret_cast<void *>(&std::malloc)})
-    if (std::string library = libraryOf(function); !library.empty())
-      arguments.push_back(library);
+  for (const char *library : {"libm.so.6", "libc.so.6"})
+    if (std::string file = fileOf(library); !file.empty())
+      arguments.push_back(file);
   return runLinker(arguments);
 }
 

@@ -351,7 +351,7 @@ static Expected<bool> runModel(const RunRequest &request, Model &model) {
 }
 
 int run(const RunRequest &request, const Progress &progress) {
-  std::unique_ptr<Model> model = openModel(request.model, request.compile, request.session, progress);
+  std::unique_ptr<Model> model = openModel(request.model, request.compile, request.session, progress, request.cache);
   if (!model)
     return 1;
   auto same = runModel(request, *model);

@@ -2,6 +2,7 @@
 
 #include "Compiler.h"
 #include "Dialect/ONNX/Transforms/ConvertOpset.h"
+#include "Execution/Cache.h"
 #include "Execution/Driver.h"
 #include "Export/Export.h"
 #include "Import/Import.h"
@@ -124,9 +125,16 @@ std::unique_ptr<Model> compile(const Options &options, std::string &failure,
   if (failed(compileWith))
     return nullptr;
   FailureOr<std::unique_ptr<strata::Model>> model = mlir::failure();
-  if (OwningOpRef<ModuleOp> module = read(*context))
-    if (succeeded(lowerTo(*module, Phase::LLVM, *compileWith)))
-      model = strata::Model::jit(*module, *compileWith, sessionOptions(options), context);
+  OwningOpRef<ModuleOp> module = read(*context);
+  if (module && !options.cache.empty()) {
+    FailureOr<std::string> library = cachedLibrary(*module, *compileWith, options.cache);
+    if (succeeded(library)) {
+      failure.clear(); // Warnings.
+      return load(*library, options, failure);
+    }
+  } else if (module && succeeded(lowerTo(*module, Phase::LLVM, *compileWith))) {
+    model = strata::Model::jit(*module, *compileWith, sessionOptions(options), context);
+  }
   if (succeeded(model)) {
     failure.clear(); // Warnings.
     return std::make_unique<RunnableModel>(std::move(*model));

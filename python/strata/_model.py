@@ -98,6 +98,7 @@ def compile(
     precision: str | None = None,
     winograd: bool = True,
     profile: bool = False,
+    cache: str | os.PathLike[str] | None = None,
     memory_limit: int | None = None,
     advance_seeds: bool = False,
     device: int | None = None,
@@ -118,6 +119,8 @@ def compile(
                   needs an NVIDIA GPU; sums are f32's always
     winograd      whether 3x3 convolutions may be computed by minimal filtering, whose rounding errors are larger
     profile       measure every node: see Model.profile
+    cache         a folder that keeps what is compiled as a shared library, by a hash of the model, its weights, these
+                  options, the CPU and the compiler; found there the next time, it is loaded. Nothing is ever deleted
     memory_limit  bytes that a run may hold at once (default: the machine's memory)
     advance_seeds whether random operators with a seed of their own give new values in every run, not the same ones
     device        which GPU runs it (default: what STRATA_CUDA_DEVICE says, or the first)
@@ -132,6 +135,8 @@ def compile(
     if name is not None:
         options.name = name
     options.winograd = winograd
+    if cache is not None:
+        options.cache = os.fspath(cache)
     if opt_level is not None:
         options.opt_level = opt_level
     if precision is not None:

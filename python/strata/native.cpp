@@ -319,6 +319,7 @@ NB_MODULE(_native, m) {
       .def_rw("name", &Options::name)
       .def_rw("cpu", &Options::cpu)
       .def_rw("features", &Options::features)
+      .def_rw("cache", &Options::cache)
       .def_rw("target", &Options::target)
       .def_rw("gpu_format", &Options::gpuFormat)
       .def_rw("opt_level", &Options::optLevel)

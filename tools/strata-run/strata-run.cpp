@@ -32,6 +32,8 @@ int main(int argc, char **argv) {
   cl::opt<bool> profile("profile", category, cl::desc("Show the time that each node takes, and what it does in it"));
   cl::opt<std::string> peak("peak", category, cl::value_desc("GFLOPS,GBS"),
                             cl::desc("What the machine can do, for --profile: operations and bytes"));
+  cl::opt<std::string> cache("cache", category, cl::value_desc("FOLDER"),
+                             cl::desc("Keep what is compiled in this folder, and take it from there the next time"));
   cl::opt<int> threads("threads", category, cl::init(0), cl::desc("Threads to use (all cores)"));
   cl::opt<int> device("device", category, cl::value_desc("N"),
                       cl::desc("Which GPU, of models that are compiled for one (STRATA_CUDA_DEVICE, or the first)"));
@@ -56,6 +58,7 @@ int main(int argc, char **argv) {
     }
     request.dims[name] = value;
   }
+  request.cache = cache;
   request.output = output;
   request.rtol = rtol;
   request.atol = atol;
