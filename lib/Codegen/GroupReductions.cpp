@@ -95,12 +95,7 @@ private:
     auto type = cast<RankedTensorType>(operand->get().getType());
     if (!type.hasStaticShape() || !type.getElementType().isInteger(8) || type.getNumElements() < elements)
       return false;
-    AffineMap map = op.getMatchingIndexingMap(operand);
-    int64_t uses = 1;
-    for (auto [loop, size] : llvm::enumerate(op.getStaticLoopRanges()))
-      if (!map.isFunctionOfDim(loop))
-        uses *= ShapedType::isDynamic(size) ? 16 : size;
-    return uses >= rows;
+    return strata::getUses(op, operand) >= rows;
   }
 
   bool canGroup(linalg::GenericOp op, unsigned weights, const strata::ConstantExpressions &constants) const {

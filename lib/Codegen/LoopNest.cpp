@@ -4,6 +4,7 @@
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Linalg/Transforms/Transforms.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "mlir/IR/IRMapping.h"
 
 using namespace mlir;
 using namespace strata;
@@ -208,6 +209,15 @@ Value Combiner::join(OpBuilder &b, Location loc, Value accumulator, Value value)
     return vector::makeArithReduction(b, loc, kind, accumulator, value);
   Value better = b.create<arith::CmpFOp>(loc, arith::CmpFOp(comparison).getPredicate(), value, accumulator);
   return b.create<arith::SelectOp>(loc, better, value, accumulator);
+}
+
+Value Combiner::joinScalars(OpBuilder &b, Location loc, Value accumulator, Value value) const {
+  if (comparison)
+    return join(b, loc, accumulator, value);
+  IRMapping operands;
+  operands.map(op->getOperand(0), accumulator);
+  operands.map(op->getOperand(1), value);
+  return b.clone(*op, operands)->getResult(0);
 }
 
 std::optional<Combiner> strata::matchCombiner(linalg::GenericOp op) {

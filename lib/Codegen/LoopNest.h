@@ -82,6 +82,8 @@ struct Combiner {
 
   /// Of scalars or vectors.
   mlir::Value join(mlir::OpBuilder &b, mlir::Location loc, mlir::Value accumulator, mlir::Value value) const;
+  /// The same of scalars, by a copy of the op with its attributes.
+  mlir::Value joinScalars(mlir::OpBuilder &b, mlir::Location loc, mlir::Value accumulator, mlir::Value value) const;
 };
 
 /// Nothing if the body is of another form, or a vector has no reduction of its kind.

@@ -122,26 +122,16 @@ private:
     if (!type.hasStaticShape() || type.getRank() != 2 || !type.getElementType().isIntOrFloat() ||
         type.getNumElements() * type.getElementTypeBitWidth() / 8 <= nearCacheBytes)
       return false;
-    AffineMap map = op.getMatchingIndexingMap(operand);
-    int64_t uses = 1;
-    for (auto [loop, size] : llvm::enumerate(op.getStaticLoopRanges()))
-      if (!map.isFunctionOfDim(loop))
-        uses *= ShapedType::isDynamic(size) ? 16 : size;
     // The rows of one tile read everything once, as a copy does.
-    return uses > strata::chooseRegisterTile(target(), std::nullopt, std::nullopt).rows;
+    return strata::getUses(op, operand) > strata::chooseRegisterTile(target(), std::nullopt, std::nullopt).rows;
   }
 
   /// Each element is used often enough to pay for a copy.
   static bool isWorthMoving(linalg::GenericOp op, OpOperand *operand, unsigned lane) {
-    AffineMap map = op.getMatchingIndexingMap(operand);
     SmallVector<int64_t> ranges = op.getStaticLoopRanges();
     if (!ShapedType::isDynamic(ranges[lane]) && ranges[lane] < 4)
       return false;
-    int64_t uses = 1;
-    for (unsigned loop = 0; loop < ranges.size(); ++loop)
-      if (!map.isFunctionOfDim(loop))
-        uses *= ShapedType::isDynamic(ranges[loop]) ? 16 : ranges[loop];
-    return uses >= 4;
+    return strata::getUses(op, operand) >= 4;
   }
 
   /// Rows that share the weights, as far as their data lies in one order: all, or, of a window, the last dimension's.

@@ -52,6 +52,15 @@ std::optional<unsigned> strata::getLaneOf(linalg::GenericOp op, unsigned weights
   return dim.getPosition();
 }
 
+int64_t strata::getUses(linalg::GenericOp op, OpOperand *operand) {
+  AffineMap map = op.getMatchingIndexingMap(operand);
+  int64_t uses = 1;
+  for (auto [loop, size] : llvm::enumerate(op.getStaticLoopRanges()))
+    if (!map.isFunctionOfDim(loop))
+      uses *= ShapedType::isDynamic(size) ? 16 : size;
+  return uses;
+}
+
 bool strata::isPlain(AffineMap map) {
   return llvm::all_of(map.getResults(), [](AffineExpr e) { return isa<AffineDimExpr, AffineConstantExpr>(e); });
 }

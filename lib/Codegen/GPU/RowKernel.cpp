@@ -297,7 +297,6 @@ private:
                     function_ref<void(ArrayRef<Numbers>, Value inside, SmallVectorImpl<Value> &)> body);
   SmallVector<Numbers> chunkAt(GenericOp op, Value chunk);
   std::pair<Value, bool> chunksOf(GenericOp op);
-  Value combine(const Combiner &combiner, Value x, Value y);
   Value exchange(Value value, int64_t distance);
   Value combineSlices(const Combiner &combiner, Value part);
   void reduce(GenericOp op);
@@ -557,15 +556,6 @@ void RowEmitter::forEachChunk(GenericOp op, SmallVectorImpl<Value> &carried,
   }
 }
 
-Value RowEmitter::combine(const Combiner &combiner, Value x, Value y) {
-  if (combiner.comparison)
-    return combiner.join(b, loc, x, y);
-  IRMapping operands;
-  operands.map(combiner.op->getOperand(0), x);
-  operands.map(combiner.op->getOperand(1), y);
-  return b.clone(*combiner.op, operands)->getResult(0);
-}
-
 /// The value of the lane whose number differs by this bit, in words of 32 bits.
 Value RowEmitter::exchange(Value value, int64_t distance) {
   Type type = value.getType(), i32 = b.getI32Type();
@@ -599,7 +589,7 @@ Value RowEmitter::combineSlices(const Combiner &combiner, Value part) {
   Value number = slice;
   if (mapping.slicesAreNeighbours) {
     for (int64_t distance = std::min(lanes, mapping.slices) / 2; distance > 0; distance /= 2)
-      part = combine(combiner, part, exchange(part, distance));
+      part = combiner.joinScalars(b, loc, part, exchange(part, distance));
     groups = llvm::divideCeil(mapping.slices, lanes);
     number = b.createOrFold<arith::DivUIOp>(loc, slice, index(lanes));
   }
@@ -621,7 +611,7 @@ Value RowEmitter::combineSlices(const Combiner &combiner, Value part) {
     Value value = b.create<memref::LoadOp>(loc, shared, ValueRange{index(i), rowInBlock});
     if (isBool)
       value = b.create<arith::TruncIOp>(loc, type, value);
-    result = result ? combine(combiner, result, value) : value;
+    result = result ? combiner.joinScalars(b, loc, result, value) : value;
   }
   return result;
 }
@@ -639,9 +629,9 @@ void RowEmitter::reduce(GenericOp op) {
   });
   Value part = parts[0];
   for (Value other : ArrayRef(parts).drop_front())
-    part = combine(combiner, part, other);
+    part = combiner.joinScalars(b, loc, part, other);
   Value start = read(*op.getDpsInitOperand(0), Numbers(op.getNumLoops()));
-  sums[op] = combine(combiner, start, combineSlices(combiner, part));
+  sums[op] = combiner.joinScalars(b, loc, start, combineSlices(combiner, part));
 }
 
 /// Whether this is what a buffer of the caller holds in the end.

@@ -217,15 +217,6 @@ private:
     return loop.getResult(0);
   }
 
-  Value combine(const Combiner &combiner, Value x, Value y) {
-    if (combiner.comparison)
-      return combiner.join(b, loc, x, y);
-    IRMapping operands;
-    operands.map(combiner.op->getOperand(0), x);
-    operands.map(combiner.op->getOperand(1), y);
-    return b.clone(*combiner.op, operands)->getResult(0);
-  }
-
   void finish(ArrayRef<Value> at, SmallVector<Value> values) {
     values = results(at, std::move(values));
     for (auto [i, value] : llvm::enumerate(values))
@@ -328,14 +319,14 @@ void ThreadEmitter::emit() {
     OpBuilder::InsertionGuard guard(b);
     b.setInsertionPointToStart(guarded.thenBlock());
     Value other = get(b.create<arith::AddIOp>(loc, slice, stages.index(half)));
-    put(combine(combiner, get(slice), other));
+    put(combiner.joinScalars(b, loc, get(slice), other));
   }
   // The thread that has combined everything: slice 0.
   Value first = b.create<arith::CmpIOp>(loc, arith::CmpIPredicate::eq, slice, stages.index(0));
   auto guarded = b.create<scf::IfOp>(loc, b.create<arith::AndIOp>(loc, first, inside));
   b.setInsertionPointToStart(guarded.thenBlock());
   delinearize(b, loc, point, nest, parallel, at);
-  finish(at, {combine(combiner, initial(at)[0], get(slice))});
+  finish(at, {combiner.joinScalars(b, loc, initial(at)[0], get(slice))});
 }
 
 void strata::emitThreads(OpBuilder &b, gpu::GPUFuncOp function, LoopNest &nest, const ThreadMapping &mapping) {

@@ -187,10 +187,7 @@ private:
   }
 
   SmallVector<Value> results(ArrayRef<Value> at, Value sum) {
-    IRMapping operands;
-    operands.map(combiner.op->getOperand(0), initial(at));
-    operands.map(combiner.op->getOperand(1), sum);
-    Value value = b.clone(*combiner.op, operands)->getResult(0);
+    Value value = combiner.joinScalars(b, loc, initial(at), sum);
     if (!nest.finish)
       return {value};
     return stages.evaluate(nest.last(), at, value, SmallVector<Value>(nest.last().outputs.size()));
