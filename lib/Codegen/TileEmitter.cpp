@@ -227,11 +227,12 @@ static arith::MulFOp getFusedProduct(Stage &stage, arith::AddFOp sum) {
 }
 
 /// Of indices that count along the lanes, if the last one does.
-Value TileEmitter::loadInBody(memref::LoadOp load, Values indices, int64_t lanes) {
+Value TileEmitter::loadInBody(Value buffer, Values indices, int64_t lanes) {
   if (indices.empty() || !isa<VectorType>(indices.back().getType()))
-    return b.create<memref::LoadOp>(loc, load.getMemRef(), indices);
+    return b.create<memref::LoadOp>(loc, buffer, indices);
   indices.back() = b.create<vector::ExtractOp>(loc, indices.back(), 0);
-  return b.create<vector::LoadOp>(loc, VectorType::get({lanes}, load.getType()), load.getMemRef(), indices);
+  auto type = VectorType::get({lanes}, cast<MemRefType>(buffer.getType()).getElementType());
+  return b.create<vector::LoadOp>(loc, type, buffer, indices);
 }
 
 /// One operation of a body, for element (i, j).
@@ -257,7 +258,9 @@ void TileEmitter::operation(Stage &stage, Operation &op, IRMapping &mapping, con
     return;
   }
   if (auto load = dyn_cast<memref::LoadOp>(op)) {
-    mapping.map(load.getResult(), loadInBody(load, llvm::map_to_vector(load.getIndices(), mapped), tile.lanes));
+    // The buffer may be one of the body.
+    SmallVector<Value> indices = llvm::map_to_vector(load.getIndices(), mapped);
+    mapping.map(load.getResult(), loadInBody(mapped(load.getMemRef()), indices, tile.lanes));
     return;
   }
   // A product that only feeds a fused sum is not computed by itself.

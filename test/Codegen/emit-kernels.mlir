@@ -539,3 +539,25 @@ func.func @middle(%a: memref<32x196x768xf32>, %c: memref<32x768xf32>) attributes
   }
   return
 }
+
+// -----
+
+// A body may have a buffer of its own: the list that nothing was ever written to.
+// CHECK-LABEL: func.func @own
+// CHECK:         scf.for %[[I:[a-z0-9]+]] =
+// CHECK:           %[[OWN:.*]] = memref.alloc(%{{.*}}) : memref<?xi64>
+// CHECK:           memref.load %[[OWN]][%{{.*}}]
+// WIDE-LABEL: func.func @own
+// TASKS-LABEL: func.func @own
+func.func @own(%a: memref<?xf32>, %n: index) attributes {strata.kernel} {
+  linalg.generic {indexing_maps = [affine_map<(i) -> (i)>], iterator_types = ["parallel"]} outs(%a : memref<?xf32>) {
+  ^bb0(%o: f32):
+    %i = linalg.index 0 : index
+    %own = memref.alloc(%n) : memref<?xi64>
+    %0 = memref.load %own[%i] : memref<?xi64>
+    memref.dealloc %own : memref<?xi64>
+    %1 = arith.sitofp %0 : i64 to f32
+    linalg.yield %1 : f32
+  }
+  return
+}
