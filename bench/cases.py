@@ -158,8 +158,11 @@ QUANTISED = ("squeezenet", "resnet50")
 
 def _write_quantised(name, path):
     """A light network in the QDQ form, as ONNX Runtime quantises it."""
+    import onnxruntime
     from onnxruntime import quantization
     from onnxruntime.quantization.shape_inference import quant_pre_process
+
+    onnxruntime.set_default_logger_severity(3)  # a warning for each initializer
     from support import light
 
     model = light.with_random_weights(name)
