@@ -161,10 +161,9 @@ def _write_quantised(name, path):
     import onnxruntime
     from onnxruntime import quantization
     from onnxruntime.quantization.shape_inference import quant_pre_process
-
-    onnxruntime.set_default_logger_severity(3)  # a warning for each initializer
     from support import light
 
+    onnxruntime.set_default_logger_severity(3)  # it warns of each initializer
     model = light.with_random_weights(name)
     # Scales per channel came with version 13. The converter wants the weights among the inputs, as IR 3 has them.
     known = {value.name for value in model.graph.input}
