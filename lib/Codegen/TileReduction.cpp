@@ -172,13 +172,20 @@ void TileEmitter::prefetchNext(const Access &access, Value base, const Tile &til
   int64_t tiles = 1;
   Value number;
   for (auto [loop, info] : llvm::enumerate(nest.loops)) {
-    if (info.reduction || static_cast<int>(loop) == plan.lane || !stride(access, loop).is(0) || !info.size.isKnown())
+    if (info.reduction || static_cast<int>(loop) == plan.lane || !stride(access, loop).is(0))
       continue;
-    int64_t step = static_cast<int>(loop) == plan.row ? plan.rowTile : 1, size = info.size.known;
+    bool isRow = static_cast<int>(loop) == plan.row;
+    int64_t step = isRow ? plan.rowTile : 1, size = info.size.known, block = isRow ? plan.rowBlock : 0;
+    if (!info.size.isKnown()) {
+      // Of unknown rows each full tile brings an eighth; what is left over, which may be all there is, the whole.
+      if (!isRow || tile.rows < plan.rowTile)
+        continue;
+      block = 8 * plan.rowTile;
+    }
     Value at = tile.at[loop];
-    if (static_cast<int>(loop) == plan.row && plan.rowBlock) {
-      at = b.create<arith::RemUIOp>(loc, at, index(plan.rowBlock));
-      size = plan.rowBlock;
+    if (block) {
+      at = b.create<arith::RemUIOp>(loc, at, index(block));
+      size = block;
     }
     int64_t trips = llvm::divideCeil(size, step);
     Value here = step == 1 ? at : b.create<arith::DivUIOp>(loc, at, index(step)).getResult();

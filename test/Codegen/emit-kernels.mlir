@@ -160,6 +160,31 @@ func.func @large_weights(%x: memref<48x512xf32>, %w: memref<32x512x16xf32>, %y: 
 
 // -----
 
+// Of a number of rows that only the run tells, every full tile fetches an eighth of the next block, again and again.
+#x = affine_map<(m, n, k) -> (m, k)>
+#w = affine_map<(m, n, k) -> (n floordiv 16, k, n mod 16)>
+#y = affine_map<(m, n, k) -> (m, n)>
+// CHECK-LABEL: func.func @large_weights_of_some_rows
+// CHECK:         scf.for %[[ROW:.*]] = %c0 to %{{.*}} step %c6
+// CHECK:           %[[ROUND:.*]] = arith.remui %[[ROW]], %c48
+// CHECK:           %[[TILE:.*]] = arith.divui %[[ROUND]], %c6
+// CHECK:           arith.muli %[[TILE]], %c1024
+// CHECK:           memref.prefetch {{.*}} locality<2>
+// CHECK-NOT:       locality<2>
+// CHECK:           vector.load
+func.func @large_weights_of_some_rows(%x: memref<?x512xf32>, %w: memref<32x512x16xf32>, %y: memref<?x512xf32>) attributes {strata.kernel} {
+  linalg.generic {indexing_maps = [#x, #w, #y], iterator_types = ["parallel", "parallel", "reduction"]}
+      ins(%x, %w : memref<?x512xf32>, memref<32x512x16xf32>) outs(%y : memref<?x512xf32>) {
+  ^bb0(%a: f32, %b: f32, %c: f32):
+    %p = arith.mulf %a, %b : f32
+    %s = arith.addf %c, %p : f32
+    linalg.yield %s : f32
+  }
+  return
+}
+
+// -----
+
 // A right-hand side that is given in each run and too large for the nearest cache: the first six rows copy the 16 columns
 // of a block, so that the others read them from one place. With so little for each block, blocks are the tasks.
 #x = affine_map<(m, n, k) -> (m, k)>
