@@ -122,8 +122,9 @@ def _busy_seconds(pids):
     return (user + nice + system + irq + softirq + steal - ours) / tick
 
 
-def race(workers, rounds, seconds):
+def race(workers, rounds, seconds, between=None):
     """[(CPUs that other processes kept busy, {runtime: median})] of each round, in which turns go in both orders.
+    `between` is called behind each, and is none of them.
 
     Rounds that others disturb are repeated, three times as many at most; the least disturbed ones count.
     """
@@ -137,6 +138,8 @@ def race(workers, rounds, seconds):
         foreign = (_busy_seconds(pids) - busy) / (time.monotonic() - start)
         result.append((foreign, medians))
         quiet += foreign < 0.1
+        if between:
+            between()
     return sorted(result, key=lambda pair: pair[0])[:rounds]
 
 
@@ -219,15 +222,21 @@ class Bench:
             except (RuntimeError, OSError) as error:
                 failures[runtime] = str(error)
                 worker.close()
-        result = summarised(race(workers, self.options.rounds, self.options.seconds), PEERS[precision])
+        known, work = dict(self.results["limits"][str(threads)]), self.results["cases"][name]["work"]
+        # Clocks go up and down with what the machine does and how warm it is: the peak is that of the same time.
+        kind, peaks, between = limits.compute_kind(known, work, precision), [], None
+        if limits.compute_seconds(known, work, precision) > limits.transfer_seconds(known, work):
+            def between():
+                peaks.append(limits.rate(limits.build(self.folder), kind, threads, seconds=self.options.seconds / 2))
+        result = summarised(race(workers, self.options.rounds, self.options.seconds, between), PEERS[precision])
+        if peaks:
+            known[kind] = statistics.median(peaks)
         result["error"] = errors
         if is_large:
             result["memory"] = {worker.name: worker.ask("memory") for worker in workers}
         if failures:
             result["failed"] = failures
-        least = limits.least_seconds(
-            self.results["limits"][str(threads)], self.results["cases"][name]["work"], precision
-        )
+        least = limits.least_seconds(known, work, precision)
         if least and least > 1e-6 and "strata" in result["ms"]:
             result["of limit"] = least * 1e3 / result["ms"]["strata"]
         self.results["cases"][name][precision][str(threads)] = result
@@ -338,6 +347,8 @@ def main():
     options.models = options.models or ROOT / ".bench" / "models"
     if not (options.page or options.quick or options.filter):
         options.page = ROOT / "docs" / "performance.md"
+    if options.page and not options.page.exists():
+        parser.error(f"no page {options.page}: it is one with the markers of docs/performance.md")
     if unknown := set(options.precision) - set(PEERS):
         parser.error(f"no precision {', '.join(sorted(unknown))}: f32 and bf16")
     chosen = [(name, path) for name, path in cases.all_cases(options.folder, options.models, options.quick)

@@ -1,4 +1,4 @@
-/* What this machine can do at most: `limits KIND THREADS [BYTES]` prints 1e9 operations or bytes per second.
+/* What this machine can do at most: `limits KIND THREADS [BYTES [SECONDS]]` prints 1e9 operations or bytes per second.
  *
  * KIND is f32 (fused multiply-adds in registers), int8 and bf16 (the matrix or dot-product instructions, where there are
  * any: otherwise it prints nothing), read or copy (BYTES of memory in each thread; a copy counts what it reads and what
@@ -25,7 +25,7 @@ enum { accumulators = 12, lanes = 4 };
 #endif
 typedef float vec __attribute__((vector_size(lanes * 4)));
 
-static const double seconds = 0.1;
+static double seconds = 0.1;
 static volatile float opaque = 0.999f;
 static volatile float sink;
 static size_t bytes;
@@ -171,11 +171,13 @@ int main(int count, char **arguments) {
   } kinds[] = {{"f32", rate_f32}, {"bf16", rate_bf16}, {"int8", rate_int8}, {"read", rate_read}, {"copy", rate_copy}};
   int threads = count > 2 ? atoi(arguments[2]) : 0;
   bytes = count > 3 ? (size_t)atoll(arguments[3]) : 1 << 20;
+  if (count > 4)
+    seconds = atof(arguments[4]);
   for (size_t i = 0; count > 1 && i < sizeof(kinds) / sizeof(*kinds); ++i)
     if (!strcmp(arguments[1], kinds[i].name))
       measure = kinds[i].rate;
   if (!measure || threads < 1) {
-    fprintf(stderr, "usage: limits f32|bf16|int8|read|copy THREADS [BYTES]\n");
+    fprintf(stderr, "usage: limits f32|bf16|int8|read|copy THREADS [BYTES [SECONDS]]\n");
     return 1;
   }
   pthread_t *workers = calloc((size_t)threads, sizeof(*workers));

@@ -1,6 +1,7 @@
 """What the machine can do at most, measured by limits.c; and the least time that work can take by it."""
 
 import math
+import os
 import subprocess
 from pathlib import Path
 
@@ -16,17 +17,25 @@ def build(folder):
     return program
 
 
+def rate(program, kind, threads, size=1 << 20, seconds=0.1):
+    """1e9 operations or bytes per second, at this moment; None where the machine has no such thing. One thread runs
+    where the runtimes with one thread do."""
+    pin = (lambda: os.sched_setaffinity(0, {max(os.sched_getaffinity(0))})) if threads == 1 else None
+    command = [program, kind, str(threads), str(size // threads), str(seconds)]
+    printed = subprocess.run(command, capture_output=True, text=True, check=True, preexec_fn=pin).stdout
+    return float(printed) if printed.strip() else None
+
+
 def measure(program, threads, repeat=3):
-    """The best of a few goes, in 1e9 operations or bytes per second; None where the machine has no such thing."""
+    """The best of a few goes."""
 
-    def rate(*arguments):
-        command = [program, *map(str, arguments)]
-        rates = [subprocess.run(command, capture_output=True, text=True, check=True).stdout for _ in range(repeat)]
-        return max((float(rate) for rate in rates if rate.strip()), default=None)
+    def best_rate(*arguments):
+        rates = [rate(program, *arguments) for _ in range(repeat)]
+        return max(filter(None, rates), default=None)
 
-    limits = {kind: rate(kind, threads) for kind in ("f32", "bf16", "int8")}
+    limits = {kind: best_rate(kind, threads) for kind in ("f32", "bf16", "int8")}
     for kind in ("read", "copy"):
-        limits[kind] = {str(size): rate(kind, threads, size // threads) for size in SIZES}
+        limits[kind] = {str(size): best_rate(kind, threads, size) for size in SIZES}
     return limits
 
 
@@ -44,13 +53,24 @@ def _at(rates, size):
     return rates[min(rates, key=lambda known: abs(math.log(int(known) / max(size, 1))))]
 
 
-def least_seconds(limits, work, precision):
-    """The time in which the machine could compute `work` and bring what it reads and writes, each once, or None."""
+def compute_kind(limits, work, precision):
+    """What the work's multiplications and additions are measured against."""
     kind = "int8" if work["int8"] else precision
-    if not limits.get(kind):
-        kind = "f32"
-    compute = max(work["flops"], work["int8"]) / limits[kind]
+    return kind if limits.get(kind) else "f32"
+
+
+def compute_seconds(limits, work, precision):
+    """The time in which the machine could compute `work`."""
+    return max(work["flops"], work["int8"]) / limits[compute_kind(limits, work, precision)] * 1e-9
+
+
+def transfer_seconds(limits, work):
+    """The time in which it could bring what `work` reads and writes, each once."""
     both = min(work["read"], work["written"])
     moved = work["read"] + work["written"]
-    transfer = 2 * both / _at(limits["copy"], moved) + (moved - 2 * both) / _at(limits["read"], moved)
-    return max(compute, transfer) * 1e-9 or None
+    return (2 * both / _at(limits["copy"], moved) + (moved - 2 * both) / _at(limits["read"], moved)) * 1e-9
+
+
+def least_seconds(limits, work, precision):
+    """The time in which the machine could do both, or None where there is nothing to do."""
+    return max(compute_seconds(limits, work, precision), transfer_seconds(limits, work)) or None

@@ -2,6 +2,7 @@
 #ifndef STRATA_TOOLS_COMMONFLAGS_H
 #define STRATA_TOOLS_COMMONFLAGS_H
 
+#include "Execution/Specialize.h"
 #include "Pipeline/CompileOptions.h"
 #include "llvm/Support/CommandLine.h"
 #include "llvm/Support/Format.h"
@@ -123,6 +124,20 @@ struct CompileFlags {
       os << "\033[K";
   }
 };
+
+inline constexpr const char *specializeHelp =
+    "Add a version for these sizes of symbolic dimensions of the inputs, which runs where the inputs have them; once "
+    "for each set";
+
+/// The sets of --specialize; a mistake exits with 1.
+inline std::vector<ShapeSet> parseSpecialize(const llvm::cl::list<std::string> &sets) {
+  llvm::Expected<std::vector<ShapeSet>> parsed =
+      parseShapeSets(llvm::SmallVector<std::string>(sets.begin(), sets.end()));
+  if (parsed)
+    return std::move(*parsed);
+  llvm::errs() << "error: --specialize: " << llvm::toString(parsed.takeError()) << "\n";
+  std::exit(1);
+}
 
 /// Parses the command line; an error suggests the nearest flag and exits with 1.
 inline void parseCommandLine(int argc, char **argv, const char *overview) {

@@ -1,9 +1,9 @@
 """Compiles what bench/gpu/run.py tests and times, on a machine that needs no GPU.
 
-    python bench/gpu/prepare.py -o gpu-bench [--target cuda:sm_90] [MODEL.onnx ...]
+    python bench/gpu/prepare.py -o gpu-bench [--target cuda:sm_90a] [MODEL.onnx ...]
 
 The folder holds everything: shared objects with the kernels inside, inputs and expected outputs, the runtime, run.py.
-Beside kernels of every family it takes networks, whose inputs are drawn at random (symbolic dimensions are --dim
+Beside kernels of every family and products by warpgroups it takes networks, whose inputs are drawn at random (symbolic dimensions are --dim
 NAME=SIZE, else 1). With --gpu-format=bitcode --small it is for the emulator.
 """
 
@@ -23,6 +23,7 @@ ROOT = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT / "test"))
 
 from GPU.families import FAMILIES, TOLERANCE, tolerance_of  # noqa: E402
+from GPU.products import ERROR, warpgroup_products  # noqa: E402
 
 TYPES = {"float": np.float32, "float16": np.float16, "bfloat16": ml_dtypes.bfloat16}
 
@@ -50,9 +51,24 @@ def timed(small):
         yield f"matmul_{n}_int8", "matmul_int8", "int8", model(
             "MatMulInteger", {"a": [n, n], "b": [n, n]}, [n, n], "int8", result_dtype="int32"
         ), 2 * n**3, None  # fmt: skip
-    for dtype in ("float", "float16"):
+    n, batch = (64, 2) if small else (1024, 64)
+    for dtype in ("float16", "bfloat16"):
+        # Many products, sizes that fill no tile, and what follows a product.
+        yield f"matmul_batched_{dtype}", "matmul", dtype, model(
+            "MatMul", {"a": [batch, n, n], "b": [batch, n, n]}, [batch, n, n], dtype
+        ), 2 * batch * n**3, None  # fmt: skip
+        rows, columns, depth = (72, 136, 72) if small else (4000, 4104, 4056)
+        yield f"matmul_ragged_{dtype}", "matmul", dtype, model(
+            "MatMul", {"a": [rows, depth], "b": [depth, columns]}, [rows, columns], dtype
+        ), 2 * rows * columns * depth, None  # fmt: skip
+        rows, columns, depth = (64, 64, 64) if small else (8192, 4096, 1024)
+        nodes = [("Gemm", ["x", "w", "b"], ["p"], {"transB": 1}), ("Relu", ["p"], ["y"], {})]
+        yield f"linear_{dtype}", "linear", dtype, model(
+            "linear", {"x": [rows, depth], "w": [columns, depth], "b": [columns]}, [rows, columns], dtype, nodes=nodes
+        ), 2 * rows * columns * depth, None  # fmt: skip
+    for dtype in TYPES:
         # A layer of a residual network; its filter is known when it is compiled.
-        batch, channels, side = (1, 16, 8) if small else (32, 256, 28)
+        batch, channels, side = (1, 64, 8) if small else (32, 256, 28)
         filters = np.random.default_rng(0).standard_normal((channels, channels, 3, 3)).astype(TYPES[dtype]) / 48
         shape = [batch, channels, side, side]
         nodes = [("Conv", ["x", "w"], ["y"], {"pads": [1, 1, 1, 1]})]
@@ -93,19 +109,20 @@ class Folder:
         self.path, self.arguments, self.entries = path, arguments, []
         path.mkdir(parents=True, exist_ok=True)
 
-    def compile(self, name, source, *options):
+    def compile(self, name, source, target, *options):
         """Whether the compiler takes it; else its reason is printed."""
-        command = [ROOT / "build/dev/bin/strata-compile", source, f"--target={self.arguments.target}",
+        command = [ROOT / "build/dev/bin/strata-compile", source, f"--target={target}",
                    f"--gpu-format={self.arguments.gpu_format}", f"--mcpu={self.arguments.cpu}", *options, "-o", self.path / f"{name}.so"]  # fmt: skip
         done = subprocess.run([str(word) for word in command], capture_output=True, text=True)
         (self.path / f"{name}.h").unlink(missing_ok=True)
         print(f"{name}: {'compiled' if done.returncode == 0 else done.stderr.strip()}", flush=True)
         return done.returncode == 0
 
-    def add(self, name, proto, inputs, expected=None, **about):
+    def add(self, name, proto, inputs, expected=None, target=None, **about):
         source = self.path / f"{name}.onnx"
         onnx.save(proto, source)
-        if self.compile(name, source, *(["--precision=tf32"] if about["kind"].endswith("tf32") else [])):
+        tf32 = about["kind"].endswith("tf32") or about["dtype"] == "tf32"
+        if self.compile(name, source, target or self.arguments.target, *(["--precision=tf32"] if tf32 else [])):
             # NumPy's files know no bfloat16: bytes, with the type beside them.
             arrays = {f"i{i}": np.ascontiguousarray(x).view(np.uint8).reshape(-1) for i, x in enumerate(inputs)}
             if expected is not None:
@@ -131,7 +148,7 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("models", nargs="*", type=Path)
     parser.add_argument("-o", dest="output", type=Path, required=True)
-    parser.add_argument("--target", default="cuda:sm_90")
+    parser.add_argument("--target", default="cuda:sm_90a")
     parser.add_argument("--gpu-format", default="auto")
     parser.add_argument("--cpu", default="x86-64-v3", help="of the host that runs it (x86-64-v3)")
     parser.add_argument("--small", action="store_true", help="sizes for the emulator")
@@ -147,6 +164,12 @@ def main():
                 want = want.astype(np.float64) if dtype in TOLERANCE else want
                 folder.add(name, proto, inputs, expected=want, kind="test", family=family.__name__, dtype=dtype,
                            tolerance=float(tolerance_of(want, dtype)))  # fmt: skip
+    for family, dtype, proto, inputs, want in warpgroup_products(arguments.small):
+        name = f"test_{family}_{dtype}"
+        if arguments.filter in name:
+            # How copies round halves to tf32 is not specified.
+            folder.add(name, proto, inputs, expected=want, kind="test", family=family, dtype=dtype,
+                       tolerance=1e-3 if dtype == "tf32" else ERROR.get(dtype, 0))  # fmt: skip
     random = np.random.default_rng(0)
     for name, kind, dtype, proto, flops, moved in timed(arguments.small):
         if arguments.filter in name:
@@ -156,6 +179,10 @@ def main():
             else:
                 inputs = [random.standard_normal(s, dtype=np.float32).astype(TYPES[dtype]) for s in shapes]
             folder.add(name, proto, inputs, kind=kind, dtype=dtype, flops=flops, bytes=moved)
+            if kind.startswith("matmul") and arguments.target.endswith("sm_90a"):
+                # The same by warps, for the ratio of the two.
+                folder.add(f"{name}_warps", proto, inputs, target="cuda:sm_90", kind=kind, dtype=dtype, flops=flops,
+                           bytes=moved)  # fmt: skip
     sizes = {name: int(size) for name, size in (text.split("=") for text in arguments.dim)}
     for path in arguments.models:
         proto = onnx.load(path)

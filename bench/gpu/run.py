@@ -163,6 +163,7 @@ def torch_function(torch, kind):
         "matmul": torch.matmul,
         "matmul_tf32": torch.matmul,
         "matmul_int8": torch._int_mm,
+        "linear": lambda x, w, b: torch.relu(functional.linear(x, w, b)),
         "softmax": lambda x: torch.softmax(x, -1),
         "log_softmax": lambda x: torch.log_softmax(x, -1),
         "rms_norm": lambda x, s: functional.rms_norm(x, x.shape[-1:], s, 1e-5),
@@ -225,7 +226,7 @@ def test(runtime, folder, entries):
     """Prints the table of families and element types; how many are wrong."""
     dtypes = list(dict.fromkeys(entry["dtype"] for entry in entries))
     families = list(dict.fromkeys(entry["family"] for entry in entries))
-    print("largest error against NumPy\n" + " " * 20 + "".join(f"{dtype:>9}" for dtype in dtypes))
+    print("largest error against NumPy\n" + " " * 34 + "".join(f"{dtype:>9}" for dtype in dtypes))
     wrong = []
     for family in families:
         cells = dict.fromkeys(dtypes, ".")
@@ -249,7 +250,7 @@ def test(runtime, folder, entries):
             cells[entry["dtype"]] = ("equal" if error == 0 else f"{error:.0e}") if right else "WRONG"
             if not right:
                 wrong.append(f"{entry['name']}: largest error {error:.2e}")
-        print(f"{family:20}" + "".join(f"{cell:>9}" for cell in cells.values()), flush=True)
+        print(f"{family:34}" + "".join(f"{cell:>9}" for cell in cells.values()), flush=True)
     print(*wrong, sep="\n")
     return len(wrong)
 

@@ -27,13 +27,47 @@ def FuseDeviceRows : Pass<"strata-fuse-device-rows", "mlir::func::FuncOp"> {
                            "mlir::scf::SCFDialect", "mlir::affine::AffineDialect"];
 }
 
+def FuseAttention : Pass<"strata-fuse-attention", "mlir::func::FuncOp"> {
+  let summary = "Products around a softmax become one kernel";
+  let description = [{
+    Q * K^T, what is done with the scores (scale, bias, mask), their softmax along
+    the keys, and the weights * V move into a loop of one iteration, which is the
+    kernel. Its operations are those of the model, marked with what each is in the
+    attention: what the kernel computes of them with an online softmax is up to
+    `strata-map-kernels`. Operands that are only transposed are read where they
+    lie, and a transposed result is written so.
+
+    Heads must have 8 to 128 elements, and rows (queries, times the heads that share
+    keys) be at least 16.
+
+    ```mlir
+    %s = linalg.generic ... ins(%q, %k)  // products
+    %m = linalg.generic ... ins(%s)      // maximum of each row
+    %e = linalg.generic ... ins(%s, %m)  // exponentials
+    %t = linalg.generic ... ins(%e)      // their sum
+    %p = linalg.generic ... ins(%e, %t)
+    %r = linalg.generic ... ins(%p, %v)  // products
+    ```
+    becomes
+    ```mlir
+    %r = scf.forall (%i) in (1) shared_outs(%o = %empty) {
+      %s = linalg.generic {strata.attention = "scores"} ... ins(%q, %k)
+      ...
+    } {mapping = [#gpu.block<x>]}
+    ```
+  }];
+  let dependentDialects = ["mlir::gpu::GPUDialect", "mlir::linalg::LinalgDialect", "mlir::tensor::TensorDialect",
+                           "mlir::scf::SCFDialect"];
+}
+
 def ReorderFilters : Pass<"strata-reorder-filters", "mlir::func::FuncOp"> {
-  let summary = "Constant operands of products have their steps in the order of the computed ones";
+  let summary = "Operands of products have their steps in the order of the others, which are computed";
   let description = [{
     Of a convolution whose data has the channels last, the filter gets them last,
     too: neighbouring steps are then copied at once on both sides. So do matrices of
-    8-bit elements, which no instruction transposes. The constant is reordered once,
-    when the model is loaded.
+    8-bit elements, which no instruction transposes, and of f32 where warpgroups
+    multiply them (sm_90a, tf32). The constant is reordered once, when the model is
+    loaded; of the latter two, also what is computed, where a thousand rows use it.
 
     ```mlir
     linalg.generic {indexing_maps = [affine_map<(n, y, x, f, c, i, j) -> (n, y + i, x + j, c)>,

@@ -19,6 +19,7 @@ defvar targetOptions = [
   Option<"nearCacheBytes", "near-cache-bytes", "int64_t", "49152", "first-level cache of a core">,
   Option<"cacheBytes", "cache-bytes", "int64_t", "2097152", "the cache that a core has to itself">,
   Option<"lineBytes", "line-bytes", "int64_t", "64", "line of the caches">,
+  Option<"pageBytes", "page-bytes", "int64_t", "4096", "what hardware fetches ahead in">,
   Option<"nearLatency", "near-latency", "unsigned", "96", "cycles ahead at which a line is prefetched">,
   Option<"streamRate", "stream-rate", "double", "8", "bytes in a cycle from the last level of the caches">,
   Option<"memoryRate", "memory-rate", "double", "3", "bytes in a cycle from memory">,
@@ -37,12 +38,15 @@ def Generalize : Pass<"strata-generalize", "mlir::func::FuncOp"> {
 }
 
 def NarrowProducts : Pass<"strata-narrow-products", "mlir::func::FuncOp"> {
-  let summary = "Products of f32 with constant weights take operands of bf16";
+  let summary = "Products of f32 take operands of bf16";
   let description = [{
     Matrix products and convolutions whose weights are constant, and long enough
-    for a matrix unit. The operands are rounded, products and sums are f32's. The
-    conversion of weights is a constant expression, that of the data fuses with
-    what makes it, before a padding.
+    for a matrix unit, and matrix products of two operands that are given in each
+    run, if many rows use the second one. The operands are rounded, products and
+    sums are f32's. The conversion of weights is a constant expression, that of
+    the data fuses with what makes it, before a padding. What a convolution reads
+    is rounded for its other readers, too, if these are elementwise operations and
+    reductions: then it is kept as bf16 alone.
 
     ```mlir
     %0 = arith.mulf %x, %w : f32
@@ -76,6 +80,9 @@ def ChannelsLast : Pass<"strata-channels-last", "mlir::func::FuncOp"> {
     %1 = linalg.transpose ins(%0) permutation = [0, 3, 1, 2]
     ```
   }];
+  let options = !listconcat(targetOptions, [
+    Option<"movesPixels", "moves-pixels", "bool", "false", "windows of one pixel move, too, whatever is around them">
+  ]);
   let dependentDialects = ["mlir::linalg::LinalgDialect", "mlir::tensor::TensorDialect"];
 }
 
@@ -136,6 +143,9 @@ def Winograd : Pass<"strata-winograd", "mlir::func::FuncOp"> {
     with the size of the output tiles as `strata.winograd`, by which
     `strata-emit-kernels` knows it; a compiler that did not would still compute the
     right thing. An estimate of cycles decides, from the sizes and the vector width.
+
+    Of volumes each slice is an image, and the window's taps along the depth, with any
+    stride and dilation, are summed as channels are.
   }];
   let options = targetOptions;
   let dependentDialects = ["mlir::linalg::LinalgDialect", "mlir::tensor::TensorDialect",

@@ -27,33 +27,35 @@ struct TargetFacts {
   unsigned tileCycles = 16;  ///< of one product of two tiles
   /// Of the first and the second level: a core has both to itself.
   int64_t nearCacheBytes = 32 << 10, cacheBytes = 1 << 20;
-  int64_t lineBytes = 64;    ///< of a line of the caches
-  unsigned nearLatency = 96; ///< cycles ahead at which a line of the second level is best asked for
+  int64_t lineBytes = 64;      ///< of a line of the caches
+  int64_t pageBytes = 4 << 10; ///< of what hardware fetches ahead in, and not beyond
+  unsigned nearLatency = 96;   ///< cycles ahead at which a line of the second level is best asked for
   /// Bytes in a cycle that reach one core from the last level of the caches when all are read in order, and from
   /// memory.
   double streamRate = 8, memoryRate = 3;
   double cyclesPerNs = 4; ///< the clock: estimates of times need no more than its magnitude
 };
 
-/// The facts as the options that `targetOptions` in Passes.td gives to passes.
-template <typename Options> void setTarget(Options &options, const TargetFacts &facts) {
-  options.vectorBits = facts.vectorBits;
-  options.registers = facts.registers;
-  options.fma = facts.fma;
-  options.fmaPerCycle = facts.fmaPerCycle;
-  options.fmaLatency = facts.fmaLatency;
-  options.bf16Tiles = facts.bf16Tiles;
-  options.int8Tiles = facts.int8Tiles;
-  options.byteDots = facts.byteDots;
-  options.pairDots = facts.pairDots;
-  options.tileCycles = facts.tileCycles;
-  options.nearCacheBytes = facts.nearCacheBytes;
-  options.cacheBytes = facts.cacheBytes;
-  options.lineBytes = facts.lineBytes;
-  options.nearLatency = facts.nearLatency;
-  options.streamRate = facts.streamRate;
-  options.memoryRate = facts.memoryRate;
-  options.cyclesPerNs = facts.cyclesPerNs;
+/// The facts that `targetOptions` in Passes.td gives to passes as options, from one of both to the other.
+template <typename To, typename From> void copyTarget(To &to, const From &from) {
+  to.vectorBits = from.vectorBits;
+  to.registers = from.registers;
+  to.fma = from.fma;
+  to.fmaPerCycle = from.fmaPerCycle;
+  to.fmaLatency = from.fmaLatency;
+  to.bf16Tiles = from.bf16Tiles;
+  to.int8Tiles = from.int8Tiles;
+  to.byteDots = from.byteDots;
+  to.pairDots = from.pairDots;
+  to.tileCycles = from.tileCycles;
+  to.nearCacheBytes = from.nearCacheBytes;
+  to.cacheBytes = from.cacheBytes;
+  to.lineBytes = from.lineBytes;
+  to.pageBytes = from.pageBytes;
+  to.nearLatency = from.nearLatency;
+  to.streamRate = from.streamRate;
+  to.memoryRate = from.memoryRate;
+  to.cyclesPerNs = from.cyclesPerNs;
 }
 
 /// A pass with these options: as facts again.
@@ -62,25 +64,12 @@ template <typename Base> struct WithTarget : Base {
 
   TargetFacts target() const {
     TargetFacts facts;
-    facts.vectorBits = this->vectorBits;
-    facts.registers = this->registers;
-    facts.fma = this->fma;
-    facts.fmaPerCycle = this->fmaPerCycle;
-    facts.fmaLatency = this->fmaLatency;
-    facts.bf16Tiles = this->bf16Tiles;
-    facts.int8Tiles = this->int8Tiles;
-    facts.byteDots = this->byteDots;
-    facts.pairDots = this->pairDots;
-    facts.tileCycles = this->tileCycles;
-    facts.nearCacheBytes = this->nearCacheBytes;
-    facts.cacheBytes = this->cacheBytes;
-    facts.lineBytes = this->lineBytes;
-    facts.nearLatency = this->nearLatency;
-    facts.streamRate = this->streamRate;
-    facts.memoryRate = this->memoryRate;
-    facts.cyclesPerNs = this->cyclesPerNs;
+    copyTarget(facts, *this);
     return facts;
   }
+
+private:
+  template <typename To, typename From> friend void copyTarget(To &to, const From &from);
 };
 
 } // namespace strata

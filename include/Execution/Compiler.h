@@ -2,7 +2,7 @@
 #ifndef STRATA_EXECUTION_COMPILER_H
 #define STRATA_EXECUTION_COMPILER_H
 
-#include "Execution/Driver.h"
+#include "Execution/Specialize.h"
 #include <string>
 
 namespace strata {
@@ -25,6 +25,10 @@ struct CompileRequest {
   /// Print weights into MLIR text (bytecode always has them).
   bool printWeights = false;
   CompileOptions options;
+  /// Of objects and libraries: versions for known sizes of symbolic dimensions.
+  std::vector<ShapeSet> versions;
+  /// The module's weights are needed afterwards: their memory is not given back when they are packed.
+  bool keepWeights = false;
 };
 
 /// Compiles a model into a file that appears complete or not at all; objects

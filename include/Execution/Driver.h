@@ -32,6 +32,8 @@ enum class Phase {
   Object
 };
 
+struct SpecializeOptions;
+
 llvm::StringRef nameOf(Phase phase);
 std::optional<Phase> parsePhase(llvm::StringRef name);
 
@@ -53,17 +55,25 @@ llvm::Error checkOptions(const CompileOptions &options);
 /// Called with the name of a phase when it starts and when it has ended.
 using Progress = std::function<void(llvm::StringRef phase, bool ended, double seconds)>;
 
-/// Lowers from wherever the module is up to `phase` (at most LLVM). A module
-/// remembers its phase in the attribute strata.phase; without one it is at the
-/// seam, or before it if it has operators.
+/// Where a module is: the attribute strata.phase; without one it is at the seam, or before it if it has operators.
+Phase phaseOf(mlir::ModuleOp module);
+
+/// Lowers from wherever the module is up to `phase` (at most LLVM).
 mlir::LogicalResult lowerTo(mlir::ModuleOp module, Phase phase, const CompileOptions &options,
                             const Progress &progress = {});
 
-/// A model ready to run: compiled in this process from .onnx or .mlir, or a
-/// compiled shared object. With a folder `cache`, what is compiled is kept
-/// there (Execution/Cache.h). Null: the diagnostics said why.
+/// A model ready to run, with versions for known sizes if they are wanted: a module of any phase, compiled into this
+/// process. With a folder `cache`, what is compiled is kept there (Execution/Cache.h). The module is used up. Null: the
+/// diagnostics said why.
+std::unique_ptr<Model> buildModel(std::shared_ptr<mlir::MLIRContext> context, mlir::OwningOpRef<mlir::ModuleOp> module,
+                                  const CompileOptions &options, const SessionOptions &session,
+                                  const SpecializeOptions &specialize, llvm::StringRef cache = {},
+                                  const Progress &progress = {});
+
+/// The same of a file: .onnx, .mlir, or a compiled shared object, which has the versions that it has.
 std::unique_ptr<Model> openModel(llvm::StringRef path, const CompileOptions &options, const SessionOptions &session,
-                                 const Progress &progress = {}, llvm::StringRef cache = {});
+                                 const SpecializeOptions &specialize, llvm::StringRef cache = {},
+                                 const Progress &progress = {});
 
 } // namespace strata
 

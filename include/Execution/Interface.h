@@ -12,26 +12,10 @@
 #ifndef STRATA_EXECUTION_INTERFACE_H
 #define STRATA_EXECUTION_INTERFACE_H
 
-#include "Runtime/strata.h"
+#include "Execution/ValueInfo.h"
 #include "mlir/IR/BuiltinOps.h"
-#include <string>
-#include <vector>
 
 namespace strata {
-
-struct ValueInfo {
-  std::string name;
-  strata_dtype dtype = STRATA_UNDEFINED;
-  std::vector<int64_t> shape;        ///< -1: known at run time only.
-  std::vector<std::string> dimNames; ///< Symbolic names, "" for none.
-  bool ranked = true;                ///< False for elements whose rank only the run tells.
-  /// What is in a sequence or an optional; keys and values of a map.
-  std::vector<ValueInfo> elements;
-};
-
-struct ModelInterface {
-  std::vector<ValueInfo> inputs, outputs;
-};
 
 /// Reads the module attribute if there is one, else @main's attributes and
 /// tensor types. Emits an error on malformed ones.

@@ -8,75 +8,62 @@
 #define STRATA_EXECUTION_MODEL_H
 
 #include "Execution/Interface.h"
-#include "Execution/Tensor.h"
+#include "Execution/Session.h"
 #include "Pipeline/CompileOptions.h"
 #include "llvm/Support/Error.h"
-#include <memory>
-#include <optional>
 
 namespace strata {
 
-struct SessionOptions {
-  int threads = 0; ///< 0: all cores.
-  std::optional<uint64_t> seed;
-  uint64_t memoryLimit = 0; ///< In bytes; 0: the machine's memory.
-  bool profile = false;
-  /// Random operators with a seed of their own give new values in every run.
-  bool advanceSeeds = false;
-  /// Which GPU, of models that are compiled for one.
-  std::optional<int> device;
-  /// Results that a GPU has computed stay in its memory.
-  bool deviceResults = false;
-};
-
-/// Time of the code of one node (or of several that were merged), over `runs`
-/// runs; what it computed and moved in them, as far as that is known.
-struct ProfileEntry {
-  std::string name;
-  uint64_t runs = 0, nanoseconds = 0;
-  uint64_t operations = 0, bytes = 0;
-};
+class JitCode;
+class Specializer;
 
 class Model {
 public:
-  /// Compiles a module in the LLVM dialect (after buildLLVMPhase) into this
-  /// process. Weights are not copied: `keepAlive` (the context, usually) owns
-  /// them and lives as long as the model. Errors are diagnostics.
-  static mlir::FailureOr<std::unique_ptr<Model>> jit(mlir::ModuleOp module, const CompileOptions &options,
-                                                     const SessionOptions &session = {},
-                                                     std::shared_ptr<void> keepAlive = nullptr);
+  /// Runs code that was compiled into this process, and versions of it. Weights are not copied: `keepAlive` (the
+  /// context, usually) owns them and lives as long as the model.
+  static llvm::Expected<std::unique_ptr<Model>> start(std::unique_ptr<JitCode> code,
+                                                      std::vector<std::unique_ptr<JitCode>> versions,
+                                                      const SessionOptions &session, std::shared_ptr<void> keepAlive);
 
   /// Opens what strata-compile --emit=lib wrote.
   static llvm::Expected<std::unique_ptr<Model>> load(const std::string &path, const SessionOptions &session = {});
 
   ~Model();
 
-  const std::string &name() const { return modelName; }
-  llvm::ArrayRef<ValueInfo> inputs() const { return interface.inputs; }
-  llvm::ArrayRef<ValueInfo> outputs() const { return interface.outputs; }
-  int threads() const;
+  Session &getSession() { return *session; }
+  const std::string &name() const { return session->name(); }
+  const std::vector<ValueInfo> &inputs() const { return session->inputs(); }
+  const std::vector<ValueInfo> &outputs() const { return session->outputs(); }
+  int threads() const { return session->threads(); }
 
   /// Runs once. Checks count, types and shapes; the error says which input is
   /// wrong and why. Contiguous inputs are not copied; results own their
   /// memory and outlive the model.
   llvm::Expected<std::vector<Tensor>> run(llvm::ArrayRef<Tensor> inputs);
 
+  /// From now on, versions are compiled in the background for frequent shapes.
+  void specialize(llvm::function_ref<std::unique_ptr<Specializer>(llvm::ArrayRef<const strata_model_descriptor *> fixed,
+                                                                  strata_session *session)>
+                      make);
+  /// The versions for known sizes, in the order in which a run looks for one, and those that failed.
+  std::vector<ModelVersion> versions();
+  /// Waits until no version is being compiled.
+  void settle();
+  /// No more versions are compiled; one that is being compiled is given up.
+  void stopSpecializing();
+
   /// Time per node over the runs so far, if the session profiles.
-  std::vector<ProfileEntry> profile();
+  std::vector<ProfileEntry> profile() { return session->profile(); }
   /// Forgets the runs so far.
-  void resetProfile();
+  void resetProfile() { session->resetProfile(); }
 
 private:
-  struct Code;
-  Model() = default;
-  llvm::Error start(const SessionOptions &options);
+  Model();
 
-  std::string modelName;
-  ModelInterface interface;
-  uint64_t runs = 0;
-  std::unique_ptr<Code> code;
-  strata_model *model = nullptr;
-  strata_session *session = nullptr;
+  std::shared_ptr<void> keepAlive;
+  std::vector<std::unique_ptr<JitCode>> code; ///< the model's own, then the versions'; empty if it is from a file
+  std::unique_ptr<Session> session;
+  std::unique_ptr<Specializer> specializer;
 };
 
 /// Adds what the JIT and the object emitter need to translate to LLVM IR.

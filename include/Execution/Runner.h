@@ -2,7 +2,7 @@
 #ifndef STRATA_EXECUTION_RUNNER_H
 #define STRATA_EXECUTION_RUNNER_H
 
-#include "Execution/Driver.h"
+#include "Execution/Specialize.h"
 #include "llvm/ADT/StringMap.h"
 #include <string>
 #include <vector>
@@ -29,6 +29,7 @@ struct RunRequest {
   double peakOperations = 0, peakBytes = 0;
   CompileOptions compile;
   SessionOptions session;
+  SpecializeOptions specialize;
 };
 
 /// Runs, prints, compares. The exit code: 0, or 1 after an error or mismatch.

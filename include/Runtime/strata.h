@@ -113,8 +113,12 @@ typedef struct strata_value_info {
   const struct strata_value_info *element; /* null for tensors */
 } strata_value_info;
 
-/* What a compiled model exports as NAME_model (its generated header declares it). */
-#define STRATA_ABI_VERSION 2
+/* What a compiled model exports as NAME_model (its generated header declares it).
+ *
+ * A version is the same model compiled for known sizes of some symbolic dimensions: a descriptor of its own with the
+ * same inputs and outputs, whose dims say the sizes. A run takes the first version whose inputs' dims are what it is
+ * given, and the model's own code where there is none. */
+#define STRATA_ABI_VERSION 3
 typedef struct strata_model_descriptor {
   uint32_t abi_version;
   uint32_t num_inputs, num_outputs, num_constants;
@@ -125,6 +129,8 @@ typedef struct strata_model_descriptor {
   void (*init)(void **args); /* fills computed constants at load; null if there are none left to fill */
   void **constants;
   uint32_t *init_done; /* set when init has run */
+  uint32_t num_versions;
+  const struct strata_model_descriptor *const *versions;
 } strata_model_descriptor;
 
 typedef struct strata_model strata_model;
@@ -167,6 +173,12 @@ STRATA_API int32_t strata_session_threads(const strata_session *session);
  * device; they must be complete, or be written by work on the device's default stream. */
 STRATA_API int strata_session_run(strata_session *session, const strata_tensor *inputs, size_t num_inputs,
                                   strata_tensor *outputs, size_t num_outputs);
+
+/* Gives the session other versions of its model, instead of those that the descriptor lists; the array is copied. Waits
+ * for the current run: when this returns, the session uses nothing of the earlier ones any more. The descriptors are
+ * the caller's, have filled constants, and outlive the session or the next call. */
+STRATA_API int strata_session_set_versions(strata_session *session, const strata_model_descriptor *const *versions,
+                                           size_t count);
 
 /* Copies the elements of a result, which may be in a GPU's memory, to `to` on the host. */
 STRATA_API int strata_result_read(const strata_tensor *result, void *to);

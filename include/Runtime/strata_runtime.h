@@ -51,8 +51,8 @@ STRATA_API double strata_rt_philox_uniform_f64(uint64_t seed, uint64_t index);
 /* The key of a random node (the node-th of the model) that was given no seed: made of the session's seed, the number of
  * this run in the session, the node and how often it was evaluated in this run. */
 STRATA_API uint64_t strata_rt_random_seed(uint64_t node);
-/* The key of a random node with a seed: the seed, unless the session lets seeds advance; then every evaluation after the
- * first one of the session has a key of its own, made of the seed, the run and the evaluation. */
+/* The key of a random node with a seed: the seed, unless the session lets seeds advance; then every evaluation after
+ * the first one of the session has a key of its own, made of the seed, the run and the evaluation. */
 STRATA_API uint64_t strata_rt_random_advance(uint64_t node, uint64_t seed);
 
 /* --- Kernels of a GPU (models compiled with --target=cuda). The driver is loaded when the first of these functions is
@@ -70,10 +70,18 @@ typedef struct strata_gpu_kernel {
   const char *name;
 } strata_gpu_kernel;
 
-/* Starts a kernel: `shape` is the grid's sizes x, y, z, the block's, and the bytes of dynamic shared memory; `arguments`
- * points to the kernel's parameters. `node` names the ONNX nodes that it computes. A grid without blocks is no error. */
+/* Starts a kernel: `shape` is the grid's sizes x, y, z, the block's, and the bytes of dynamic shared memory;
+ * `arguments` points to the kernel's parameters. `node` names the ONNX nodes that it computes. A grid without blocks is
+ * no error. */
 STRATA_API void strata_rt_gpu_launch(const strata_gpu_kernel *kernel, const char *node, const int64_t *shape,
                                      void **arguments);
+/* Describes to a kernel a tensor in device memory of which it copies boxes: fills the 128 bytes at `map` (aligned to 64),
+ * a parameter of the kernel. `description` is CUDA's numbers of the element type and of the swizzle, the bytes of an
+ * element, the rank, and for each dimension, the one of neighbours first, its size, stride in elements, the box's extent
+ * and step. */
+STRATA_API void strata_rt_gpu_tensor_map(void *map, const void *address, const int64_t *description, const char *node);
+/* How many blocks the device runs at least at once. */
+STRATA_API int64_t strata_rt_gpu_multiprocessors(void);
 /* A buffer in device memory, for this run. */
 STRATA_API void *strata_rt_gpu_alloc(uint64_t bytes, uint64_t alignment);
 STRATA_API void strata_rt_gpu_free(void *buffer);
@@ -103,10 +111,11 @@ STRATA_API void strata_rt_gpu_host_wrote(const void *device, const char *node);
  * A handle is an int64_t that holds the address of an immutable object: of a strata_string (null: the empty string), or
  * of a strata_tensor for everything else, where elements of string tensors are handles, the empty optional is null, and
  * a sequence has an array of pointers to its elements. Objects live as long as the run, or the model if they are its
- * constants. Tensors are passed as MLIR's memref descriptors with identity strides; `dtype` and `rank` say which. `node`
- * is the address of the node's name for messages. */
+ * constants. Tensors are passed as MLIR's memref descriptors with identity strides; `dtype` and `rank` say which.
+ * `node` is the address of the node's name for messages. */
 
-/* Fills `out` (one dimension) with handles of the strings in `table`: count, count + 1 offsets of 8 bytes each, bytes. */
+/* Fills `out` (one dimension) with handles of the strings in `table`: count, count + 1 offsets of 8 bytes each, bytes.
+ */
 STRATA_API void strata_rt_string_constants(const void *table, void *out);
 /* The handle of a table for the functions below. The tensor must outlive it. */
 STRATA_API int64_t strata_rt_address(const void *tensor);
@@ -115,7 +124,8 @@ STRATA_API int64_t strata_rt_string_equal(int64_t a, int64_t b);
 STRATA_API int64_t strata_rt_string_compare(int64_t a, int64_t b);
 STRATA_API int64_t strata_rt_string_length(int64_t string);
 STRATA_API int64_t strata_rt_string_concat(int64_t a, int64_t b);
-/* The position of a string in a table, or -1; `order` is how many positions are searched, then these, sorted by bytes. */
+/* The position of a string in a table, or -1; `order` is how many positions are searched, then these, sorted by bytes.
+ */
 STRATA_API int64_t strata_rt_string_find(int64_t table, int64_t order, int64_t string);
 /* ASCII and the letters of Latin, Greek and Cyrillic; action 1: lower, 2: upper. */
 STRATA_API int64_t strata_rt_string_change_case(int64_t string, int64_t action);
@@ -128,13 +138,13 @@ STRATA_API int64_t strata_rt_string_from_float(double value, int64_t dtype);
 STRATA_API int64_t strata_rt_string_from_integer(int64_t value, int64_t dtype);
 STRATA_API double strata_rt_string_to_float(int64_t string, int64_t node);
 STRATA_API int64_t strata_rt_string_to_integer(int64_t string, int64_t dtype, int64_t node);
-/* The position of a number, or -1: the one that `positions` has beside it in the `count` sorted `numbers`. NaN equals NaN,
- * which comes last. */
+/* The position of a number, or -1: the one that `positions` has beside it in the `count` sorted `numbers`. NaN equals
+ * NaN, which comes last. */
 STRATA_API int64_t strata_rt_integer_find(int64_t numbers, int64_t positions, int64_t count, int64_t number);
 STRATA_API int64_t strata_rt_float_find(int64_t numbers, int64_t positions, int64_t count, double number);
 /* Counts n-grams in each row of `ids` (2 dimensions of int64_t): `pool` holds those of length n + 1 in the part
- * [starts[n], starts[n + 1]); the k-th of all counts at indexes[k] (negative: nowhere), in `out` (2 dimensions of float).
- * mode 0: counts, 1: the weight of the last one that occurs, 2: counts times weights. */
+ * [starts[n], starts[n + 1]); the k-th of all counts at indexes[k] (negative: nowhere), in `out` (2 dimensions of
+ * float). mode 0: counts, 1: the weight of the last one that occurs, 2: counts times weights. */
 STRATA_API void strata_rt_tfidf(const void *ids, const void *pool, const void *starts, const void *indexes,
                                 const void *weights, int64_t least, int64_t most, int64_t skips, int64_t mode,
                                 void *out);
@@ -142,8 +152,8 @@ STRATA_API void strata_rt_tfidf(const void *ids, const void *pool, const void *s
 STRATA_API int64_t strata_rt_regex_compile(int64_t pattern, int64_t node);
 STRATA_API int64_t strata_rt_regex_full_match(int64_t regex, int64_t string);
 /* In libstrata_image, which links the codecs: an encoded image (one dimension of bytes), decoded; its height and width
- * (dimensions 0 and 1; both zero if it cannot be decoded), and its pixels into `out` of height, width and channels, which
- * is the end of it. */
+ * (dimensions 0 and 1; both zero if it cannot be decoded), and its pixels into `out` of height, width and channels,
+ * which is the end of it. */
 enum { STRATA_IMAGE_RGB = 0, STRATA_IMAGE_BGR = 1, STRATA_IMAGE_GRAY = 2 };
 STRATA_API int64_t strata_rt_image_open(const void *stream);
 STRATA_API int64_t strata_rt_image_size(int64_t image, int64_t dimension);
@@ -182,8 +192,8 @@ STRATA_API void strata_rt_map_list(int64_t map, int64_t width, int64_t none, voi
  * them (0, 1), (0, 2), ..., (1, 2), ... and the factors `a` and terms `b` of these, all of them double. */
 STRATA_API void strata_rt_svm_probabilities(const void *decisions, const void *a, const void *b, void *out);
 
-/* Into each row of `positions` [rows, k] of int64_t, where the k lowest numbers of that row of `keys` [rows, count] are,
- * k <= count: in their order, of equal ones the first one first. */
+/* Into each row of `positions` [rows, k] of int64_t, where the k lowest numbers of that row of `keys` [rows, count]
+ * are, k <= count: in their order, of equal ones the first one first. */
 STRATA_API void strata_rt_first_of_rows(const void *keys, void *positions);
 /* NonMaxSuppression: of `boxes` [batches, count, 4] and `scores` [batches, classes, count], both float, at most `limit`
  * boxes of each class, with scores above `least` if `has_least`, none of which has an intersection over union above
@@ -192,7 +202,7 @@ STRATA_API void strata_rt_first_of_rows(const void *keys, void *positions);
 STRATA_API int64_t strata_rt_non_max_suppression(const void *boxes, const void *scores, int64_t limit, float overlap,
                                                  int64_t has_least, float least, int64_t centers, void *selected);
 
-/* Profiling hooks around the code of one node; cheap when the session does not profile. `name` outlives the model. */
+/* Profiling hooks around the code of one node; cheap when the session does not profile. `name` is copied. */
 STRATA_API void strata_rt_profile_begin(int64_t node, const char *name);
 STRATA_API void strata_rt_profile_end(int64_t node);
 /* The code that follows computes `operations` on numbers, and reads and writes `bytes`. */

@@ -147,6 +147,7 @@ struct ApproximateMathPass : strata::impl::ApproximateMathBase<ApproximateMathPa
     strata::prepareApproximateMath(getOperation());
     RewritePatternSet polynomials(context);
     strata::populateApproximateMathPatterns(polynomials, powerScaling);
+    strata::populatePowerPatterns(polynomials, powerScaling);
     if (failed(apply(std::move(polynomials))))
       return signalPassFailure();
     // What the LLVM dialect has no intrinsic for.

@@ -6,6 +6,8 @@
 //
 //===----------------------------------------------------------------------===//
 #include "Codegen/Passes.h"
+#include "Codegen/Target.h"
+#include "LinalgQueries.h"
 #include "Transposed.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -18,11 +20,8 @@ namespace strata {
 } // namespace strata
 
 using namespace mlir;
+using strata::positionOf;
 using strata::transposed;
-
-static std::optional<unsigned> positionOf(AffineMap map, unsigned dim) {
-  return map.getResultPosition(getAffineDimExpr(dim, map.getContext()));
-}
 
 /// What a sum of a window reads: an expression of a parallel and a reduction
 /// dimension; gives the parallel one.
@@ -61,10 +60,12 @@ static int64_t strideOf(AffineExpr window, unsigned dim, unsigned dims) {
   return sum ? sum.getValue() : 0;
 }
 
-/// Whether vectors along the rows of an image serve windows of single channels: otherwise it is transposed twice, which
-/// takes about as long as so many elements of a window, while at the end of a row vectors get narrower.
-static bool isFastAlongRows(linalg::GenericOp op, unsigned data) {
-  constexpr int64_t lanes = 16, transposes = 80;
+/// Whether vectors along the rows of an image serve windows of single channels: otherwise it is transposed twice, while
+/// at the end of a row vectors get narrower.
+static bool isFastAlongRows(linalg::GenericOp op, unsigned data, const strata::TargetFacts &target) {
+  int64_t lanes = target.vectorBits / 32;
+  // What the transposes cost, in elements of a window: about five operations of vectors for each element.
+  int64_t transposes = 5 * lanes;
   SmallVector<utils::IteratorType> kinds = op.getIteratorTypesArray();
   SmallVector<int64_t> ranges = op.getStaticLoopRanges();
   AffineMap map = op.getMatchingIndexingMap(op.getDpsInputOperand(data));
@@ -84,13 +85,40 @@ static bool isFastAlongRows(linalg::GenericOp op, unsigned data) {
   return elements * vectors * lanes < (elements + transposes) * columns;
 }
 
+/// A convolution with windows of one pixel: a product of matrices in either layout, as fast with vectors of pixels as
+/// with vectors of channels where there are many.
+static bool isFastAlongPixels(linalg::GenericOp op, unsigned data, const strata::TargetFacts &target) {
+  SmallVector<utils::IteratorType> kinds = op.getIteratorTypesArray();
+  SmallVector<int64_t> ranges = op.getStaticLoopRanges();
+  int64_t pixels = 1;
+  for (AffineExpr expr : op.getMatchingIndexingMap(op.getDpsInputOperand(data)).getResults()) {
+    std::optional<unsigned> at = windowDim(expr, kinds);
+    if (!at)
+      continue;
+    for (unsigned dim = 0; dim < ranges.size(); ++dim)
+      if (dim != *at && expr.isFunctionOfDim(dim) && ranges[dim] != 1)
+        return false;
+    if (ShapedType::isDynamic(ranges[*at]) || strideOf(expr, *at, ranges.size()) != 1)
+      return false;
+    pixels *= ranges[*at];
+  }
+  auto isWide = [](Value operand) {
+    Type element = getElementTypeOrSelf(operand.getType());
+    return element.isF32() || element.isF64(); // of others, matrix units want the channels last
+  };
+  constexpr int64_t manyVectors = 8;
+  return llvm::all_of(op->getOperands(), isWide) && pixels >= manyVectors * target.vectorBits / 32;
+}
+
 static bool isElementwise(linalg::GenericOp op) { return op.getNumParallelLoops() == op.getNumLoops(); }
 
 namespace {
 
 /// Moves the channels of a windowed operation to the end.
 struct MoveChannels : OpRewritePattern<linalg::GenericOp> {
-  using OpRewritePattern::OpRewritePattern;
+  /// Without a target, windows of one pixel move always.
+  MoveChannels(MLIRContext *context, std::optional<strata::TargetFacts> target)
+      : OpRewritePattern(context), target(target) {}
 
   LogicalResult matchAndRewrite(linalg::GenericOp op, PatternRewriter &rewriter) const override {
     if (!op.hasPureTensorSemantics() || op.getNumDpsInits() != 1)
@@ -115,6 +143,10 @@ struct MoveChannels : OpRewritePattern<linalg::GenericOp> {
         data = i;
     }
     if (data < 0 || !spatial.contains(out.getDimPosition(out.getNumResults() - 1)))
+      return failure();
+    // Transposes only for its sake would cost more than they save.
+    bool isMoved = op.getDpsInputs()[data].getDefiningOp<linalg::TransposeOp>();
+    if (target && !isMoved && isFastAlongPixels(op, data, *target))
       return failure();
     // The batch is the first dimension, unless the filter has it, too.
     unsigned first = out.getDimPosition(0);
@@ -154,6 +186,9 @@ struct MoveChannels : OpRewritePattern<linalg::GenericOp> {
     rewriter.replaceOp(op, transposed(rewriter, loc, moved.getResult(0), invertPermutationVector(outOrder)));
     return success();
   }
+
+private:
+  std::optional<strata::TargetFacts> target;
 };
 
 /// transpose(transpose(x)) and transposes of what is the same everywhere.
@@ -437,21 +472,23 @@ struct SinkThroughExpand : OpRewritePattern<tensor::ExpandShapeOp> {
 
 /// Whether all that is done in windows is done faster with the channels where they are. One convolution that adds them
 /// up asks for another layout, which then serves the others, too.
-static bool allFastAlongRows(func::FuncOp function) {
+static bool allFastAlongRows(func::FuncOp function, const strata::TargetFacts &target) {
   bool fast = true;
   function.walk([&](linalg::GenericOp op) {
     if (std::optional<unsigned> data = windowedInput(op); data && op.hasPureTensorSemantics())
-      fast &= isFastAlongRows(op, *data);
+      fast &= isFastAlongRows(op, *data, target);
   });
   return fast;
 }
 
-struct ChannelsLastPass : strata::impl::ChannelsLastBase<ChannelsLastPass> {
+struct ChannelsLastPass : strata::WithTarget<strata::impl::ChannelsLastBase<ChannelsLastPass>> {
+  using WithTarget::WithTarget;
+
   void runOnOperation() override {
-    bool moves = !allFastAlongRows(getOperation());
+    bool moves = !allFastAlongRows(getOperation(), target());
     RewritePatternSet patterns(&getContext());
     if (moves)
-      patterns.add<MoveChannels>(&getContext());
+      patterns.add<MoveChannels>(&getContext(), movesPixels ? std::nullopt : std::optional(target()));
     patterns.add<ComposeTransposes, SinkThroughGeneric, SinkThroughPad, SinkThroughSlice, SinkThroughConcat,
                  SinkThroughCollapse, SinkThroughExpand>(&getContext());
     tensor::EmptyOp::getCanonicalizationPatterns(patterns, &getContext());

@@ -4,17 +4,23 @@
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "llvm/ADT/DenseMap.h"
+#include "llvm/ADT/SetVector.h"
 
 namespace strata {
 
-/// The values of a function's entry block that are made of constants of the model
-/// only, by operations without side effects.
+/// The operands of an operation, and what its regions read from outside of it.
+llvm::SetVector<mlir::Value> valuesReadBy(mlir::Operation *op);
+
+/// The values of a function, those inside of loops and branches too, that are made of constants of the model only, by
+/// operations without side effects.
 class ConstantExpressions {
 public:
   explicit ConstantExpressions(mlir::func::FuncOp function);
 
   /// Constant, literals and empty tensors included.
   bool isConstant(mlir::Value value) const;
+  /// Whether its results are. What is inside of such an operation is not looked into.
+  bool isConstant(mlir::Operation *op) const;
   /// Constant, and made of at least one of the model's constants.
   bool usesWeights(mlir::Value value) const;
 

@@ -5,6 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 #include "Codegen/Passes.h"
+#include "Codegen/ShareConstants.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Bufferization/IR/Bufferization.h"
@@ -22,6 +23,8 @@ namespace strata {
 } // namespace strata
 
 using namespace mlir;
+using strata::kConstantKey;
+using strata::kConstantShared;
 
 /// Bytes of one element as it lies in memory.
 static std::optional<int64_t> bytesOfElement(Type type) {
@@ -77,6 +80,11 @@ struct ConstantsToTablePass : strata::impl::ConstantsToTableBase<ConstantsToTabl
       entry.set("needed_at_run_time", b.getBoolAttr(neededAtRunTime));
       if (std::optional<Attribute> value = global.getValue(); value && isa<ElementsAttr>(*value))
         entry.set("value", *value);
+      // From strata::shareConstants.
+      if (Attribute key = global->getAttr(kConstantKey))
+        entry.set("key", key);
+      if (global->hasAttr(kConstantShared))
+        entry.set("shared", b.getBoolAttr(true));
       auto buffer = MemRefType::get(type.getShape(), type.getElementType());
       OpBuilder builder(global);
       auto slot =

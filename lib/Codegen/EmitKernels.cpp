@@ -1,5 +1,6 @@
 //===- EmitKernels.cpp - kernels become register-tiled vector loops -------===//
 #include "Codegen/Passes.h"
+#include "QuantisedBodies.h"
 #include "RowLoop.h"
 
 #include "mlir/Dialect/AMX/AMXDialect.h"
@@ -28,6 +29,7 @@ struct EmitKernelsPass : strata::WithTarget<strata::impl::EmitKernelsBase<EmitKe
     if (!function->hasAttr("strata.kernel"))
       return;
     strata::NestOptions options{target(), threads};
+    strata::quantiseFast(function, options.fma);
     SmallVector<scf::ForallOp> loops(function.getOps<scf::ForallOp>());
     for (scf::ForallOp loop : loops)
       strata::emitRowLoop(loop, options);

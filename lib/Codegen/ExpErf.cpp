@@ -6,7 +6,8 @@
 // - exp(x) = 2^n * exp(r), n = round(x / ln 2), |r| <= ln(2) / 2, and a polynomial
 //   of degree 6 for exp(r). The power of two is applied in two halves, so that
 //   one rounding, the last, gives subnormal and infinite results. The error is
-//   below one unit in the last place.
+//   below one unit in the last place. With the flag afn what would be subnormal
+//   is 0: processors take a hundred times as long for a product with it.
 // - erf(x) = x * p(x^2) for |x| <= 3.92, where erf(x) rounds to 1; p has degree 15
 //   in x^2 scaled to [-1, 1], where the sum of the
 //   absolute values of its coefficients is no larger than its largest value: no
@@ -16,56 +17,14 @@
 //
 //===----------------------------------------------------------------------===//
 #include "ApproximateMath.h"
+#include "FloatBuilder.h"
 
-#include "mlir/Dialect/Arith/IR/Arith.h"
-#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
-#include "mlir/Dialect/Math/IR/Math.h"
-#include "mlir/IR/ImplicitLocOpBuilder.h"
 #include "mlir/IR/PatternMatch.h"
-#include "mlir/IR/TypeUtilities.h"
 
 using namespace mlir;
+using strata::Floats;
 
 namespace {
-/// Operations on f32, or on vectors of it.
-struct Floats : ImplicitLocOpBuilder {
-  Floats(Location loc, OpBuilder &b, Type type) : ImplicitLocOpBuilder(loc, b), type(type) {}
-  Type type;
-
-  Type integers() {
-    auto vector = dyn_cast<VectorType>(type);
-    return vector ? Type(vector.clone(getI32Type())) : getI32Type();
-  }
-  Value constant(Type type, TypedAttr value) {
-    if (auto vector = dyn_cast<VectorType>(type))
-      return create<arith::ConstantOp>(DenseElementsAttr::get(vector, Attribute(value)));
-    return create<arith::ConstantOp>(value);
-  }
-  Value number(float value) { return constant(type, getF32FloatAttr(value)); }
-  Value integer(int32_t value) { return constant(integers(), getI32IntegerAttr(value)); }
-  Value integer32(int32_t value) { return create<arith::ConstantOp>(getI32IntegerAttr(value)); }
-  Value fma(Value x, Value y, Value z) { return create<math::FmaOp>(x, y, z); }
-  Value bits(Value x) { return create<arith::BitcastOp>(integers(), x); }
-  Value fromBits(Value x) { return create<arith::BitcastOp>(type, x); }
-  /// NaN is in no range and stays.
-  Value clamp(Value x, float low, float high) {
-    auto bound = [&](arith::CmpFPredicate beyond, float limit) {
-      Value is = create<arith::CmpFOp>(beyond, x, number(limit));
-      x = create<arith::SelectOp>(is, number(limit), x);
-    };
-    bound(arith::CmpFPredicate::OLT, low);
-    bound(arith::CmpFPredicate::OGT, high);
-    return x;
-  }
-  /// The polynomial of these coefficients, the constant one last.
-  Value horner(Value x, ArrayRef<float> coefficients) {
-    Value sum = number(coefficients.front());
-    for (float c : coefficients.drop_front())
-      sum = fma(sum, x, number(c));
-    return sum;
-  }
-};
-
 struct ApproximateExp : OpRewritePattern<math::ExpOp> {
   ApproximateExp(MLIRContext *context, bool powerScaling) : OpRewritePattern(context), powerScaling(powerScaling) {}
   bool powerScaling;
@@ -75,30 +34,26 @@ struct ApproximateExp : OpRewritePattern<math::ExpOp> {
       return failure();
     Floats b(op.getLoc(), rewriter, op.getType());
     // Beyond, 0 and infinity.
-    Value x = b.clamp(op.getOperand(), -104.5f, 89.0f);
-    // The sum's last bits are n + 254: of the two halves that these fall into, each is an exponent.
-    Value shifter = b.number(0x1.8p23f + 254);
+    bool flush = arith::bitEnumContainsAny(op.getFastmath(), arith::FastMathFlags::afn);
+    Value x = b.bound(op.getOperand(), arith::CmpFPredicate::OGT, 89.0f);
+    if (!flush)
+      x = b.bound(x, arith::CmpFPredicate::OLT, -104.5f);
+    auto finish = [&](Value result) {
+      if (flush) { // Below the logarithm of the least normal number.
+        Value normal = b.create<arith::CmpFOp>(arith::CmpFPredicate::UGE, x, b.number(-0x1.5d589ep6f));
+        result = b.create<arith::SelectOp>(normal, result, b.number(0));
+      }
+      rewriter.replaceOp(op, result);
+      return success();
+    };
+    Value shifter = b.number(Floats::exponentShifter);
     Value shifted = b.fma(x, b.number(0x1.715476p0f), shifter);
     Value n = b.create<arith::SubFOp>(shifted, shifter);
     // ln 2 in two parts, the product with the first of which is exact.
     Value r = b.fma(n, b.number(-0x1.62e4p-1f), x);
     r = b.fma(n, b.number(-0x1.7f7d1cp-20f), r);
     Value p = b.horner(r, {0x1.687bf6p-10f, 0x1.123b9ep-7f, 0x1.555b58p-5f, 0x1.55548ep-3f, 0x1.fffff8p-2f, 1, 1});
-    if (auto vector = dyn_cast<VectorType>(op.getType()); powerScaling && vector && vector.getNumElements() == 16) {
-      // The same in one instruction: with every lane, rounded as usual.
-      Value lanes = b.create<arith::ConstantOp>(b.getI16IntegerAttr(-1)), rounding = b.integer32(4);
-      auto scaled = b.create<LLVM::CallIntrinsicOp>(op.getType(), b.getStringAttr("llvm.x86.avx512.mask.scalef.ps.512"),
-                                                    ValueRange{p, n, p, lanes, rounding});
-      rewriter.replaceOp(op, scaled);
-      return success();
-    }
-    Value mantissaBits = b.integer(23), all = b.bits(shifted);
-    Value half = b.create<arith::ShRUIOp>(all, b.integer(1));
-    Value rest = b.create<arith::SubIOp>(all, half);
-    Value first = b.fromBits(b.create<arith::ShLIOp>(half, mantissaBits));
-    Value second = b.fromBits(b.create<arith::ShLIOp>(rest, mantissaBits));
-    rewriter.replaceOpWithNewOp<arith::MulFOp>(op, b.create<arith::MulFOp>(p, first), second);
-    return success();
+    return finish(b.timesPowerOfTwo(p, n, shifted, powerScaling));
   }
 };
 

@@ -1,5 +1,7 @@
 //===- FuseElementwise.cpp - chains of elementwise operations become one --===//
 #include "Codegen/Passes.h"
+#include "Narrowing.h"
+#include "QuantisedBodies.h"
 
 #include "mlir/Dialect/Affine/IR/AffineOps.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -51,11 +53,10 @@ static bool shouldFuse(OpOperand *operand) {
     return false;
   if (!readsEachElementOnce(consumer, operand))
     return trivial && consumer.getNumReductionLoops() == 0;
-  return producer->hasOneUse();
+  return producer->hasOneUse() && !strata::finishesSums(producer, consumer);
 }
 
-/// Rounds each element of its operand to a narrower type, and does nothing else.
-static bool isNarrowing(linalg::GenericOp op) {
+bool strata::isNarrowing(linalg::GenericOp op) {
   return op.hasPureTensorSemantics() && op.getNumDpsInputs() == 1 && op.getNumDpsInits() == 1 &&
          llvm::all_of(op.getIndexingMapsArray(), [](AffineMap map) { return map.isIdentity(); }) &&
          op.getBody()->getOperations().size() == 2 && isa<arith::TruncFOp>(op.getBody()->front());
@@ -93,6 +94,23 @@ static void joinWithProducer(linalg::GenericOp conversion) {
 namespace {
 struct FuseElementwisePass : strata::impl::FuseElementwiseBase<FuseElementwisePass> {
   void runOnOperation() override {
+    fuse();
+    strata::simplifyQuantisedBodies(getOperation());
+    while (strata::keepQuantised(getOperation())) {
+      fuse();
+      strata::simplifyQuantisedBodies(getOperation());
+    }
+    SmallVector<linalg::GenericOp> conversions;
+    getOperation()->walk([&](linalg::GenericOp op) {
+      if (strata::isNarrowing(op))
+        conversions.push_back(op);
+    });
+    for (linalg::GenericOp conversion : conversions)
+      joinWithProducer(conversion);
+  }
+
+private:
+  void fuse() {
     MLIRContext *context = &getContext();
     RewritePatternSet patterns(context);
     linalg::populateElementwiseOpsFusionPatterns(patterns, shouldFuse);
@@ -116,13 +134,6 @@ struct FuseElementwisePass : strata::impl::FuseElementwiseBase<FuseElementwisePa
     config.useTopDownTraversal = true;
     config.maxIterations = 20;
     (void)applyPatternsAndFoldGreedily(getOperation(), std::move(patterns), config);
-    SmallVector<linalg::GenericOp> conversions;
-    getOperation()->walk([&](linalg::GenericOp op) {
-      if (isNarrowing(op))
-        conversions.push_back(op);
-    });
-    for (linalg::GenericOp conversion : conversions)
-      joinWithProducer(conversion);
   }
 };
 } // namespace

@@ -9,6 +9,8 @@
 #include "FuseRows.h"
 #include "Codegen/Passes.h"
 #include "ConstantExpressions.h"
+#include "LinalgQueries.h"
+#include "UnitDims.h"
 #include "WinogradMatrices.h"
 
 #include "mlir/Dialect/Affine/IR/AffineOps.h"
@@ -29,6 +31,8 @@ namespace strata {
 
 using namespace mlir;
 using linalg::GenericOp;
+using strata::bytesOf;
+using strata::positionOf;
 
 /// Rows that a product of matrices should have at once.
 static constexpr int64_t productRows = 32;
@@ -44,11 +48,6 @@ static AffineMap mapOf(OpOperand &operand) {
 static AffineMap mapOf(OpResult result) {
   auto op = cast<GenericOp>(result.getOwner());
   return op.getMatchingIndexingMap(op.getDpsInitOperand(result.getResultNumber()));
-}
-
-/// The position of loop `dim` among a map's results.
-static std::optional<unsigned> positionOf(AffineMap map, unsigned dim) {
-  return map.getResultPosition(getAffineDimExpr(dim, map.getContext()));
 }
 
 /// The rows by the loops of one operation, as those of another one that has the same tensor.
@@ -74,10 +73,6 @@ static tensor::EmptyOp emptyBehind(Value init) {
 }
 
 static int64_t extentOf(int64_t size) { return ShapedType::isDynamic(size) ? usualExtent : size; }
-
-static int64_t bytesOf(Type element) {
-  return element.isIntOrFloat() ? llvm::divideCeil(element.getIntOrFloatBitWidth(), 8) : 8;
-}
 
 /// Whether `dim` is a part of a window's position.
 static bool isInWindow(GenericOp op, unsigned dim) {
@@ -227,21 +222,25 @@ bool Group::agrees(GenericOp op, ArrayRef<unsigned> rows) const {
   return true;
 }
 
-/// Each dimension is walked by one loop, if by parts.
-static bool hasNoWindow(AffineMap map) {
+/// Each dimension is walked by one loop, if by parts, or by a reduction in groups.
+static bool hasNoWindow(GenericOp op, AffineMap map) {
+  SmallVector<utils::IteratorType> kinds = op.getIteratorTypesArray();
   return llvm::all_of(map.getResults(), [&](AffineExpr expr) {
-    unsigned loops = 0;
+    unsigned loops = 0, parallel = 0;
     for (unsigned dim = 0; dim < map.getNumDims(); ++dim)
-      loops += expr.isFunctionOfDim(dim);
-    return loops <= 1;
+      if (expr.isFunctionOfDim(dim)) {
+        ++loops;
+        parallel += kinds[dim] == utils::IteratorType::parallel;
+      }
+    return loops <= 1 || parallel == 0;
   });
 }
 
 /// A product of two computed matrices, one of which has the rows. A matrix of weights is best used up by all rows
 /// before the next part of it is read.
 bool Group::isRowProduct(GenericOp op, ArrayRef<unsigned> rows) const {
-  return op.getNumDpsInputs() == 2 && op.getNumDpsInits() == 1 && op.getNumReductionLoops() == 1 &&
-         llvm::all_of(op.getIndexingMapsArray(), hasNoWindow) &&
+  return op.getNumDpsInputs() == 2 && op.getNumDpsInits() == 1 && op.getNumReductionLoops() <= 2 &&
+         llvm::all_of(op.getIndexingMapsArray(), [&](AffineMap map) { return hasNoWindow(op, map); }) &&
          llvm::none_of(op.getDpsInputs(), [&](Value input) { return constants.isConstant(input); });
 }
 
@@ -424,12 +423,14 @@ SmallVector<int64_t> Group::blocks() const {
   int64_t extent = extents[blocked];
   if (!ShapedType::isDynamic(extent)) {
     block = std::min(block, extent);
-    // Full blocks only, if that is nearly as good.
-    for (int64_t smaller = block; 2 * smaller > block; --smaller)
-      if (extent % smaller == 0) {
-        block = smaller;
-        break;
-      }
+    // Full blocks only, if that is nearly as good; or all rows as one, where there are not many more.
+    int64_t full = block;
+    while (2 * full > block && extent % full != 0)
+      --full;
+    if (2 * full > block)
+      block = full;
+    else if (extent < 2 * block && extent <= fits)
+      block = extent;
   }
   result[blocked] = block;
   return result;
@@ -653,77 +654,9 @@ LogicalResult Group::fuse() {
   return success();
 }
 
-//===----------------------------------------------------------------------===//
-// What stands between operations
-//===----------------------------------------------------------------------===//
-
-/// Spreading one value over all is a fill.
-static void recognizeFill(GenericOp op) {
-  if (op.getNumDpsInputs() || op.getNumDpsInits() != 1 || op.getBody()->getOperations().size() != 1)
-    return;
-  Value value = op.getBody()->getTerminator()->getOperand(0);
-  if (value.getParentBlock() == op.getBody())
-    return;
-  OpBuilder b(op);
-  op->replaceAllUsesWith(b.create<linalg::FillOp>(op.getLoc(), value, op.getDpsInits()[0]));
-  op->erase();
-}
-
-/// By dimension of the smaller type, which dimension of the larger one it is; the others of the larger one are 1.
-static std::optional<SmallVector<int64_t>> matchUnitDims(ArrayRef<ReassociationIndices> groups,
-                                                         ArrayRef<int64_t> shape) {
-  SmallVector<int64_t> result;
-  for (const ReassociationIndices &group : groups) {
-    int64_t chosen = group.front();
-    for (int64_t dim : group)
-      if (shape[dim] != 1)
-        chosen = dim;
-    if (llvm::any_of(group, [&](int64_t dim) { return dim != chosen && shape[dim] != 1; }))
-      return std::nullopt;
-    result.push_back(chosen);
-  }
-  return result;
-}
-
-/// A tensor to which a reshape only adds dimensions of 1, or from which it takes such, is read where it lies.
-static void readThroughUnitDims(GenericOp op) {
-  MLIRContext *context = op.getContext();
-  for (OpOperand *input : op.getDpsInputOperands()) {
-    AffineMap map = mapOf(*input);
-    SmallVector<AffineExpr> results;
-    Value source;
-    if (auto expand = input->get().getDefiningOp<tensor::ExpandShapeOp>()) {
-      source = expand.getSrc();
-      auto dims = matchUnitDims(expand.getReassociationIndices(), expand.getResultType().getShape());
-      if (!dims || source.getType() == input->get().getType())
-        continue;
-      for (int64_t dim : *dims)
-        results.push_back(map.getResult(dim));
-    } else if (auto collapse = input->get().getDefiningOp<tensor::CollapseShapeOp>()) {
-      source = collapse.getSrc();
-      auto dims = matchUnitDims(collapse.getReassociationIndices(), collapse.getSrcType().getShape());
-      if (!dims)
-        continue;
-      results.assign(collapse.getSrcType().getRank(), getAffineConstantExpr(0, context));
-      for (auto [number, dim] : llvm::enumerate(*dims))
-        results[dim] = map.getResult(number);
-    } else {
-      continue;
-    }
-    SmallVector<AffineMap> maps = op.getIndexingMapsArray();
-    maps[input->getOperandNumber()] = AffineMap::get(map.getNumDims(), 0, results, context);
-    // Some operand must still tell how far each loop goes.
-    if (!inversePermutation(concatAffineMaps(maps)))
-      continue;
-    op.setIndexingMapsAttr(Builder(context).getAffineMapArrayAttr(maps));
-    input->set(source);
-  }
-}
-
 void strata::fuseRows(func::FuncOp function, const RowLimits &limits) {
   ConstantExpressions constants(function);
-  function.walk(recognizeFill);
-  function.walk(readThroughUnitDims);
+  readThroughUnitDims(function);
   SmallVector<GenericOp> seeds;
   function.walk([&](GenericOp op) {
     // Along whole rows, or in windows that lie in them.

@@ -8,6 +8,7 @@
 #include "Codegen/Passes.h"
 #include "ConstantExpressions.h"
 #include "ProductSums.h"
+#include "Transposed.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -89,15 +90,6 @@ private:
     return dim ? std::optional<unsigned>(dim.getPosition()) : std::nullopt;
   }
 
-  /// Bytes that are given in each run: many rows use the copy that puts groups side by side.
-  static bool isWorthCopying(linalg::GenericOp op, OpOperand *operand) {
-    constexpr int64_t rows = 48, elements = 1 << 12;
-    auto type = cast<RankedTensorType>(operand->get().getType());
-    if (!type.hasStaticShape() || !type.getElementType().isInteger(8) || type.getNumElements() < elements)
-      return false;
-    return strata::getUses(op, operand) >= rows;
-  }
-
   bool canGroup(linalg::GenericOp op, unsigned weights, const strata::ConstantExpressions &constants) const {
     std::optional<strata::ProductSum> sum = strata::matchProductSum(op);
     if (!sum || !isMultiplied(*sum) || !op.hasPureTensorSemantics())
@@ -106,7 +98,7 @@ private:
     AffineMap map = op.getMatchingIndexingMap(w), dataMap = op.getMatchingIndexingMap(data);
     std::optional<unsigned> depth = innermost(dataMap);
     if (constants.isConstant(data->get()) || !strata::isPlain(map) || !strata::getLaneOf(op, weights) || !depth ||
-        (!constants.isConstant(w->get()) && !isWorthCopying(op, w)) ||
+        (!constants.isConstant(w->get()) && !strata::isWorthCopyingInGroups(op, w)) ||
         op.getIteratorTypesArray()[*depth] != utils::IteratorType::reduction ||
         ShapedType::isDynamic(op.getStaticLoopRanges()[*depth]))
       return false;
@@ -121,6 +113,13 @@ private:
     unsigned depth = *innermost(maps[1 - weights]), dims = kinds.size();
     int64_t group = 32 / getElementTypeOrSelf(inputs[0].getType()).getIntOrFloatBitWidth();
     int64_t size = filledUp(op.getStaticLoopRanges()[depth], group, tiles);
+    // Where weights that are given in each run are transposed, their copy does it, too.
+    SmallVector<linalg::TransposeOp> folded;
+    while (auto transpose = inputs[weights].getDefiningOp<linalg::TransposeOp>()) {
+      folded.push_back(transpose);
+      maps[weights] = strata::mapBehind(transpose, maps[weights]);
+      inputs[weights] = transpose.getInput();
+    }
     OpBuilder b(op);
     Location loc = op.getLoc();
     for (auto [i, map] : llvm::enumerate(maps)) {
@@ -137,6 +136,9 @@ private:
     moved.getRegion().takeBody(op.getRegion());
     op.replaceAllUsesWith(moved);
     op.erase();
+    for (linalg::TransposeOp transpose : folded)
+      if (transpose->use_empty())
+        transpose.erase();
   }
 };
 } // namespace

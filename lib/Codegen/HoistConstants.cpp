@@ -2,14 +2,11 @@
 #include "Codegen/Passes.h"
 #include "ConstantExpressions.h"
 
-#include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/MLProgram/IR/MLProgram.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/IR/IRMapping.h"
 #include "mlir/IR/SymbolTable.h"
-#include "mlir/Interfaces/SideEffectInterfaces.h"
-#include "mlir/Transforms/RegionUtils.h"
 
 namespace strata {
 #define GEN_PASS_DEF_HOISTCONSTANTS
@@ -17,57 +14,54 @@ namespace strata {
 } // namespace strata
 
 using namespace mlir;
+using strata::ConstantExpressions;
 
 /// Only renames elements of what it is made of: nothing to compute.
 static bool isView(Operation *op) { return isa<tensor::ExpandShapeOp, tensor::CollapseShapeOp, tensor::CastOp>(op); }
 
-/// Constant expressions inside of loops and branches that use weights, such as the packed weights of a recurrence, are
-/// computed before them. Nothing at the seam does harm where it would not have been run.
-static void moveBefore(Operation *outer, const strata::ConstantExpressions &constants) {
-  DenseMap<Operation *, bool> known; ///< of those inside: whether they use weights
-  auto isKnown = [&](Value value) {
-    return constants.isConstant(value) || (value.getDefiningOp() && known.contains(value.getDefiningOp()));
-  };
-  SmallVector<Operation *> inner;
-  outer->walk<WalkOrder::PreOrder>([&](Operation *op) {
-    if (op == outer)
-      return WalkResult::advance();
-    llvm::SetVector<Value> values(op->operand_begin(), op->operand_end());
-    for (Region &region : op->getRegions())
-      getUsedValuesDefinedAbove(region, values);
-    if (!isMemoryEffectFree(op) || op->hasTrait<OpTrait::IsTerminator>() || op->getNumResults() == 0 ||
-        !llvm::all_of(values, isKnown))
-      return WalkResult::advance();
-    known[op] = llvm::any_of(values, [&](Value value) {
-      return constants.usesWeights(value) || (value.getDefiningOp() && known.lookup(value.getDefiningOp()));
-    });
-    inner.push_back(op);
-    return WalkResult::skip();
+/// Whether something that is not constant reads a value, or a view of it.
+static bool isReadAtRunTime(Value value, const ConstantExpressions &constants) {
+  return llvm::any_of(value.getUsers(), [&](Operation *reader) {
+    while (!constants.isConstant(reader) && reader->getBlock() != value.getParentBlock())
+      reader = reader->getParentOp();
+    return !constants.isConstant(reader) || (isView(reader) && isReadAtRunTime(reader->getResult(0), constants));
   });
-  IRMapping mapping;
-  OpBuilder b(outer);
-  std::function<void(Operation *)> copy = [&](Operation *op) {
-    if (!known.contains(op) || mapping.contains(op->getResult(0)))
+}
+
+/// What is to be computed once. Where a loop or a branch does so, it may not have been reached: at this level, nothing
+/// that has no side effects does harm.
+static SmallVector<Value> findWanted(func::FuncOp function, const ConstantExpressions &constants) {
+  SmallVector<Value> wanted;
+  function.walk([&](Operation *op) {
+    if (isa<ml_program::GlobalLoadConstOp, ml_program::GlobalLoadOp, arith::ConstantOp>(op) || isView(op))
       return;
-    llvm::SetVector<Value> values(op->operand_begin(), op->operand_end());
-    for (Region &region : op->getRegions())
-      getUsedValuesDefinedAbove(region, values);
-    for (Value value : values)
-      if (Operation *maker = value.getDefiningOp())
-        copy(maker);
-    b.clone(*op, mapping);
-  };
-  for (Operation *op : inner) {
-    bool wanted = known[op] && !isView(op) && llvm::any_of(op->getUsers(), [&](Operation *user) {
-                    while (user->getParentOp() != op->getParentOp())
-                      user = user->getParentOp();
-                    return !known.contains(user);
-                  });
-    if (!wanted)
-      continue;
-    copy(op);
-    op->replaceAllUsesWith(llvm::map_to_vector(op->getResults(), [&](Value value) { return mapping.lookup(value); }));
-  }
+    for (Value result : op->getResults()) {
+      auto type = dyn_cast<RankedTensorType>(result.getType());
+      if (type && type.hasStaticShape() && type.getNumElements() && constants.usesWeights(result) &&
+          isReadAtRunTime(result, constants))
+        wanted.push_back(result);
+    }
+  });
+  return wanted;
+}
+
+/// Clones an operation and all that it is made of, each once.
+static void copyInto(OpBuilder &b, Operation *op, IRMapping &mapping) {
+  if (op->getNumResults() && mapping.contains(op->getResult(0)))
+    return;
+  for (Value value : strata::valuesReadBy(op))
+    copyInto(b, value.getDefiningOp(), mapping);
+  b.clone(*op, mapping);
+}
+
+static func::FuncOp initFunction(ModuleOp module) {
+  if (auto init = module.lookupSymbol<func::FuncOp>("init"))
+    return init;
+  OpBuilder b = OpBuilder::atBlockEnd(module.getBody());
+  auto init = b.create<func::FuncOp>(b.getUnknownLoc(), "init", b.getFunctionType({}, {}));
+  b.setInsertionPointToEnd(init.addEntryBlock());
+  b.create<func::ReturnOp>(b.getUnknownLoc());
+  return init;
 }
 
 namespace {
@@ -77,67 +71,15 @@ struct HoistConstantsPass : strata::impl::HoistConstantsBase<HoistConstantsPass>
     auto main = module.lookupSymbol<func::FuncOp>("main");
     if (!main || main.isExternal())
       return;
-    strata::ConstantExpressions outside(main);
-    for (Operation &op : llvm::make_early_inc_range(main.getBody().front()))
-      if (op.getNumRegions() && !isa<linalg::LinalgOp>(op))
-        moveBefore(&op, outside);
-    strata::ConstantExpressions constants(main);
-    SmallVector<Value> wanted;
-    for (Operation &op : main.getBody().front()) {
-      if (isa<ml_program::GlobalLoadConstOp, ml_program::GlobalLoadOp, arith::ConstantOp>(op) || isView(&op))
-        continue;
-      for (Value result : op.getResults()) {
-        auto type = dyn_cast<RankedTensorType>(result.getType());
-        if (!type || !type.hasStaticShape() || type.getNumElements() == 0 || !constants.usesWeights(result))
-          continue;
-        // Wanted where something that is not constant reads it, or a view of it.
-        std::function<bool(Value)> leaves = [&](Value value) {
-          return llvm::any_of(value.getUsers(), [&](Operation *user) {
-            Operation *inBlock = main.getBody().front().findAncestorOpInBlock(*user);
-            return inBlock->getNumResults() == 0 || !constants.isConstant(inBlock->getResult(0)) ||
-                   (isView(inBlock) && leaves(inBlock->getResult(0)));
-          });
-        };
-        if (leaves(result))
-          wanted.push_back(result);
-      }
-    }
+    SmallVector<Value> wanted = findWanted(main, ConstantExpressions(main));
     if (wanted.empty())
       return;
     SymbolTable symbols(module);
-    OpBuilder top(module.getBodyRegion());
-    Location unknown = top.getUnknownLoc();
-    top.setInsertionPointToEnd(module.getBody());
-    auto init = module.lookupSymbol<func::FuncOp>("init");
-    if (!init) {
-      init = top.create<func::FuncOp>(unknown, "init", top.getFunctionType({}, {}));
-      top.setInsertionPointToEnd(init.addEntryBlock());
-      top.create<func::ReturnOp>(unknown);
-    }
-    OpBuilder b(init.getBody().front().getTerminator());
+    OpBuilder b(initFunction(module).getBody().front().getTerminator());
     IRMapping mapping;
-    // Clones what a value is made of, in the order in which it stands.
-    auto copy = [&](Operation *last) {
-      SmallVector<Operation *> work = {last}, made;
-      SmallPtrSet<Operation *, 16> seen;
-      while (!work.empty()) {
-        Operation *op = work.pop_back_val();
-        if (!seen.insert(op).second || (op->getNumResults() && mapping.contains(op->getResult(0))))
-          continue;
-        made.push_back(op);
-        llvm::SetVector<Value> values(op->operand_begin(), op->operand_end());
-        for (Region &region : op->getRegions())
-          getUsedValuesDefinedAbove(region, values);
-        for (Value value : values)
-          work.push_back(value.getDefiningOp());
-      }
-      llvm::sort(made, [](Operation *a, Operation *b) { return a->isBeforeInBlock(b); });
-      for (Operation *op : made)
-        b.clone(*op, mapping);
-    };
     for (Value value : wanted) {
       Location loc = value.getLoc();
-      copy(value.getDefiningOp());
+      copyInto(b, value.getDefiningOp(), mapping);
       OpBuilder global(module.getBodyRegion());
       auto slot = global.create<ml_program::GlobalOp>(loc, "computed", value.getType(), /*is_mutable=*/true,
                                                       Attribute(), global.getStringAttr("private"));
@@ -145,10 +87,9 @@ struct HoistConstantsPass : strata::impl::HoistConstantsBase<HoistConstantsPass>
       symbols.insert(slot);
       auto name = FlatSymbolRefAttr::get(slot.getSymNameAttr());
       b.create<ml_program::GlobalStoreOp>(loc, name, mapping.lookup(value));
-      OpBuilder at(main.getContext());
-      at.setInsertionPointAfterValue(value);
-      Value loaded = at.create<ml_program::GlobalLoadOp>(loc, value.getType(), name);
-      value.replaceAllUsesWith(loaded);
+      // Before loops and branches around it.
+      OpBuilder load(main.getBody().front().findAncestorOpInBlock(*value.getDefiningOp()));
+      value.replaceAllUsesWith(load.create<ml_program::GlobalLoadOp>(loc, value.getType(), name));
     }
   }
 };

@@ -6,29 +6,14 @@
 //
 //===----------------------------------------------------------------------===//
 #include "KernelGroups.h"
+#include "LinalgQueries.h"
 #include "NestPlan.h"
 #include "WinogradMatrices.h"
 
 #include "mlir/Interfaces/SideEffectInterfaces.h"
-#include "mlir/Interfaces/ViewLikeInterface.h"
 
 using namespace mlir;
 using namespace strata;
-
-/// The buffer that a view is a view of.
-static Value rootOf(Value buffer) {
-  while (Operation *maker = buffer.getDefiningOp()) {
-    if (auto view = dyn_cast<ViewLikeOpInterface>(maker))
-      buffer = view.getViewSource();
-    else if (auto cast = dyn_cast<memref::CastOp>(maker))
-      buffer = cast.getSource();
-    else
-      break;
-  }
-  return buffer;
-}
-
-static bool isReduction(linalg::GenericOp op) { return op.getNumReductionLoops() > 0; }
 
 /// Whether `op` can change any of the `roots`, as far as can be seen.
 static bool mayWriteTo(Operation *op, ArrayRef<Value> roots) {
@@ -71,12 +56,14 @@ static KernelGroup groupAround(linalg::GenericOp reduction) {
   linalg::GenericOp before, after;
   bool written = false;
   for (OpOperand &use : buffer.getUses()) {
-    auto user = dyn_cast<linalg::GenericOp>(use.getOwner());
-    if (use.getOwner()->getBlock() != block)
+    Operation *reader = block->findAncestorOpInBlock(*use.getOwner());
+    if (!reader)
       return alone;
+    // Of what is in a loop, or in a body, the loop is the reader.
+    auto user = reader == use.getOwner() ? dyn_cast<linalg::GenericOp>(reader) : linalg::GenericOp();
     if (!user) {
-      // What comes behind, a view of the result or the end of the function, reads what is written.
-      if (!reduction->isBeforeInBlock(use.getOwner()))
+      // What comes behind, a view of the result, a loop or the end of the function, reads what is written.
+      if (!reduction->isBeforeInBlock(reader))
         return alone;
       written = true;
       continue;

@@ -167,11 +167,12 @@ static FailureOr<Access> buildAccess(ExtentMath &math, OpOperand &operand, Affin
   return access;
 }
 
-static FailureOr<Stage> buildStage(ExtentMath &math, linalg::GenericOp op, SmallVector<int> loopOf, unsigned loops,
-                                   Value carriedIn, Value carriedOut) {
+FailureOr<Stage> strata::buildStage(OpBuilder &b, linalg::GenericOp op, ArrayRef<int> loopOf, unsigned loops,
+                                    Value carriedIn, Value carriedOut) {
+  ExtentMath math{b, op.getLoc()};
   Stage stage;
   stage.op = op;
-  stage.loopOf = std::move(loopOf);
+  stage.loopOf.assign(loopOf.begin(), loopOf.end());
   for (OpOperand &operand : op->getOpOperands()) {
     FailureOr<Access> access = Access();
     bool carried = operand.get() == (op.isDpsInit(&operand) ? carriedOut : carriedIn);
@@ -275,7 +276,7 @@ FailureOr<LoopNest> strata::buildLoopNest(OpBuilder &b, ArrayRef<linalg::Generic
     FailureOr<SmallVector<int>> map = loopsOf(init, *init.getDpsInitOperand(0));
     if (failed(map) || init.getDpsInits()[0] != between)
       return failure();
-    FailureOr<Stage> stage = buildStage(math, init, *map, loops, {}, between);
+    FailureOr<Stage> stage = buildStage(b, init, *map, loops, {}, between);
     if (failed(stage))
       return failure();
     nest.init = *stage;
@@ -293,18 +294,19 @@ FailureOr<LoopNest> strata::buildLoopNest(OpBuilder &b, ArrayRef<linalg::Generic
     FailureOr<SmallVector<int>> map = loopsOf(finish, *shared);
     if (failed(map))
       return failure();
-    FailureOr<Stage> stage = buildStage(math, finish, *map, loops, between, {});
+    FailureOr<Stage> stage = buildStage(b, finish, *map, loops, between, {});
     if (failed(stage))
       return failure();
     nest.finish = *stage;
   }
-  FailureOr<Stage> stage = buildStage(math, main, identity, loops, {}, finish ? between : Value());
+  FailureOr<Stage> stage = buildStage(b, main, identity, loops, {}, finish ? between : Value());
   if (failed(stage))
     return failure();
   if (reduction == ops.end())
     nest.finish = *stage;
   else
     nest.reduce = *stage;
+  nest.padded = getPaddedLoops(main);
   return nest;
 }
 
@@ -327,10 +329,48 @@ static void removeLoop(LoopNest &nest, int loop) {
     if (access.blockedLoop > loop)
       --access.blockedLoop;
   });
+  auto renumber = [&](int &of) { of = of == loop ? -1 : of > loop ? of - 1 : of; };
   for (std::optional<Stage> *stage : {&nest.init, &nest.reduce, &nest.finish})
     if (*stage)
-      for (int &of : (*stage)->loopOf)
-        of = of == loop ? -1 : of > loop ? of - 1 : of;
+      llvm::for_each((*stage)->loopOf, renumber);
+  for (PaddedLoop &padded : nest.padded) {
+    renumber(padded.position);
+    renumber(padded.tap);
+  }
+  llvm::erase_if(nest.padded, [](const PaddedLoop &padded) { return padded.tap < 0; });
+}
+
+/// Elements that a copy moves together, as groups are, become one element of 32 or 64 bits.
+static void moveGroups(OpBuilder &b, Location loc, LoopNest &nest) {
+  if (nest.reduce || nest.init || nest.finish->inputs.size() != 1 || nest.finish->outputs.size() != 1)
+    return;
+  Block *body = nest.finish->op.getBody();
+  Access &input = nest.finish->inputs[0], &output = nest.finish->outputs[0];
+  if (body->getOperations().size() != 1 || body->getTerminator()->getOperand(0) != body->getArgument(0) ||
+      !input.base || !output.base || !input.element.isIntOrFloat() || input.element.isInteger(1) || input.offset ||
+      output.offset || !input.ahead.is(0))
+    return;
+  for (auto [group, info] : llvm::enumerate(nest.loops)) {
+    int64_t size = info.size.isKnown() ? info.size.known : 0, bits = size * input.element.getIntOrFloatBitWidth();
+    auto isWhole = [&, group = group](Access &access) {
+      bool fits = access.blockedLoop < 0 && access.strides[group].is(1);
+      for (auto [loop, stride] : llvm::enumerate(access.strides))
+        fits &= loop == group || (stride.isKnown() && stride.known % size == 0);
+      return fits;
+    };
+    if (size < 2 || (bits != 32 && bits != 64) || !isWhole(input) || !isWhole(output))
+      continue;
+    Type wide = b.getIntegerType(bits);
+    for (Access *access : {&input, &output}) {
+      for (Extent &stride : access->strides)
+        stride.known /= size;
+      auto type = cast<MemRefType>(cast<BaseMemRefType>(access->base.getType()).cloneWith(std::nullopt, wide));
+      access->base = b.create<UnrealizedConversionCastOp>(loc, type, access->base).getResult(0);
+      access->element = wide;
+    }
+    removeLoop(nest, group);
+    return;
+  }
 }
 
 void strata::simplify(OpBuilder &b, Location loc, LoopNest &nest) {
@@ -342,9 +382,12 @@ void strata::simplify(OpBuilder &b, Location loc, LoopNest &nest) {
     if (nest.loops[loop].size.is(1) && !blocked)
       removeLoop(nest, loop);
   }
+  auto isPadded = [&](int loop) {
+    return llvm::any_of(nest.padded, [&](const PaddedLoop &p) { return p.position == loop || p.tap == loop; });
+  };
   SmallVector<bool> indexed = indexedLoops(nest);
   auto mergeable = [&](int outer, int inner) {
-    if (outer == inner || indexed[outer] || indexed[inner] ||
+    if (outer == inner || indexed[outer] || indexed[inner] || isPadded(outer) || isPadded(inner) ||
         nest.loops[outer].reduction != nest.loops[inner].reduction || !nest.loops[inner].size.isKnown())
       return false;
     bool fits = true;
@@ -366,4 +409,5 @@ void strata::simplify(OpBuilder &b, Location loc, LoopNest &nest) {
           changed = true;
         }
   }
+  moveGroups(b, loc, nest);
 }

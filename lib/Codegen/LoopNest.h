@@ -10,6 +10,8 @@
 #ifndef STRATA_CODEGEN_LOOPNEST_H
 #define STRATA_CODEGEN_LOOPNEST_H
 
+#include "Padding.h"
+
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
@@ -57,7 +59,8 @@ struct LoopNest {
   llvm::SmallVector<Loop> loops;
   std::optional<Stage> init; ///< parallel; its result starts the accumulator
   std::optional<Stage> reduce;
-  std::optional<Stage> finish; ///< parallel; stores the results
+  std::optional<Stage> finish;          ///< parallel; stores the results
+  llvm::SmallVector<PaddedLoop> padded; ///< of the reduction
 
   Stage &last() { return finish ? *finish : *reduce; }
   template <typename F> void forEachAccess(F f) {
@@ -94,6 +97,11 @@ std::optional<Combiner> matchCombiner(mlir::linalg::GenericOp op);
 /// that are not affine and on element types without vectors. Creates operations
 /// that compute sizes, strides and base buffers before the first one.
 mlir::FailureOr<LoopNest> buildLoopNest(mlir::OpBuilder &b, llvm::ArrayRef<mlir::linalg::GenericOp> ops);
+
+/// One operation of a nest whose `loops` its dimensions are (`loopOf`). The buffers `carriedIn` and `carriedOut`, which
+/// it reads and writes, do not leave the kernel and have no access. Creates operations as buildLoopNest does.
+mlir::FailureOr<Stage> buildStage(mlir::OpBuilder &b, mlir::linalg::GenericOp op, llvm::ArrayRef<int> loopOf,
+                                  unsigned loops, mlir::Value carriedIn, mlir::Value carriedOut);
 
 /// Drops loops of one iteration and merges those that walk memory as one.
 void simplify(mlir::OpBuilder &b, mlir::Location loc, LoopNest &nest);

@@ -87,6 +87,51 @@ static void findRows(LoopNest &nest, NestPlan &plan, const Access &data, const A
   }
 }
 
+/// Roughly what a product costs in tiles of so many rows: each takes its rows and, from further away, all of the
+/// weights.
+static int64_t costOfTiles(int64_t tiles, int64_t rows) { return llvm::alignTo(tiles, 2) * (rows + 2 * tileRows); }
+
+/// The lines of an image with a border lie `pitch` pixels apart. Where that is clearly cheaper, rows are all pixels
+/// from the first to the last, those between the lines among them, whose sums nobody wants.
+static void runAcrossBorders(LoopNest &nest, NestPlan &plan, const Access &data, const Access &weights) {
+  MatrixPlan &matrix = *plan.matrix;
+  auto canBeRows = [&](int loop) {
+    return !nest.loops[loop].reduction && loop != plan.lane && loop != data.blockedLoop &&
+           nest.loops[loop].size.isKnown() && stride(data, loop).isKnown() && stride(data, loop).known > 0 &&
+           stride(weights, loop).is(0);
+  };
+  for (int pixel = 0, loops = nest.loops.size(); pixel < loops; ++pixel)
+    for (int line = 0; line < loops; ++line) {
+      if (line == pixel || !canBeRows(pixel) || !canBeRows(line))
+        continue;
+      int64_t step = stride(data, pixel).known, far = stride(data, line).known, pitch = far / step;
+      int64_t pixels = nest.loops[pixel].size.known, lines = nest.loops[line].size.known;
+      int64_t rows = (lines - 1) * pitch + pixels, most = std::max(pixels, lines);
+      if (far % step || pitch < pixels || rows <= tileRows)
+        continue;
+      // Otherwise it is tiles of the longer loop, those of one line where it has more than fit one.
+      int64_t tiles = llvm::divideCeil(most, tileRows), own = llvm::divideCeil(most, llvm::alignTo(tiles, 2));
+      int64_t apart = most > tileRows ? std::min(pixels, lines) * costOfTiles(tiles, own)
+                                      : costOfTiles(std::min(pixels, lines), most);
+      if (10 * costOfTiles(llvm::divideCeil(rows, tileRows), tileRows) > 9 * apart)
+        continue;
+      plan.row = pixel;
+      plan.rowTile = 2 * tileRows;
+      matrix.second = line;
+      matrix.pitch = pitch;
+      matrix.rows = {tileRows, {}};
+      matrix.rowTiles = 2;
+      return;
+    }
+}
+
+Extent strata::rowsOf(const LoopNest &nest, const NestPlan &plan, int loop) {
+  const Extent &size = nest.loops[loop].size;
+  if (!plan.matrix || !plan.matrix->pitch || loop != plan.row)
+    return size;
+  return {(nest.loops[plan.matrix->second].size.known - 1) * plan.matrix->pitch + size.known, {}};
+}
+
 /// Weights that are too many for the cache are read once for as many rows as have their data there.
 static void chooseBlocks(LoopNest &nest, NestPlan &plan, const Access &data, const TargetFacts &target) {
   int64_t cacheBytes = target.cacheBytes / 4;
@@ -125,6 +170,7 @@ bool strata::planMatrixTiles(LoopNest &nest, const NestOptions &options, NestPla
     plan.vectorTile = weights.block / tileColumns;
     plan.matrix = matrix;
     findRows(nest, plan, data, weights);
+    runAcrossBorders(nest, plan, data, weights);
     chooseBlocks(nest, plan, data, options);
     return true;
   }
@@ -135,8 +181,9 @@ bool strata::planMatrixTiles(LoopNest &nest, const NestOptions &options, NestPla
 // The code
 //===----------------------------------------------------------------------===//
 
-MatrixTiles::MatrixTiles(OpBuilder &b, Location loc, LoopNest &nest, const NestPlan &plan, TileEmitter &tileEmitter)
-    : IndexMath{b, loc}, nest(nest), plan(plan), tileEmitter(tileEmitter) {}
+MatrixTiles::MatrixTiles(OpBuilder &b, Location loc, LoopNest &nest, const NestPlan &plan, const TargetFacts &target,
+                         TileEmitter &tileEmitter)
+    : IndexMath{b, loc}, nest(nest), plan(plan), target(target), tileEmitter(tileEmitter) {}
 
 Value MatrixTiles::constant(int64_t number, unsigned bits) {
   return b.create<arith::ConstantOp>(loc, b.getIntegerAttr(b.getIntegerType(bits), number));
@@ -201,9 +248,10 @@ MatrixTiles::Place MatrixTiles::placeRows(const Tile &tile, int64_t number) {
   Place place{tile, index(0)};
   if (plan.row < 0)
     return place;
-  const Extent &size = nest.loops[plan.row].size;
+  const Extent size = rowsOf(nest, plan, plan.row);
+  bool together = matrix.second < 0 || matrix.pitch;
   Value wanted = tile.at[plan.row];
-  if (matrix.second < 0 && number)
+  if (together && number)
     wanted = add(wanted, times(rows, {number, {}}));
   if (size.isKnown() && size.known % plan.rowTile == 0) {
     place.tile.at[plan.row] = wanted;
@@ -212,7 +260,7 @@ MatrixTiles::Place MatrixTiles::placeRows(const Tile &tile, int64_t number) {
     place.tile.at[plan.row] = b.create<arith::MinUIOp>(loc, wanted, last);
     place.first = b.create<arith::SubIOp>(loc, wanted, place.tile.at[plan.row]);
   }
-  if (matrix.second < 0 || !number)
+  if (together || !number)
     return place;
   const Extent &other = nest.loops[matrix.second].size;
   wanted = add(tile.at[matrix.second], index(number));
@@ -227,28 +275,33 @@ MatrixTiles::Place MatrixTiles::placeRows(const Tile &tile, int64_t number) {
 }
 
 /// Large weights are read once per run: while a block of lanes is used, each of the tiles that use it brings its share
-/// of the next one to the cache.
+/// of the next one to the cache. A block that only one tile uses, or that is too large to wait there, is asked for a
+/// page ahead of its use: what hardware brings by itself ends with the page.
 void MatrixTiles::prefetch(Value from, const Tile &at) {
   const MatrixPlan &matrix = *plan.matrix;
   const Access &weights = nest.reduce->inputs[matrix.weights];
   if (!plan.laneOutermost || !weights.blockStride.isKnown() || !stride(weights, matrix.depth).isKnown())
     return;
-  constexpr int64_t lineBytes = 64;
   int64_t bytes = weights.element.getIntOrFloatBitWidth() / 8, tiles = 1;
+  int64_t line = target.lineBytes / bytes, lines = matrix.depthStep * stride(weights, matrix.depth).known / line;
   Value number = index(0);
-  if (int loop = matrix.second >= 0 ? matrix.second : plan.row; loop >= 0) {
-    int64_t step = matrix.second >= 0 ? matrix.rowTiles : plan.rowTile;
-    const Extent &size = nest.loops[loop].size;
+  if (int loop = matrix.pitch || matrix.second < 0 ? plan.row : matrix.second; loop >= 0) {
+    int64_t step = loop == plan.row ? plan.rowTile : matrix.rowTiles;
+    Extent size = rowsOf(nest, plan, loop);
     if (!size.isKnown())
       return;
     tiles = llvm::divideCeil(size.known, step);
     number = b.create<arith::DivUIOp>(loc, at.at[loop], index(step));
   }
-  int64_t lines = matrix.depthStep * stride(weights, matrix.depth).known * bytes / lineBytes;
-  int64_t share = llvm::divideCeil(lines, tiles);
-  Value next = add(add(from, index(weights.blockStride.known)), times(number, {share * lineBytes / bytes, {}}));
-  for (int64_t line = 0; line < share; ++line)
-    b.create<memref::PrefetchOp>(loc, weights.base, add(next, index(line * lineBytes / bytes)), /*isWrite=*/false,
+  int64_t share = llvm::divideCeil(lines, tiles), distance = weights.blockStride.known;
+  if (tiles == 1 || distance * bytes > target.cacheBytes / 2) {
+    share = lines;
+    distance = target.pageBytes / bytes;
+    number = index(0);
+  }
+  Value next = add(add(from, index(distance)), times(number, {share * line, {}}));
+  for (int64_t i = 0; i < share; ++i)
+    b.create<memref::PrefetchOp>(loc, weights.base, add(next, index(i * line)), /*isWrite=*/false,
                                  /*localityHint=*/2, /*isDataCache=*/true);
 }
 
@@ -294,7 +347,7 @@ void MatrixTiles::reduce(ArrayRef<int> order, ArrayRef<Place> places, Tile at) {
   reduce(order.drop_front(), places, at);
 }
 
-void MatrixTiles::emit(const Tile &tile, llvm::function_ref<void(const Tile &)> finish) {
+void MatrixTiles::emit(const Tile &tile, Finish finish) {
   const MatrixPlan &matrix = *plan.matrix;
   SmallVector<Place> places;
   for (int64_t number = 0; number < matrix.rowTiles; ++number)
@@ -321,27 +374,61 @@ void MatrixTiles::emit(const Tile &tile, llvm::function_ref<void(const Tile &)> 
   }
   scratchColumn = tile.at[plan.lane];
   for (auto [number, place] : llvm::enumerate(places)) {
-    auto finishRows = [&, number = number, &place = place](Value first, Value end, int64_t together) {
-      auto each = b.create<scf::ForOp>(loc, first, end, index(together));
-      OpBuilder::InsertionGuard guard(b);
-      b.setInsertionPointToStart(each.getBody());
-      Tile row = place.tile;
-      row.rows = together;
-      if (plan.row >= 0)
-        row.at[plan.row] = add(row.at[plan.row], each.getInductionVar());
-      scratchRow = times(add(index(number * tileRows), each.getInductionVar()), {columns, {}});
-      finish(row);
-    };
-    Value first = place.first;
-    if (plan.row >= 0 && tileEmitter.isLastStageLong()) {
-      Value count = b.createOrFold<arith::SubIOp>(loc, rows, first);
-      Value pairs = b.createOrFold<arith::SubIOp>(loc, count, b.createOrFold<arith::RemUIOp>(loc, count, index(2)));
-      Value end = b.createOrFold<arith::AddIOp>(loc, first, pairs);
-      finishRows(first, end, 2);
-      first = end;
-      if (matchPattern(place.first, m_Zero()) && matrix.rows.isKnown() && matrix.rows.known % 2 == 0)
-        continue;
-    }
-    finishRows(first, rows, 1);
+    scratchRow = times(index(number * tileRows), {columns, {}});
+    if (matrix.pitch)
+      finishAcrossBorders(place, finish);
+    else
+      finishRows(place.tile, place.first, rows, matrix.rows, finish);
   }
+}
+
+/// Rows `first` to `end` of a tile, of which there are `most` where the first one is 0.
+void MatrixTiles::finishRows(const Tile &tile, Value first, Value end, const Extent &most, Finish finish) {
+  Value scratchTile = scratchRow;
+  auto each = [&](Value first, Value end, int64_t together) {
+    auto loop = b.create<scf::ForOp>(loc, first, end, index(together));
+    OpBuilder::InsertionGuard guard(b);
+    b.setInsertionPointToStart(loop.getBody());
+    Tile row = tile;
+    row.rows = together;
+    if (plan.row >= 0)
+      row.at[plan.row] = add(row.at[plan.row], loop.getInductionVar());
+    scratchRow = add(scratchTile, times(loop.getInductionVar(), {columnTiles * tileColumns, {}}));
+    finish(row);
+  };
+  if (plan.row >= 0 && tileEmitter.isLastStageLong()) {
+    Value count = b.createOrFold<arith::SubIOp>(loc, end, first);
+    Value pairs = b.createOrFold<arith::SubIOp>(loc, count, b.createOrFold<arith::RemUIOp>(loc, count, index(2)));
+    Value stop = b.createOrFold<arith::AddIOp>(loc, first, pairs);
+    each(first, stop, 2);
+    bool isEven = matchPattern(first, m_Zero()) && most.isKnown() && most.known % 2 == 0;
+    first = stop;
+    if (isEven) {
+      scratchRow = scratchTile;
+      return;
+    }
+  }
+  each(first, end, 1);
+  scratchRow = scratchTile;
+}
+
+/// The rows of a tile that are pixels of the image, line by line.
+void MatrixTiles::finishAcrossBorders(const Place &place, Finish finish) {
+  const MatrixPlan &matrix = *plan.matrix;
+  Value start = place.tile.at[plan.row], pitch = index(matrix.pitch);
+  Value first = add(start, place.first), end = add(start, rows);
+  Value firstLine = b.create<arith::DivUIOp>(loc, first, pitch);
+  Value endLine = b.create<arith::CeilDivUIOp>(loc, end, pitch);
+  auto lines = b.create<scf::ForOp>(loc, firstLine, endLine, index(1));
+  OpBuilder::InsertionGuard guard(b);
+  b.setInsertionPointToStart(lines.getBody());
+  Value line = lines.getInductionVar(), begin = times(line, {matrix.pitch, {}});
+  Value from = b.create<arith::MaxUIOp>(loc, first, begin);
+  Value to = b.create<arith::MinUIOp>(loc, end, add(begin, materialize(nest.loops[plan.row].size)));
+  // A part of the border only: nothing to finish.
+  to = b.create<arith::MaxUIOp>(loc, from, to);
+  Tile row = place.tile;
+  row.at[matrix.second] = line;
+  row.at[plan.row] = b.create<arith::SubIOp>(loc, start, begin);
+  finishRows(row, b.create<arith::SubIOp>(loc, from, start), b.create<arith::SubIOp>(loc, to, start), {0, to}, finish);
 }

@@ -18,16 +18,19 @@ namespace strata {
 
 class MatrixTiles : IndexMath {
 public:
-  MatrixTiles(mlir::OpBuilder &b, mlir::Location loc, LoopNest &nest, const NestPlan &plan, TileEmitter &tileEmitter);
+  MatrixTiles(mlir::OpBuilder &b, mlir::Location loc, LoopNest &nest, const NestPlan &plan, const TargetFacts &target,
+              TileEmitter &tileEmitter);
 
   /// What all tiles use, at a place before them that every thread passes for itself.
   void prepare();
   /// All rows and lanes of a tile: `finish` makes the other stages of one row.
-  void emit(const Tile &tile, llvm::function_ref<void(const Tile &)> finish);
+  using Finish = llvm::function_ref<void(const Tile &)>;
+  void emit(const Tile &tile, Finish finish);
 
 private:
   LoopNest &nest;
   const NestPlan &plan;
+  const TargetFacts &target;
   TileEmitter &tileEmitter;
   int64_t columnTiles = 0;
   mlir::Type element;                    ///< of the sums
@@ -49,6 +52,8 @@ private:
   void reduce(llvm::ArrayRef<int> order, llvm::ArrayRef<Place> places, Tile at);
   void multiply(llvm::ArrayRef<Place> places, const Tile &at);
   void prefetch(mlir::Value from, const Tile &at);
+  void finishRows(const Tile &tile, mlir::Value first, mlir::Value end, const Extent &most, Finish finish);
+  void finishAcrossBorders(const Place &place, Finish finish);
 };
 
 } // namespace strata

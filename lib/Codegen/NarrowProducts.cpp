@@ -1,10 +1,14 @@
 //===- NarrowProducts.cpp - operands of products rounded to bf16 ----------===//
 //
-// What a matrix unit would not speed up, or would not take, keeps its f32.
+// What a matrix unit would not speed up, or would not take, keeps its f32. A tensor
+// that is rounded for a product, and of which all other readers are additions,
+// activations, pools and the like, is kept as bf16 alone: what waits for a residual
+// addition, or goes to a pool, is half of the bytes to write and to read.
 //
 //===----------------------------------------------------------------------===//
 #include "Codegen/Passes.h"
 #include "ConstantExpressions.h"
+#include "LoopNest.h"
 #include "ProductSums.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -30,12 +34,33 @@ struct NarrowProductsPass : strata::impl::NarrowProductsBase<NarrowProductsPass>
       for (unsigned weights : {0u, 1u})
         if (isWorthNarrowing(op, weights, constants))
           found.push_back({op, weights});
-    for (auto [op, weights] : found)
+    auto isConvolution = [](auto &entry) {
+      auto [op, weights] = entry;
+      return !strata::isPlain(op.getMatchingIndexingMap(op.getDpsInputOperand(1 - weights)));
+    };
+    auto plain = std::stable_partition(found.begin(), found.end(), isConvolution);
+    for (auto [op, weights] : llvm::make_range(found.begin(), plain))
+      narrow(op);
+    // Images only: the sums that transformers carry along are of more terms than the eight bits of bf16 bear.
+    for (size_t i = 0; i < converted.size(); ++i) // which may grow
+      if (Value wide = converted[i]; !constants.isConstant(wide) && canAllReadNarrow(wide))
+        readNarrow(wide);
+    for (auto [op, weights] : llvm::make_range(plain, found.end()))
       narrow(op);
   }
 
 private:
   DenseMap<Value, Value> known; ///< what has been narrowed
+  SmallVector<Value> converted; ///< of that, what is converted: the rest is moved
+  DenseSet<Operation *> conversions;
+
+  /// Constant, or given in each run and used by so many rows that the copy that the unit needs pays.
+  static bool isWorthPacking(linalg::GenericOp op, OpOperand *weights, const strata::ConstantExpressions &constants) {
+    if (constants.isConstant(weights->get()))
+      return true;
+    return strata::isPlain(op.getMatchingIndexingMap(op.getDpsInputOperand(1 - weights->getOperandNumber()))) &&
+           strata::isWorthCopyingInGroups(op, weights);
+  }
 
   static bool isWorthNarrowing(linalg::GenericOp op, unsigned weights, const strata::ConstantExpressions &constants) {
     std::optional<strata::ProductSum> sum = strata::matchProductSum(op);
@@ -44,7 +69,7 @@ private:
       return false;
     OpOperand *w = op.getDpsInputOperand(weights), *data = op.getDpsInputOperand(1 - weights);
     AffineMap map = op.getMatchingIndexingMap(w), dataMap = op.getMatchingIndexingMap(data);
-    if (!constants.isConstant(w->get()) || constants.isConstant(data->get()) || !strata::isPlain(map) ||
+    if (!isWorthPacking(op, w, constants) || constants.isConstant(data->get()) || !strata::isPlain(map) ||
         !op.getIndexingMapsArray().back().isProjectedPermutation())
       return false;
     // The channels of a window become the last dimension, those of a product are it.
@@ -68,7 +93,25 @@ private:
     return lanes >= leastLanes && depth >= leastDepth && inner > 1;
   }
 
-  /// `value` in bf16, converted where it is made; the padding of an operand pads what is converted.
+  /// Operations that only move elements.
+  static bool isMove(Operation *op) {
+    if (auto pad = dyn_cast<tensor::PadOp>(op))
+      return pad.getConstantPaddingValue() && matchPattern(pad.getConstantPaddingValue(), m_Constant());
+    return isa<tensor::ConcatOp, tensor::ExpandShapeOp, tensor::CollapseShapeOp, linalg::TransposeOp>(op);
+  }
+
+  /// The input of a reduction to the largest elements, as pools are: rounding keeps the order of numbers.
+  static Value maximumOf(Operation *op) {
+    auto pool = dyn_cast<linalg::GenericOp>(op);
+    if (!pool || !pool.getNumReductionLoops() || !pool.getNumDpsInputs())
+      return {};
+    std::optional<strata::Combiner> combiner = strata::matchCombiner(pool);
+    bool isLargest = combiner && (combiner->kind == vector::CombiningKind::MAXIMUMF ||
+                                  combiner->kind == vector::CombiningKind::MAXNUMF);
+    return isLargest ? pool.getDpsInputs()[0] : Value();
+  }
+
+  /// `value` in bf16, converted where it is made: before it is moved or padded.
   Value narrowed(Value value) {
     if (Value done = known.lookup(value))
       return done;
@@ -77,14 +120,14 @@ private:
     Location loc = value.getLoc();
     auto type = cast<RankedTensorType>(value.getType());
     auto bf16 = b.getBF16Type();
+    Operation *maker = value.getDefiningOp();
     Value result;
-    auto pad = value.getDefiningOp<tensor::PadOp>();
-    FloatAttr padding;
-    if (pad && pad.getConstantPaddingValue() && matchPattern(pad.getConstantPaddingValue(), m_Constant(&padding))) {
-      Value constant = b.create<arith::ConstantOp>(loc, b.getFloatAttr(bf16, padding.getValueAsDouble()));
-      result = b.create<tensor::PadOp>(loc, type.clone(bf16), narrowed(pad.getSource()), pad.getMixedLowPad(),
-                                       pad.getMixedHighPad(), constant);
+    if (maker && isMove(maker)) {
+      result = movedNarrow(b, maker);
     } else {
+      if (Value wider = maker ? maximumOf(maker) : Value(); wider && isa<FloatType>(getElementTypeOrSelf(wider)))
+        narrowed(wider);
+      b.setInsertionPointAfterValue(value);
       Value empty = b.create<tensor::EmptyOp>(loc, tensor::getMixedSizes(b, loc, value), bf16);
       AffineMap identity = b.getMultiDimIdentityMap(type.getRank());
       SmallVector<utils::IteratorType> kinds(type.getRank(), utils::IteratorType::parallel);
@@ -94,8 +137,67 @@ private:
                                              b.create<linalg::YieldOp>(loc, rounded);
                                            })
                    .getResult(0);
+      converted.push_back(value);
+      conversions.insert(result.getDefiningOp());
     }
     return known[value] = result;
+  }
+
+  /// What `move` makes, of rounded elements.
+  Value movedNarrow(OpBuilder &b, Operation *move) {
+    Location loc = move->getLoc();
+    Type bf16 = b.getBF16Type();
+    Type type = cast<RankedTensorType>(move->getResult(0).getType()).clone(bf16);
+    if (auto transpose = dyn_cast<linalg::TransposeOp>(move)) {
+      Value source = narrowed(transpose.getInput());
+      Value empty = b.create<tensor::EmptyOp>(loc, tensor::getMixedSizes(b, loc, move->getResult(0)), bf16);
+      return b.create<linalg::TransposeOp>(loc, source, empty, transpose.getPermutation()).getResult()[0];
+    }
+    IRMapping mapping;
+    for (Value operand : move->getOperands())
+      if (isa<RankedTensorType>(operand.getType()))
+        mapping.map(operand, narrowed(operand));
+    if (auto pad = dyn_cast<tensor::PadOp>(move)) {
+      FloatAttr padding;
+      matchPattern(pad.getConstantPaddingValue(), m_Constant(&padding));
+      Value constant = b.create<arith::ConstantOp>(loc, b.getFloatAttr(bf16, padding.getValueAsDouble()));
+      return b.create<tensor::PadOp>(loc, type, mapping.lookup(pad.getSource()), pad.getMixedLowPad(),
+                                     pad.getMixedHighPad(), constant);
+    }
+    Operation *moved = b.clone(*move, mapping);
+    moved->getResult(0).setType(type);
+    return moved->getResult(0);
+  }
+
+  /// Whether everything that reads `wide` would do with rounded elements.
+  static bool canAllReadNarrow(Value wide) {
+    return !isa<BlockArgument>(wide) && llvm::all_of(wide.getUses(), [&](OpOperand &use) {
+      Operation *user = use.getOwner();
+      if (isMove(user))
+        return use.getOperandNumber() == 0 || isa<tensor::ConcatOp>(user) ? canAllReadNarrow(user->getResult(0))
+                                                                          : false;
+      auto generic = dyn_cast<linalg::GenericOp>(user);
+      return isa<tensor::DimOp>(user) || (generic && generic.hasPureTensorSemantics() && generic.isDpsInput(&use));
+    });
+  }
+
+  /// Everything that reads `wide` reads what it is rounded to.
+  void readNarrow(Value wide) {
+    Value narrow = narrowed(wide);
+    for (OpOperand *use : llvm::to_vector(llvm::make_pointer_range(wide.getUses()))) {
+      Operation *user = use->getOwner();
+      if (isMove(user))
+        readNarrow(user->getResult(0));
+      auto generic = dyn_cast<linalg::GenericOp>(user);
+      if (!generic || conversions.contains(user))
+        continue;
+      BlockArgument argument = generic.getMatchingBlockArgument(use);
+      use->set(narrow);
+      argument.setType(getElementTypeOrSelf(narrow));
+      auto b = OpBuilder::atBlockBegin(generic.getBody());
+      auto extended = b.create<arith::ExtFOp>(argument.getLoc(), b.getF32Type(), argument);
+      argument.replaceAllUsesExcept(extended, extended);
+    }
   }
 
   void narrow(linalg::GenericOp op) {

@@ -27,8 +27,10 @@ class NestEmitter : IndexMath {
 public:
   NestEmitter(OpBuilder &b, Location loc, LoopNest &nest, const NestOptions &options)
       : IndexMath{b, loc}, nest(nest), options(options), plan(planNest(nest, options)),
-        tileEmitter(b, loc, nest, plan, options), matrixTiles(b, loc, nest, plan, tileEmitter), copyNest(nest),
-        copyEmitter(b, loc, copyNest, plan, options) {}
+        tileEmitter(b, loc, nest, plan, options), matrixTiles(b, loc, nest, plan, options, tileEmitter) {
+    if (plan.copied >= 0)
+      copyEmitter.emplace(b, loc, copyNest.emplace(nest), plan, options);
+  }
 
   double emit();
 
@@ -39,14 +41,20 @@ private:
   TileEmitter tileEmitter;
   MatrixTiles matrixTiles;
   /// With the vectors of `plan.copied` where they are copied to, and what emits tiles at the moment.
-  LoopNest copyNest;
-  TileEmitter copyEmitter;
+  std::optional<LoopNest> copyNest;
+  std::optional<TileEmitter> copyEmitter;
   TileEmitter *emitter = &tileEmitter;
 
+  /// With plan.evenRows: how many tiles the rows are shared out to. A tile's place is then its number.
+  Value rowTiles;
+
   int64_t rowBlock() const { return plan.matrix ? plan.matrix->rowBlock : plan.rowBlock; }
+  /// Whether tiles of rows run across the borders of this loop's iterations.
+  bool isAmongRows(int loop) const { return plan.matrix && plan.matrix->pitch && loop == plan.matrix->second; }
   Order orderLoops();
   void lanesOf(Tile tile);
   void tiles(Tile tile);
+  void evenTile(Tile tile);
   void rowsWithCopy(Tile tile);
   void laneBlock(Tile tile);
   void loops(ArrayRef<std::pair<int, int64_t>> order, Tile tile);
@@ -119,8 +127,34 @@ void NestEmitter::lanesOf(Tile tile) {
   rest();
 }
 
+/// Of an unknown number of rows no tile is smaller than the others by more than one row, and each reads the weights
+/// once: there is code for each number.
+void NestEmitter::evenTile(Tile tile) {
+  Value number = tile.at[plan.row], rows = materialize(nest.loops[plan.row].size);
+  auto place = [&](Value number) -> Value {
+    return b.create<arith::DivUIOp>(loc, b.create<arith::MulIOp>(loc, number, rows), rowTiles);
+  };
+  tile.at[plan.row] = place(number);
+  tileEmitter.rowNumber = number;
+  Value count = b.create<arith::SubIOp>(loc, place(add(number, index(1))), tile.at[plan.row]);
+  auto cases = llvm::to_vector(llvm::seq<int64_t>(1, plan.rowTile));
+  auto choice = b.create<scf::IndexSwitchOp>(loc, TypeRange(), count, cases, cases.size());
+  OpBuilder::InsertionGuard guard(b);
+  for (int64_t rows = 1; rows <= plan.rowTile; ++rows) {
+    Region &region = rows < plan.rowTile ? choice.getCaseRegions()[rows - 1] : choice.getDefaultRegion();
+    b.setInsertionPointToStart(&region.emplaceBlock());
+    auto yield = b.create<scf::YieldOp>(loc);
+    b.setInsertionPoint(yield);
+    tile.rows = rows;
+    lanesOf(tile);
+  }
+  tileEmitter.rowNumber = {};
+}
+
 /// Full tiles of rows, then smaller ones.
 void NestEmitter::tiles(Tile tile) {
+  if (plan.evenRows)
+    return evenTile(tile);
   if (plan.row < 0) {
     tile.rows = 1;
     return lanesOf(tile);
@@ -167,7 +201,7 @@ Value NestEmitter::prepare() {
                                    b.getI64IntegerAttr(options.lineBytes));
   if (plan.copied < 0)
     return {};
-  Access &copy = copyNest.reduce->inputs[plan.copied];
+  Access &copy = copyNest->reduce->inputs[plan.copied];
   int64_t block = plan.vectorTile * plan.width, elements = block;
   for (int loop : llvm::reverse(tileEmitter.reductionOrder())) {
     copy.strides[loop] = {elements, {}};
@@ -198,14 +232,14 @@ void NestEmitter::rowsWithCopy(Tile tile) {
   else
     start = index(0);
   tile.at[plan.row] = start;
-  tileEmitter.copy = &copyNest.reduce->inputs[plan.copied];
+  tileEmitter.copy = &copyNest->reduce->inputs[plan.copied];
   tiles(tile);
   tileEmitter.copy = nullptr;
   auto each = b.create<scf::ForOp>(loc, add(start, index(plan.rowTile)), end, index(plan.rowTile));
   OpBuilder::InsertionGuard guard(b);
   b.setInsertionPointToStart(each.getBody());
   tile.at[plan.row] = each.getInductionVar();
-  emitter = &copyEmitter;
+  emitter = &*copyEmitter;
   tiles(tile);
   emitter = &tileEmitter;
 }
@@ -253,7 +287,7 @@ void NestEmitter::loops(ArrayRef<std::pair<int, int64_t>> order, Tile tile) {
   auto [loop, step] = order.front();
   if (plan.copied >= 0 && order.size() == 1)
     return rowsWithCopy(tile);
-  const Extent &size = nest.loops[loop].size;
+  const Extent size = rowsOf(nest, plan, loop);
   if (Value start = tile.at[loop]) { // of a block
     Value end = b.create<arith::AddIOp>(loc, start, index(rowBlock()));
     auto each = b.create<scf::ForOp>(loc, start, b.create<arith::MinUIOp>(loc, end, materialize(size)), index(step));
@@ -266,7 +300,8 @@ void NestEmitter::loops(ArrayRef<std::pair<int, int64_t>> order, Tile tile) {
     tile.at[loop] = index(0);
     return loops(order.drop_front(), tile);
   }
-  auto each = b.create<scf::ForOp>(loc, index(0), materialize(size), index(step));
+  bool numbers = plan.evenRows && loop == plan.row;
+  auto each = b.create<scf::ForOp>(loc, index(0), numbers ? rowTiles : materialize(size), index(numbers ? 1 : step));
   OpBuilder::InsertionGuard guard(b);
   b.setInsertionPointToStart(each.getBody());
   tile.at[loop] = each.getInductionVar();
@@ -274,31 +309,35 @@ void NestEmitter::loops(ArrayRef<std::pair<int, int64_t>> order, Tile tile) {
 }
 
 /// Outside first: what the weights depend on; then rows inside vectors of weights where these are large, else vectors
-/// inside rows.
+/// inside rows. Where all weights stay in the cache, what lies within the results of a row comes behind the rows: tasks
+/// are then made of rows, and threads do not write the same lines by turns.
 Order NestEmitter::orderLoops() {
-  Order order, inner;
+  Order order, inner, behind;
   bool laneLoop = plan.lane >= 0 && !plan.laneIsReduction;
+  auto outStride = [&](int loop) {
+    Extent s = stride(nest.last().outputs[0], loop);
+    return s.isKnown() ? s.known : INT64_MAX;
+  };
+  bool rowsFirst = plan.weightsStay && plan.row >= 0;
   for (auto [l, info] : llvm::enumerate(nest.loops)) {
     int loop = l;
-    if (info.reduction || loop == plan.lane || loop == plan.row)
+    if (info.reduction || loop == plan.lane || loop == plan.row || isAmongRows(loop))
       continue;
     bool weightsDepend = false;
     if (nest.reduce && laneLoop)
       for (Access &access : nest.reduce->inputs)
         weightsDepend |= !stride(access, plan.lane).is(0) && !stride(access, loop).is(0);
     bool tiled = plan.matrix && plan.matrix->second == loop;
-    (weightsDepend ? order : inner).push_back({loop, tiled ? plan.matrix->rowTiles : 1});
+    bool within = rowsFirst && outStride(loop) < outStride(plan.row);
+    (weightsDepend ? within ? behind : order : inner).push_back({loop, tiled ? plan.matrix->rowTiles : 1});
   }
-  auto outStride = [&](int loop) {
-    Extent s = stride(nest.last().outputs[0], loop);
-    return s.isKnown() ? s.known : INT64_MAX;
-  };
   auto byStride = [&](auto &x, auto &y) {
     int64_t a = outStride(x.first), b = outStride(y.first);
     return a != b ? a > b : x.first < y.first;
   };
   llvm::sort(order, byStride);
   llvm::sort(inner, byStride);
+  llvm::sort(behind, byStride);
   if (rowBlock())
     order.push_back({plan.row, rowBlock()});
   if (laneLoop && plan.laneOutermost)
@@ -306,6 +345,7 @@ Order NestEmitter::orderLoops() {
   order.append(inner);
   if (plan.row >= 0)
     order.push_back({plan.row, plan.rowTile});
+  order.append(behind);
   if (laneLoop && !plan.laneOutermost)
     order.push_back({plan.lane, plan.laneBlock ? plan.laneBlock : plan.vectorTile * plan.width});
   // Lines that go past the caches need no order: what they are made of is read in order, as memory likes it.
@@ -319,11 +359,11 @@ Value NestEmitter::grainOf(ArrayRef<std::pair<int, int64_t>> split, double point
   double ns = pointNs;
   Value unknown;
   for (auto [l, info] : llvm::enumerate(nest.loops)) {
-    if (info.reduction)
+    if (info.reduction || isAmongRows(l))
       continue;
     auto found = llvm::find_if(split, [&, loop = static_cast<int>(l)](auto &entry) { return entry.first == loop; });
     if (found != split.end())
-      ns *= info.size.isKnown() ? std::min(found->second, info.size.known) : found->second;
+      ns *= info.size.isKnown() ? std::min(found->second, rowsOf(nest, plan, l).known) : found->second;
     else if (info.size.isKnown())
       ns *= info.size.known;
     else
@@ -340,8 +380,10 @@ Value NestEmitter::grainOf(ArrayRef<std::pair<int, int64_t>> split, double point
 /// The first loops, as many as give tasks enough, become one of tasks.
 void NestEmitter::tasks(const Order &order, Tile tile, double pointNs) {
   auto trips = [&](unsigned i) -> Extent {
-    const Extent &size = nest.loops[order[i].first].size;
+    const Extent size = rowsOf(nest, plan, order[i].first);
     int64_t step = order[i].second;
+    if (plan.evenRows && order[i].first == plan.row)
+      return {0, rowTiles};
     if (size.isKnown())
       return {(size.known + step - 1) / step, {}};
     if (step == 1)
@@ -381,7 +423,8 @@ void NestEmitter::tasks(const Order &order, Tile tile, double pointNs) {
       number = b.create<arith::RemUIOp>(loc, left, count);
       left = b.create<arith::DivUIOp>(loc, left, count);
     }
-    tile.at[order[i].first] = times(number, {order[i].second, {}});
+    bool numbers = plan.evenRows && order[i].first == plan.row;
+    tile.at[order[i].first] = numbers ? number : times(number, {order[i].second, {}});
   }
   loops(ArrayRef(order).drop_front(split), tile);
   b.setInsertionPointAfter(task);
@@ -393,6 +436,8 @@ double NestEmitter::emit() {
   Order order = orderLoops();
   Tile tile;
   tile.at.resize(nest.loops.size());
+  if (plan.evenRows)
+    rowTiles = b.create<arith::CeilDivUIOp>(loc, materialize(nest.loops[plan.row].size), index(plan.rowTile));
   double points = 1, pointNs = estimatePointNs(nest, plan, options);
   int64_t unknown = 1;
   for (const Loop &loop : nest.loops)

@@ -46,6 +46,13 @@ static int64_t elementBits(LoopNest &nest) {
   return bits;
 }
 
+/// No vector is longer than the loop.
+static int64_t fitWidth(int64_t width, const Extent &size) {
+  while (size.isKnown() && width > size.known)
+    width /= 2;
+  return width;
+}
+
 /// A parallel loop along which all results lie contiguously, unless the inputs
 /// of a reduction lie better along one of its own loops.
 static int chooseLane(LoopNest &nest, NestPlan &plan) {
@@ -111,24 +118,42 @@ static int64_t chooseTile(const Extent &size, int64_t most) {
   return most;
 }
 
+namespace {
+/// A loop whose iterations may be rows.
+struct RowLoop {
+  int64_t shared = -1, distance = 0; ///< inputs that all rows share; elements of the result from row to row
+  bool isKnown = true, areSome = false;
+
+  /// Rows of a known number, if they are some, are better than those of an unknown one, which may be a single one; else
+  /// those that lie nearest.
+  bool isBetterThan(const RowLoop &other) const {
+    if (shared != other.shared)
+      return shared > other.shared;
+    if (shared > 0 && isKnown != other.isKnown && (areSome || other.areSome))
+      return isKnown;
+    return distance < other.distance;
+  }
+};
+} // namespace
+
 /// Rows share what does not depend on them, the vectors of weights; tells whether there is such a thing.
 static bool chooseRow(LoopNest &nest, NestPlan &plan) {
-  int64_t bestReuse = -1, bestStride = 0;
+  constexpr int64_t someRows = 4;
+  RowLoop best;
   for (auto [loop, info] : llvm::enumerate(nest.loops)) {
     if (info.reduction || static_cast<int>(loop) == plan.lane || info.size.is(1))
       continue;
-    int64_t shared = 0;
+    RowLoop rows{0, INT64_MAX, info.size.isKnown(), info.size.isKnown() && info.size.known >= someRows};
     for (Access &access : nest.reduce->inputs)
-      shared += access.base && !stride(access, plan.lane).is(0) && stride(access, loop).is(0);
-    Extent out = stride(nest.last().outputs[0], loop);
-    int64_t distance = out.isKnown() ? out.known : INT64_MAX;
-    if (shared > bestReuse || (shared == bestReuse && distance < bestStride)) {
-      bestReuse = shared;
-      bestStride = distance;
+      rows.shared += access.base && !stride(access, plan.lane).is(0) && stride(access, loop).is(0);
+    if (Extent out = stride(nest.last().outputs[0], loop); out.isKnown())
+      rows.distance = out.known;
+    if (rows.isBetterThan(best)) {
+      best = rows;
       plan.row = loop;
     }
   }
-  return bestReuse > 0;
+  return best.shared > 0;
 }
 
 /// Where an input does not lie along the lanes but along another loop, that one gives rows for squares of
@@ -150,6 +175,39 @@ static bool chooseRowToTranspose(LoopNest &nest, NestPlan &plan) {
         while (plan.rowTile > info.size.known)
           plan.rowTile /= 2;
       plan.transposes = true;
+      return true;
+    }
+  }
+  return false;
+}
+
+/// Where results lie in groups, of one element of each of a few rows, but inputs along the rows: vectors of all rows
+/// are read and mixed.
+static bool chooseRowsToInterleave(LoopNest &nest, const NestOptions &options, NestPlan &plan) {
+  constexpr int64_t mostRows = 4;
+  Stage &stage = *nest.finish;
+  if (stage.outputs.size() != 1 || !isVectorizable(nest))
+    return false;
+  Access &output = stage.outputs[0];
+  if (!output.base || output.blockedLoop >= 0 || !output.element.isIntOrFloat() || output.element.isInteger(1) ||
+      output.element.getIntOrFloatBitWidth() >= 32)
+    return false;
+  for (auto [row, rows] : llvm::enumerate(nest.loops)) {
+    if (!rows.size.isKnown() || !llvm::isPowerOf2_64(rows.size.known) || rows.size.known < 2 ||
+        rows.size.known > mostRows || !stride(output, row).is(1))
+      continue;
+    for (auto [lane, lanes] : llvm::enumerate(nest.loops)) {
+      auto lies = [&, lane = lane](Access &access) {
+        return !access.base || (stride(access, lane).is(1) && access.blockedLoop != static_cast<int>(lane));
+      };
+      if (lane == row || !stride(output, lane).is(rows.size.known) || !llvm::all_of(stage.inputs, lies) ||
+          !bodyLoadsFit(nest, lane) || (lanes.size.isKnown() && lanes.size.known < 4))
+        continue;
+      plan.lane = lane;
+      plan.row = row;
+      plan.rowTile = rows.size.known;
+      plan.width = fitWidth(std::max<int64_t>(2, options.vectorBits / elementBits(nest)), lanes.size);
+      plan.interleaves = true;
       return true;
     }
   }
@@ -180,9 +238,15 @@ static void chooseProductTile(LoopNest &nest, const NestOptions &options, int64_
     vectors = llvm::divideCeil(*vectors, plan.width);
   // Unpacked rows of more vectors would lie in too many lines of the cache at once.
   int64_t most = block ? std::max<int64_t>(1, block / plan.width) : 4;
-  RegisterTile tile = chooseRegisterTile(options, knownSize(nest.loops[plan.row].size), vectors, most);
+  std::optional<int64_t> rows = knownSize(nest.loops[plan.row].size);
+  RegisterTile tile = chooseRegisterTile(options, rows, vectors, most);
   plan.rowTile = tile.rows;
   plan.vectorTile = tile.vectors;
+  // There is code for each number of rows that a tile may have.
+  constexpr int64_t mostVariants = 8;
+  plan.evenRows = !rows;
+  if (plan.evenRows)
+    plan.rowTile = std::min(plan.rowTile, mostVariants);
 }
 
 /// Whether the elements that a reduction's lanes read, which all rows share, may be too many for the cache.
@@ -196,6 +260,22 @@ static bool hasLargeWeights(LoopNest &nest, const NestPlan &plan, int64_t bits, 
     }
   // The data needs the rest.
   return elements * bits / 8 > cacheBytes / 4;
+}
+
+/// Whether the cache has room for all that lanes read, whichever loops choose it.
+static bool keepsAllWeights(LoopNest &nest, const NestPlan &plan, int64_t bits, int64_t cacheBytes) {
+  return llvm::all_of(nest.reduce->inputs, [&](Access &access) {
+    if (!access.base || stride(access, plan.lane).is(0))
+      return true;
+    int64_t elements = 1;
+    for (auto [loop, info] : llvm::enumerate(nest.loops))
+      if (!stride(access, loop).is(0)) {
+        if (!info.size.isKnown() || elements > cacheBytes)
+          return false;
+        elements *= std::max<int64_t>(1, info.size.known);
+      }
+    return elements * bits / 8 <= cacheBytes / 4;
+  });
 }
 
 /// Vectors that are no packed weights, and lie too far apart for the cache: the first rows that use a block of lanes
@@ -233,6 +313,7 @@ static void chooseCopy(LoopNest &nest, const NestOptions &options, NestPlan &pla
 
 /// Where the data of all rows is too much for the cache, and weights are walked block by block: as many rows as leave
 /// room for what else is there. What is gained are reads of the data, for more of the weights; of few rows nothing.
+/// Vectors that are copied would be copied again for each block of rows, which costs more than the data.
 static void chooseRowBlock(LoopNest &nest, const NestOptions &options, int64_t bits, NestPlan &plan) {
   if (!plan.laneOutermost || plan.row < 0)
     return;
@@ -253,7 +334,9 @@ static void chooseRowBlock(LoopNest &nest, const NestOptions &options, int64_t b
     if (most * plan.rowTile < 2 * plan.vectorTile * plan.width)
       continue;
     int64_t tiles = llvm::divideCeil(rows, plan.rowTile), blocks = llvm::divideCeil(tiles, most);
-    if (blocks > 1)
+    if (plan.copied >= 0)
+      plan.rowsComeFromFar = true;
+    else if (blocks > 1)
       plan.rowBlock = llvm::divideCeil(tiles, blocks) * plan.rowTile;
     return;
   }
@@ -279,7 +362,6 @@ static bool isFar(LoopNest &nest, const NestPlan &plan) {
 /// memory gives less than half of what it gives in order. So sums of longer pieces of a row wait in the first-level
 /// cache, and only some rows are added up in registers before they go back.
 static void chooseLaneBlock(LoopNest &nest, const NestOptions &options, NestPlan &plan) {
-  constexpr int64_t pieceBytes = 4 << 10; // a page, which hardware fetches ahead in, is best read whole
   const Extent &lanes = nest.loops[plan.lane].size;
   Type element = nest.reduce->outputs[0].element;
   if (plan.row >= 0 || nest.reduce->outputs.size() != 1 || !lanes.isKnown() || element.isInteger(1))
@@ -303,7 +385,7 @@ static void chooseLaneBlock(LoopNest &nest, const NestOptions &options, NestPlan
       return;
   int64_t most = options.nearCacheBytes / 4 / bytes;
   if (options.threads && others < 8)
-    most = std::min(most, std::max(pieceBytes / bytes, lanes.known / 4));
+    most = std::min(most, std::max(options.pageBytes / bytes, lanes.known / 4)); // a page is best read whole
   plan.laneBlock = std::min(most, lanes.known) / tile * tile;
 }
 
@@ -335,6 +417,8 @@ NestPlan strata::planNest(LoopNest &nest, const NestOptions &options) {
   NestPlan plan;
   if (planMatrixTiles(nest, options, plan))
     return plan;
+  if (!nest.reduce && chooseRowsToInterleave(nest, options, plan))
+    return plan;
   bool dots = planDots(nest, options, plan);
   if (!dots)
     plan.lane = chooseLane(nest, plan);
@@ -344,9 +428,7 @@ NestPlan strata::planNest(LoopNest &nest, const NestOptions &options) {
   if (!dots)
     plan.width = std::max<int64_t>(2, options.vectorBits / bits);
   const Extent &size = nest.loops[plan.lane].size;
-  if (size.isKnown())
-    while (plan.width > size.known)
-      plan.width /= 2;
+  plan.width = fitWidth(plan.width, size);
   auto atMost = [&](int64_t vectors) {
     return size.isKnown() ? std::min(vectors, std::max<int64_t>(1, size.known / plan.width)) : vectors;
   };
@@ -376,7 +458,10 @@ NestPlan strata::planNest(LoopNest &nest, const NestOptions &options) {
                                                                          : std::max<int64_t>(4, 8 / plan.vectorTile)));
   if (isProduct(nest, plan))
     chooseCopy(nest, options, plan);
+  // The first tile copies, so the others have to be as it is.
+  plan.evenRows &= plan.copied < 0;
   plan.laneOutermost = plan.copied >= 0 || (reuse && hasLargeWeights(nest, plan, bits, options.cacheBytes));
+  plan.weightsStay = !plan.laneOutermost && keepsAllWeights(nest, plan, bits, options.cacheBytes);
   chooseRowBlock(nest, options, bits, plan);
   if (!reuse && !plan.dots && !isProduct(nest, plan))
     chooseLaneBlock(nest, options, plan);

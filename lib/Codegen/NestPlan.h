@@ -19,9 +19,10 @@ namespace strata {
 
 struct NestOptions : TargetFacts {
   bool threads = true;
-  /// What waking the thread pool's workers costs, and handing out a task: nanoseconds of work below which a second
-  /// thread does not pay, and which one task should have at least.
-  int64_t parallelNs = 20000, taskNs = 8000;
+  /// Nanoseconds of work below which a second thread does not pay, and which one task should have at least. Opening a
+  /// parallel region costs about one microsecond while the workers are awake, which they are between the operations of
+  /// a network; and what one thread alone computes has to be fetched from its core's cache by the others.
+  int64_t parallelNs = 5000, taskNs = 2000;
 };
 
 /// A reduction that a matrix unit computes: sums of up to 16 rows and 16 lanes, of up to 16 groups of the reduction at
@@ -33,6 +34,7 @@ struct MatrixPlan {
   Extent rows;              ///< of one tile; the row loop's iterations if they are less than 16
   int64_t rowTiles;         ///< at once
   int second = -1;          ///< the loop that they are iterations of, where it is not the row loop
+  int64_t pitch = 0;        ///< rows from one iteration of `second` to the next, where tiles run across its borders
   int64_t rowBlock = 0;     ///< rows whose data stays in the cache for all weights; 0: all
   mlir::StringRef multiply; ///< the instruction
 };
@@ -51,13 +53,17 @@ struct NestPlan {
   std::optional<Combiner> combiner;
   int64_t width = 1;                   ///< lanes of a full vector
   int64_t rowTile = 1, vectorTile = 1; ///< of a full tile
+  bool evenRows = false;               ///< rows of an unknown number, in equal tiles of at most rowTile
   bool laneOutermost = false;          ///< vectors of weights outside of the rows
+  bool weightsStay = false;            ///< all weights stay in the cache: nothing need come first for their sake
   int64_t rowBlock = 0;                ///< rows whose data stays in the cache for all weights; 0: all
   int64_t laneBlock = 0;               ///< lanes whose sums wait in a buffer: see chooseLaneBlock; 0: in registers
   bool streams = false;                ///< results go to memory past the caches
   int64_t depthBlock = 8;              ///< iterations of the reduction for each tile of such lanes
   int copied = -1;                     ///< an input of the reduction: see chooseCopy
+  bool rowsComeFromFar = false;        ///< the data of all rows is too much for the cache, and they are in no blocks
   bool transposes = false;             ///< an input lies along the rows: tiles are transposed in registers
+  bool interleaves = false;            ///< results lie along the rows, then the lanes: vectors of all rows are mixed
   std::optional<MatrixPlan> matrix;
   std::optional<DotPlan> dots;
 };
@@ -80,6 +86,9 @@ bool isVectorizable(std::optional<Stage> &stage);
 
 /// A rough estimate of the time of one result, for the decision to use threads and for the tasks' size.
 double estimatePointNs(LoopNest &nest, const NestPlan &plan, const TargetFacts &target);
+
+/// Iterations of a loop, as tiles count them: rows that run across borders are those of all lines, borders among them.
+Extent rowsOf(const LoopNest &nest, const NestPlan &plan, int loop);
 
 /// Elements from one iteration of a loop (-1: none) to the next.
 Extent stride(const Access &access, int loop);

@@ -9,6 +9,9 @@
 #include "Codegen/Passes.h"
 #include "Codegen/Target.h"
 #include "ConstantExpressions.h"
+#include "DeepProducts.h"
+#include "Narrowing.h"
+#include "Padding.h"
 #include "ProductSums.h"
 #include "RegisterTile.h"
 #include "Transposed.h"
@@ -16,6 +19,7 @@
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/MLProgram/IR/MLProgram.h"
+#include "mlir/Dialect/Utils/StaticValueUtils.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
 
 namespace strata {
@@ -32,17 +36,22 @@ struct PackWeightsPass : strata::WithTarget<strata::impl::PackWeightsBase<PackWe
   using WithTarget::WithTarget;
 
   void runOnOperation() override {
-    strata::ConstantExpressions constants(getOperation());
-    SmallVector<linalg::GenericOp> ops;
+    SmallVector<linalg::GenericOp> products, ops;
     getOperation().walk([&](linalg::GenericOp op) {
       if (op.hasPureTensorSemantics() && op.getNumReductionLoops() && op.getNumDpsInits() == 1 &&
           op.getNumDpsInputs() == 2)
-        ops.push_back(op);
+        products.push_back(op);
     });
-    for (linalg::GenericOp op : ops) {
-      foldTransposes(op, constants);
-      arrange(op, constants);
+    strata::ConstantExpressions whole(getOperation());
+    for (linalg::GenericOp op : products) {
+      strata::markPadding(op);
+      foldTransposes(op, whole);
+      llvm::append_range(ops, strata::splitDeepProduct(op, target(), whole));
     }
+    // Parts of weights are constants, too.
+    strata::ConstantExpressions constants(getOperation());
+    for (linalg::GenericOp op : ops)
+      arrange(op, constants);
   }
 
 private:
@@ -69,10 +78,7 @@ private:
     for (OpOperand *input : op.getDpsInputOperands())
       while (auto transpose = input->get().getDefiningOp<linalg::TransposeOp>()) {
         AffineMap map = op.getMatchingIndexingMap(input);
-        SmallVector<AffineExpr> results(map.getNumResults());
-        for (auto [to, from] : llvm::enumerate(transpose.getPermutation()))
-          results[from] = map.getResult(to);
-        AffineMap folded = AffineMap::get(map.getNumDims(), 0, results, op.getContext());
+        AffineMap folded = strata::mapBehind(transpose, map);
         if (map.isFunctionOfDim(*lane) && hasLast(map, *lane) && !hasLast(folded, *lane) &&
             !constants.isConstant(input->get()))
           break;
@@ -135,21 +141,27 @@ private:
   }
 
   /// Rows that share the weights, as far as their data lies in one order: all, or, of a window, the last dimension's.
+  /// Where some are known, those of an unknown number (a batch) are the same again.
   static std::optional<int64_t> rowsOf(linalg::GenericOp op, OpOperand *weights, OpOperand *data) {
     AffineMap map = op.getMatchingIndexingMap(weights), out = op.getIndexingMapsArray().back();
     bool window = !op.getMatchingIndexingMap(data).isProjectedPermutation();
     SmallVector<int64_t> sizes = op.getStaticLoopRanges();
+    constexpr int64_t someRows = 4;
     int64_t rows = 1;
+    bool known = true;
     for (AffineExpr expr : out.getResults()) {
       auto dim = dyn_cast<AffineDimExpr>(expr);
       if (!dim || map.isFunctionOfDim(dim.getPosition()))
         continue;
       int64_t size = sizes[dim.getPosition()];
-      if (ShapedType::isDynamic(size))
-        return std::nullopt;
-      rows = window ? size : rows * size;
+      if (!ShapedType::isDynamic(size)) {
+        rows = window ? size : rows * size;
+        continue;
+      }
+      known = false;
+      rows = window ? 1 : rows;
     }
-    return rows;
+    return known || rows >= someRows ? std::optional(rows) : std::nullopt;
   }
 
   static void replace(linalg::GenericOp op, OpOperand *operand, Value value, AffineMap map) {
@@ -268,6 +280,35 @@ private:
     return result;
   }
 
+  /// What is converted, reshaped and then transposed is converted while it is transposed.
+  static void convertOnTheWay(linalg::TransposeOp transpose) {
+    Value source = transpose.getInput(), whole = transpose.getResult()[0];
+    SmallVector<tensor::ExpandShapeOp> reshapes;
+    while (auto reshape = source.getDefiningOp<tensor::ExpandShapeOp>()) {
+      if (!reshape->hasOneUse())
+        return;
+      reshapes.push_back(reshape);
+      source = reshape.getSrc();
+    }
+    auto conversion = source.getDefiningOp<linalg::GenericOp>();
+    if (!conversion || !conversion->hasOneUse() || !strata::isNarrowing(conversion))
+      return;
+    OpBuilder b(transpose);
+    source = conversion.getDpsInputs()[0];
+    Type element = getElementTypeOrSelf(source.getType());
+    for (tensor::ExpandShapeOp reshape : llvm::reverse(reshapes))
+      source = b.create<tensor::ExpandShapeOp>(
+          reshape.getLoc(), reshape.getResultType().clone(element), source, reshape.getReassociationIndices(),
+          getMixedValues(reshape.getStaticOutputShape(), reshape.getOutputShape(), b));
+    SmallVector<AffineMap> maps = transpose.getIndexingMapsArray();
+    SmallVector<utils::IteratorType> kinds(maps[0].getNumDims(), utils::IteratorType::parallel);
+    auto moved =
+        b.create<linalg::GenericOp>(conversion.getLoc(), whole.getType(), source, transpose.getInit(), maps, kinds);
+    b.cloneRegionBefore(conversion.getRegion(), moved.getRegion(), moved.getRegion().begin());
+    whole.replaceAllUsesWith(moved.getResult(0));
+    transpose.erase();
+  }
+
   /// Parallel dimensions first, then those of the reduction in the order in which
   /// the data has them, then the lanes: [.., lanes / block, reduction.., block].
   /// Behind them, if there is one, the group: [.., lanes / block, reduction.., block, group].
@@ -331,6 +372,8 @@ private:
     value = blocked ? inBlocks(b, loc, value, last - 1, block, order) : transposed(b, loc, value, order);
     applyPermutationToVector(exprs, order);
     replace(op, operand, value, AffineMap::get(map.getNumDims(), 0, exprs, context));
+    if (auto transpose = value.getDefiningOp<linalg::TransposeOp>())
+      convertOnTheWay(transpose);
   }
 };
 } // namespace

@@ -61,6 +61,12 @@ int64_t strata::getUses(linalg::GenericOp op, OpOperand *operand) {
   return uses;
 }
 
+bool strata::isWorthCopyingInGroups(linalg::GenericOp op, OpOperand *operand) {
+  constexpr int64_t rows = 48, elements = 1 << 12;
+  auto type = cast<RankedTensorType>(operand->get().getType());
+  return type.hasStaticShape() && type.getNumElements() >= elements && getUses(op, operand) >= rows;
+}
+
 bool strata::isPlain(AffineMap map) {
   return llvm::all_of(map.getResults(), [](AffineExpr e) { return isa<AffineDimExpr, AffineConstantExpr>(e); });
 }

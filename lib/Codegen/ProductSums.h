@@ -18,9 +18,13 @@ std::optional<ProductSum> matchProductSum(mlir::linalg::GenericOp op);
 /// The last dimension of the result, if only input `weights` depends on it.
 std::optional<unsigned> getLaneOf(mlir::linalg::GenericOp op, unsigned weights);
 
-/// How often an operand's elements are read: the product of the loops that it does not depend on, 16 for one whose extent
-/// only the run tells.
+/// How often an operand's elements are read: the product of the loops that it does not depend on, 16 for one whose
+/// extent only the run tells.
 int64_t getUses(mlir::linalg::GenericOp op, mlir::OpOperand *operand);
+
+/// Whether an operand that is given in each run is used by so many rows that it pays to copy it with the elements of 32
+/// bits side by side, as a matrix unit takes them.
+bool isWorthCopyingInGroups(mlir::linalg::GenericOp op, mlir::OpOperand *operand);
 
 /// Dimensions of the operand are dimensions of the loops, or constants.
 bool isPlain(mlir::AffineMap map);

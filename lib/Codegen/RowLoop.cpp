@@ -4,6 +4,7 @@
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Arith/Utils/Utils.h"
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/Utils/StaticValueUtils.h"
@@ -126,6 +127,17 @@ void strata::hoistScratch(Operation *inner, Block *body) {
       continue;
     alloc->moveBefore(inner);
     frees.front()->moveAfter(inner);
+  }
+  // What is on the stack would come again in each iteration.
+  for (Operation &op : llvm::make_early_inc_range(*body)) {
+    if (!isa<memref::AllocaOp, LLVM::AllocaOp>(op) || !llvm::all_of(op.getOperands(), [](Value size) {
+          return isa_and_nonnull<LLVM::ConstantOp, arith::ConstantOp>(size.getDefiningOp());
+        }))
+      continue;
+    for (Value size : op.getOperands())
+      if (size.getParentBlock() == body)
+        size.getDefiningOp()->moveBefore(inner);
+    op.moveBefore(inner);
   }
 }
 

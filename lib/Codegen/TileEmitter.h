@@ -43,6 +43,9 @@ public:
   /// Offset plus the parallel (or the reduction) loops' share.
   mlir::Value position(const Access &access, const Tile &tile, bool reduction);
 
+  /// From where to where a loop of the reduction goes: past the taps that lie in the padding at this position.
+  std::pair<mlir::Value, mlir::Value> rangeOf(int loop, const Tile &tile);
+
   /// The loops of the reduction but the lanes: in the order in which the data lies, the same for every tile.
   llvm::SmallVector<int> reductionOrder();
 
@@ -57,6 +60,9 @@ public:
   enum class Part { All, Start, Accumulate, Finish } part = Part::All;
   mlir::Value sums, firstSum;
   std::pair<mlir::Value, mlir::Value> depth;
+
+  /// The number of a tile whose rows are a share of an unknown number of rows; null elsewhere.
+  mlir::Value rowNumber;
 
   /// Where a tile's vectors of input `copied` go, too, as it reads them: null is nowhere.
   const Access *copy = nullptr;
@@ -73,8 +79,10 @@ private:
   // Accesses.
   mlir::Value elementAt(const Access &access, mlir::Value base, const Tile &tile, int64_t i, int64_t j);
   mlir::Value load(const Access &access, mlir::Value base, const Tile &tile, int64_t i, int64_t j);
-  void prefetchNext(const Access &access, mlir::Value base, const Tile &tile);
-  void prefetchNear(const Access &access, mlir::Value at, const Extent &step, const Tile &tile);
+  bool prefetchNext(const Access &access, mlir::Value base, const Tile &tile);
+  void prefetchRows(const Access &access, mlir::Value base, const Tile &tile);
+  void prefetchNear(const Access &access, mlir::Value at, const Extent &step, const Tile &tile,
+                    bool fromMemory = false);
   void prefetch(const Access &access, mlir::Value base, mlir::Value at, const Tile &tile);
   void storeCopy(const Access &access, const Tile &tile, Loaded &loaded);
   void store(const Access &access, mlir::Value base, const Tile &tile, int64_t i, int64_t j, mlir::Value value);
@@ -112,6 +120,7 @@ private:
   Values reduceTile(const Tile &tile, Values carried);
   Values reduceDots(const Tile &tile, Values start);
   void storeAccumulators(const Tile &tile, const Accumulators &accumulators);
+  void storeInterleaved(const Access &access, mlir::Value base, const Tile &tile, int64_t j, Values rows);
   void consume(const Tile &tile, const Accumulators &accumulators, Loaded &cache);
 };
 

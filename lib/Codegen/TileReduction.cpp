@@ -6,9 +6,30 @@
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Utils/StaticValueUtils.h"
 #include "mlir/IR/Matchers.h"
+#include "llvm/ADT/MapVector.h"
 
 using namespace mlir;
 using namespace strata;
+
+std::pair<Value, Value> TileEmitter::rangeOf(int loop, const Tile &tile) {
+  if (depth.first)
+    return depth;
+  Value end = materialize(nest.loops[loop].size);
+  for (const PaddedLoop &padded : nest.padded) {
+    // All positions of a tile at once, or what shall be copied, need all taps.
+    if (padded.tap != loop || padded.position == plan.row || padded.position == plan.lane || plan.copied >= 0)
+      continue;
+    Value at = padded.position < 0 ? index(0) : times(tile.at[padded.position], {padded.stride, {}});
+    auto tapAt = [&](int64_t element) {
+      Value distance = b.createOrFold<arith::SubIOp>(loc, index(element), at);
+      distance = b.createOrFold<arith::MaxSIOp>(loc, distance, index(0));
+      return b.createOrFold<arith::CeilDivUIOp>(loc, distance, index(padded.dilation));
+    };
+    Value from = tapAt(padded.low), to = tapAt(padded.low + padded.size);
+    return {from, b.createOrFold<arith::MinUIOp>(loc, to, end)};
+  }
+  return {index(0), end};
+}
 
 /// The loops of the reduction around `inner`, with `carried` from one iteration
 /// to the next.
@@ -16,9 +37,8 @@ SmallVector<Value> TileEmitter::reduceLoops(Tile tile, ArrayRef<int> order, Valu
   if (order.empty())
     return inner(tile, carried);
   int loop = order.front();
-  auto [from, to] = depth;
-  auto each = b.create<scf::ForOp>(loc, from ? from : index(0), to ? to : materialize(nest.loops[loop].size), index(1),
-                                   carried);
+  auto [from, to] = rangeOf(loop, tile);
+  auto each = b.create<scf::ForOp>(loc, from, to, index(1), carried);
   OpBuilder::InsertionGuard guard(b);
   b.setInsertionPointToStart(each.getBody());
   tile.at[loop] = each.getInductionVar();
@@ -166,8 +186,9 @@ Value TileEmitter::reduceToOne(const Tile &tile, Value start) {
 
 /// Large weights are read once per run, block after block, and no hardware sees where the next block begins: while one
 /// is used, the next one comes to the second-level cache. Each tile that uses the block brings its share, so that
-/// memory is busy all the time and not only during the first.
-void TileEmitter::prefetchNext(const Access &access, Value base, const Tile &tile) {
+/// memory is busy all the time and not only during the first. Of a block that one tile uses everything is read in
+/// order, so nothing is done: false.
+bool TileEmitter::prefetchNext(const Access &access, Value base, const Tile &tile) {
   int64_t lineElements = std::max<int64_t>(1, 8 * target.lineBytes / access.element.getIntOrFloatBitWidth());
   int64_t tiles = 1;
   Value number;
@@ -177,12 +198,18 @@ void TileEmitter::prefetchNext(const Access &access, Value base, const Tile &til
     bool isRow = static_cast<int>(loop) == plan.row;
     int64_t step = isRow ? plan.rowTile : 1, size = info.size.known, block = isRow ? plan.rowBlock : 0;
     if (!info.size.isKnown()) {
-      // Of unknown rows each full tile brings an eighth; what is left over, which may be all there is, the whole.
-      if (!isRow || tile.rows < plan.rowTile)
+      // Of unknown rows each full tile brings an eighth; what is left over, which may be all there is, the whole. Equal
+      // tiles have at least half of the most rows, unless one is all there is.
+      if (!isRow || tile.rows < (rowNumber ? (plan.rowTile + 1) / 2 : plan.rowTile))
         continue;
       block = 8 * plan.rowTile;
     }
     Value at = tile.at[loop];
+    if (isRow && rowNumber) {
+      at = rowNumber;
+      block /= step;
+      step = 1;
+    }
     if (block) {
       at = b.create<arith::RemUIOp>(loc, at, index(block));
       size = block;
@@ -192,6 +219,8 @@ void TileEmitter::prefetchNext(const Access &access, Value base, const Tile &til
     number = number ? add(times(number, {trips, {}}), here) : here;
     tiles *= trips;
   }
+  if (tiles == 1)
+    return false;
   // Elements per iteration of the reduction; the iteration's number is its distance in blocks.
   int64_t share = llvm::divideCeil(access.block, tiles);
   Value at = index(access.blockStride.known);
@@ -202,20 +231,40 @@ void TileEmitter::prefetchNext(const Access &access, Value base, const Tile &til
       continue;
     const Extent &distance = access.strides[loop];
     if (!distance.isKnown() || distance.known % access.block)
-      return;
+      return true;
     at = add(at, times(tile.at[loop], {distance.known / access.block * share, {}}));
   }
   for (int64_t i = 0; i < share; i += lineElements)
     b.create<memref::PrefetchOp>(loc, access.base, add(add(base, at), index(i)), /*isWrite=*/false,
                                  /*localityHint=*/2, /*isDataCache=*/true);
+  return true;
+}
+
+/// The data of the next tile of rows, which follows that of this one, comes to the second-level cache, a share in each
+/// step: hardware does not look beyond a page.
+void TileEmitter::prefetchRows(const Access &access, Value base, const Tile &tile) {
+  SmallVector<int> order = reductionOrder();
+  const Extent &row = stride(access, plan.row), &depth = nest.loops[order.back()].size;
+  if (order.size() > 1 || !access.strides[order.back()].is(1) || !depth.isKnown() || !row.is(depth.known))
+    return;
+  Value at = times(tile.at[order.back()], {tile.rows, {}});
+  at = add(at, index(plan.rowTile * row.known));
+  b.create<memref::PrefetchOp>(loc, access.base, add(base, at), /*isWrite=*/false, /*localityHint=*/2,
+                               /*isDataCache=*/true);
 }
 
 /// What is in the second-level cache, or further away, and read too fast, or in too large steps, for hardware to bring
-/// it to the first one: by its distance from one step of the reduction to the next.
-void TileEmitter::prefetchNear(const Access &access, Value at, const Extent &step, const Tile &tile) {
+/// it to the first one: by its distance from one step of the reduction to the next. What comes from memory is asked for
+/// pages ahead, since what hardware brings by itself ends with the page.
+void TileEmitter::prefetchNear(const Access &access, Value at, const Extent &step, const Tile &tile, bool fromMemory) {
   int64_t lineElements = std::max<int64_t>(1, 8 * target.lineBytes / access.element.getIntOrFloatBitWidth());
   int64_t cycles = std::max<int64_t>(1, tile.rows * tile.vectors / target.fmaPerCycle);
-  Value ahead = add(at, times(index(llvm::divideCeil(target.nearLatency, cycles)), step));
+  int64_t steps = llvm::divideCeil(target.nearLatency, cycles);
+  if (fromMemory && step.isKnown()) {
+    int64_t bytes = std::max<int64_t>(1, step.known * access.element.getIntOrFloatBitWidth() / 8);
+    steps = std::max(steps, std::min(2 * target.pageBytes, target.nearCacheBytes / 4) / bytes);
+  }
+  Value ahead = add(at, times(index(steps), step));
   for (int64_t i = 0; i < tile.vectors * tile.lanes; i += lineElements)
     b.create<memref::PrefetchOp>(loc, access.base, add(ahead, index(i)), /*isWrite=*/false, /*localityHint=*/3,
                                  /*isDataCache=*/true);
@@ -223,8 +272,10 @@ void TileEmitter::prefetchNear(const Access &access, Value at, const Extent &ste
 
 /// In one step of the reduction: `base` is where the access begins, `at` what this step reads.
 void TileEmitter::prefetch(const Access &access, Value base, Value at, const Tile &tile) {
-  if (!access.base || !access.element.isIntOrFloat() || stride(access, plan.lane).is(0))
+  if (!access.base || !access.element.isIntOrFloat())
     return;
+  if (stride(access, plan.lane).is(0))
+    return plan.rowsComeFromFar ? prefetchRows(access, base, tile) : void();
   if (access.blockedLoop != plan.lane) {
     if (plan.copied >= 0 && &access == &nest.reduce->inputs[plan.copied])
       prefetchNear(access, at, access.strides[reductionOrder().back()], tile);
@@ -232,13 +283,12 @@ void TileEmitter::prefetch(const Access &access, Value base, Value at, const Til
   }
   if (!access.blockStride.isKnown())
     return;
-  if (plan.laneOutermost && access.blockStride.known)
-    prefetchNext(access, base, tile);
+  bool fromMemory = plan.laneOutermost && access.blockStride.known && !prefetchNext(access, base, tile);
   int64_t bytes = access.element.getIntOrFloatBitWidth() / 8;
   for (const Loop &loop : nest.loops)
     bytes *= loop.reduction && loop.size.isKnown() ? loop.size.known : 1;
   if (tile.rows > 1 && access.block * bytes > target.nearCacheBytes / 2)
-    prefetchNear(access, at, {access.block, {}}, tile);
+    prefetchNear(access, at, {access.block, {}}, tile, fromMemory);
 }
 
 /// The vectors of a step, which have been loaded.
@@ -313,6 +363,14 @@ bool TileEmitter::isLastStageLong() const {
   return nest.finish && nest.finish->op.getBody()->getOperations().size() > longBody;
 }
 
+/// The vectors of all rows, an element of each after another.
+void TileEmitter::storeInterleaved(const Access &access, Value base, const Tile &tile, int64_t j, Values rows) {
+  for (; rows.size() > 1; rows.resize(rows.size() / 2))
+    for (size_t i = 0, half = rows.size() / 2; i < half; ++i)
+      rows[i] = b.create<vector::InterleaveOp>(loc, rows[i], rows[i + half]);
+  b.create<vector::StoreOp>(loc, rows[0], access.base, elementAt(access, base, tile, 0, j));
+}
+
 /// The last stage, of the accumulators if there is a reduction.
 void TileEmitter::consume(const Tile &tile, const Accumulators &accumulators, Loaded &cache) {
   Stage &finish = *nest.finish;
@@ -322,8 +380,14 @@ void TileEmitter::consume(const Tile &tile, const Accumulators &accumulators, Lo
   const size_t together = target.registers / 8;
   bool isLong = vector && isLastStageLong();
   SmallVector<Element> elements;
+  bool mixes = plan.interleaves && vector && tile.rows == plan.rowTile;
+  llvm::SmallMapVector<int64_t, Values, 4> mixed; // by vector
   auto flush = [&] {
     bodies(finish, elements, tile, false);
+    for (Element &element : mixes ? elements : SmallVector<Element>())
+      mixed[element.j].push_back(spread(element.values[0], tile.lanes));
+    if (mixes)
+      return elements.clear();
     for (Element &element : elements)
       for (auto [o, value] : llvm::enumerate(element.values))
         store(finish.outputs[o], bases[finish.inputs.size() + o], tile, element.i, element.j,
@@ -343,6 +407,8 @@ void TileEmitter::consume(const Tile &tile, const Accumulators &accumulators, Lo
   });
   if (!elements.empty())
     flush();
+  for (auto &[j, rows] : mixed)
+    storeInterleaved(finish.outputs[0], bases[finish.inputs.size()], tile, j, rows);
 }
 
 void TileEmitter::emit(const Tile &tile) {

@@ -20,6 +20,14 @@ inline mlir::Value transposed(mlir::OpBuilder &b, mlir::Location loc, mlir::Valu
   return b.create<mlir::linalg::TransposeOp>(loc, value, empty, permutation).getResult()[0];
 }
 
+/// How an operation with this map of the transposed tensor reads the tensor itself.
+inline mlir::AffineMap mapBehind(mlir::linalg::TransposeOp transpose, mlir::AffineMap map) {
+  llvm::SmallVector<mlir::AffineExpr> results(map.getNumResults());
+  for (auto [to, from] : llvm::enumerate(transpose.getPermutation()))
+    results[from] = map.getResult(to);
+  return mlir::AffineMap::get(map.getNumDims(), 0, results, map.getContext());
+}
+
 } // namespace strata
 
 #endif // STRATA_CODEGEN_TRANSPOSED_H

@@ -8,6 +8,7 @@
 //===----------------------------------------------------------------------===//
 #include "Codegen/Passes.h"
 #include "ConstantExpressions.h"
+#include "Padding.h"
 #include "Transposed.h"
 #include "WinogradMatrices.h"
 
@@ -23,13 +24,28 @@ using namespace mlir;
 using namespace strata;
 
 namespace {
-/// A convolution with a 3x3 window and stride 1: out(n, h, w, f) += data(n, h + kh, w + kw, c) * weights.
+/// A convolution with a 3x3 window and stride 1: out(n, h, w, f) += data(n, h + kh, w + kw, c) * weights. Or one of
+/// volumes, whose slices are such images: out(n, d, h, w, f) += data(n, slice, h + kh, w + kw, c) * weights, where the
+/// slice is any sum of d and kd.
 struct Convolution {
   Value data, weights;
   AffineMap weightsMap;
   unsigned n, h, w, f, kh, kw, c; ///< dimensions of the generic
   int64_t rows, columns, filters, channels;
+  bool volume = false;
+  unsigned d, kd;
+  AffineExpr slice;
+  int64_t slices = 1, taps = 1; ///< of the result, and of the data that one of them is made of
+  double inside = 1;            ///< the share of the latter that is not padding
 };
+
+/// What is known of slices that are padding: which taps of a convolution of volumes need not be computed.
+std::optional<PaddedLoop> paddedSlices(linalg::GenericOp op, const Convolution &convolution) {
+  for (const PaddedLoop &loop : getPaddedLoops(op))
+    if (convolution.volume && loop.tap == static_cast<int>(convolution.kd))
+      return loop;
+  return std::nullopt;
+}
 
 struct WinogradPass : strata::impl::WinogradBase<WinogradPass> {
   using WinogradBase::WinogradBase;
@@ -38,16 +54,25 @@ struct WinogradPass : strata::impl::WinogradBase<WinogradPass> {
     ConstantExpressions constants(getOperation());
     SmallVector<linalg::GenericOp> ops;
     getOperation().walk([&](linalg::GenericOp op) { ops.push_back(op); });
-    for (linalg::GenericOp op : ops)
-      if (std::optional<Convolution> convolution = match(op, constants))
-        if (int64_t m = choose(*convolution))
-          rewrite(op, *convolution, getWinogradMatrices(m));
+    for (linalg::GenericOp op : ops) {
+      std::optional<Convolution> convolution = match(op, constants);
+      if (!convolution || !canTile(*convolution))
+        continue;
+      if (convolution->volume) {
+        markPadding(op);
+        if (std::optional<PaddedLoop> padded = paddedSlices(op, *convolution))
+          convolution->inside = padded->share(convolution->slices, convolution->taps);
+      }
+      if (int64_t m = choose(*convolution))
+        rewrite(op, *convolution, getWinogradMatrices(m));
+    }
   }
 
 private:
   int64_t lanes() const { return vectorBits / 32; }
 
   static std::optional<Convolution> match(linalg::GenericOp op, const ConstantExpressions &constants);
+  bool canTile(const Convolution &c) const { return c.channels % lanes() == 0 && c.filters % (2 * lanes()) == 0; }
   int64_t choose(const Convolution &convolution) const;
   double cycles(const Convolution &convolution, int64_t m) const;
   void rewrite(linalg::GenericOp op, const Convolution &convolution, const WinogradMatrices &matrices) const;
@@ -73,29 +98,47 @@ static std::optional<unsigned> dimOf(AffineExpr expr) {
   return dim ? std::optional<unsigned>(dim.getPosition()) : std::nullopt;
 }
 
+/// Matches what the convolution of a volume has beyond that of an image: the fourth reduction, and d.
+static bool matchVolume(linalg::GenericOp op, AffineMap data, ArrayRef<unsigned> reductions, Convolution &found) {
+  found.d = op.getIndexingMapsArray()[2].getDimPosition(1);
+  for (unsigned dim : reductions)
+    if (!llvm::is_contained({found.kh, found.kw, found.c}, dim))
+      found.kd = dim;
+  found.slice = data.getResult(1);
+  SmallVector<int64_t> ranges = op.getStaticLoopRanges();
+  found.slices = ranges[found.d];
+  found.taps = ranges[found.kd];
+  return found.slice.isFunctionOfDim(found.d) && found.slice.isFunctionOfDim(found.kd) &&
+         found.weightsMap.isFunctionOfDim(found.kd) && !ShapedType::isDynamic(found.slices) &&
+         !ShapedType::isDynamic(found.taps);
+}
+
 std::optional<Convolution> WinogradPass::match(linalg::GenericOp op, const ConstantExpressions &constants) {
-  if (!op.hasPureTensorSemantics() || op.getNumDpsInputs() != 2 || op.getNumDpsInits() != 1 || op.getNumLoops() != 7 ||
-      op.getNumReductionLoops() != 3 || !isMultiplyAdd(op))
+  if (!op.hasPureTensorSemantics() || op.getNumDpsInputs() != 2 || op.getNumDpsInits() != 1 || !isMultiplyAdd(op))
     return std::nullopt;
   SmallVector<AffineMap> maps = op.getIndexingMapsArray();
   AffineMap out = maps[2];
-  if (!out.isProjectedPermutation() || out.getNumResults() != 4)
-    return std::nullopt;
   Convolution found;
-  unsigned *parallel[] = {&found.n, &found.h, &found.w, &found.f};
+  found.volume = op.getNumLoops() == 9;
+  unsigned rank = found.volume ? 5 : 4;
+  if (op.getNumLoops() != 2 * rank - 1 || op.getNumReductionLoops() != rank - 1 || !out.isProjectedPermutation() ||
+      out.getNumResults() != rank)
+    return std::nullopt;
+  found.n = out.getDimPosition(0);
+  unsigned *parallel[] = {&found.h, &found.w, &found.f};
   for (auto [i, dim] : llvm::enumerate(parallel))
-    *dim = out.getDimPosition(i);
+    *dim = out.getDimPosition(rank - 3 + i);
   unsigned data = constants.usesWeights(op.getDpsInputs()[0]) ? 1 : 0;
   AffineMap x = maps[data];
   found.data = op.getDpsInputs()[data];
   found.weights = op.getDpsInputs()[1 - data];
   found.weightsMap = maps[1 - data];
   auto isF32 = [](Value value) { return getElementTypeOrSelf(value).isF32(); };
-  if (!constants.usesWeights(found.weights) || !llvm::all_of(op->getOperands(), isF32) || x.getNumResults() != 4 ||
+  if (!constants.usesWeights(found.weights) || !llvm::all_of(op->getOperands(), isF32) || x.getNumResults() != rank ||
       dimOf(x.getResult(0)) != found.n || !found.weightsMap.isProjectedPermutation() ||
-      found.weightsMap.getNumResults() != 4)
+      found.weightsMap.getNumResults() != rank)
     return std::nullopt;
-  std::optional<unsigned> channel = dimOf(x.getResult(3));
+  std::optional<unsigned> channel = dimOf(x.getResult(rank - 1));
   SmallVector<unsigned> reductions;
   op.getReductionDims(reductions);
   if (!channel || !llvm::is_contained(reductions, *channel))
@@ -109,11 +152,16 @@ std::optional<Convolution> WinogradPass::match(linalg::GenericOp op, const Const
         return dim;
     return std::nullopt;
   };
-  std::optional<unsigned> kh = window(1, found.h), kw = window(2, found.w);
-  if (!kh || !kw || found.weightsMap.isFunctionOfDim(found.n))
+  std::optional<unsigned> kh = window(rank - 3, found.h), kw = window(rank - 2, found.w);
+  if (!kh || !kw || *kh == *kw)
     return std::nullopt;
   found.kh = *kh;
   found.kw = *kw;
+  for (unsigned dim : {found.f, found.kh, found.kw, found.c})
+    if (!found.weightsMap.isFunctionOfDim(dim))
+      return std::nullopt;
+  if (found.volume && !matchVolume(op, x, reductions, found))
+    return std::nullopt;
   SmallVector<int64_t> ranges = op.getStaticLoopRanges();
   found.rows = ranges[found.h];
   found.columns = ranges[found.w];
@@ -123,31 +171,31 @@ std::optional<Convolution> WinogradPass::match(linalg::GenericOp op, const Const
       llvm::none_of(ArrayRef({found.rows, found.columns, found.filters, found.channels}), ShapedType::isDynamic);
   // Where tiles end beyond the image, its size must be known.
   ArrayRef<int64_t> shape = cast<RankedTensorType>(found.data.getType()).getShape();
-  known &= llvm::none_of(shape.drop_front(), ShapedType::isDynamic);
+  known &= llvm::none_of(shape.take_back(3), ShapedType::isDynamic);
   if (!known || ranges[found.kh] != 3 || ranges[found.kw] != 3)
     return std::nullopt;
   return found;
 }
 
-/// An estimate of the time of one image. m = 0 stands for the sum over the window itself.
+/// An estimate of the time of one image or volume. m = 0 stands for the sum over the window itself.
 double WinogradPass::cycles(const Convolution &c, int64_t m) const {
   // Multiply-adds per cycle, less what tiles lose: short sums lose more.
   double direct = 0.85 * fmaPerCycle, products = 0.7 * fmaPerCycle;
-  double area = static_cast<double>(c.channels) * c.filters, pixels = static_cast<double>(c.rows) * c.columns;
+  double taps = c.taps * c.inside; // of those slices that are not padding
+  double area = taps * c.channels * c.filters, pixels = static_cast<double>(c.rows) * c.columns;
   int64_t weights = m ? (m + 2) * (m + 2) : 9;
   double load = weights * area * sizeof(float) / memoryRate; // they are rarely in the cache when their turn comes
   if (!m)
-    return std::max(load, pixels * 9 * area / lanes() / direct);
+    return std::max(load, c.slices * (pixels * 9 * area / lanes() / direct));
   double tiles = static_cast<double>(llvm::divideCeil(c.rows, m)) * llvm::divideCeil(c.columns, m);
   // Loads, arithmetic and stores of a transform take about as many cycles each.
-  double transforms = tiles * (c.channels + c.filters) / lanes() * 3 * weights;
-  return std::max(load, tiles * weights * area / lanes() / products) + transforms;
+  double transforms = tiles * (taps * c.channels + c.filters) / lanes() * 3 * weights;
+  // One slice after the other, with all weights.
+  return c.slices * (std::max(load, tiles * weights * area / lanes() / products) + transforms);
 }
 
 /// The size of output tiles that costs least, 0 if the sum over the window does.
 int64_t WinogradPass::choose(const Convolution &c) const {
-  if (c.channels % lanes() || c.filters % (2 * lanes()))
-    return 0;
   // The transforms lose some digits, so there must be something to gain.
   int64_t best = 0;
   double least = 0.85 * cycles(c, 0);
@@ -171,11 +219,11 @@ static void sumOfProducts(OpBuilder &b, Location loc, ValueRange arguments) {
   b.create<linalg::YieldOp>(loc, b.create<arith::AddFOp>(loc, arguments.back(), product).getResult());
 }
 
-/// [filters / block, points, points, channels, block] of G g G^T.
+/// [filters / block, points, points, channels, block] of G g G^T; of volumes, channels are those of every tap.
 Value WinogradPass::transformed(OpBuilder &b, Location loc, const Convolution &c,
                                 const WinogradMatrices &matrices) const {
   int64_t block = 2 * lanes(), blocks = c.filters / block, points = matrices.points();
-  int64_t split = -1, at[4]; // of f, kh, kw, c
+  int64_t split = -1, at[4] = {}; // kh, kw, kd, c
   SmallVector<int64_t> shape;
   SmallVector<ReassociationIndices> groups;
   for (auto [i, expr] : llvm::enumerate(c.weightsMap.getResults())) {
@@ -188,26 +236,36 @@ Value WinogradPass::transformed(OpBuilder &b, Location loc, const Convolution &c
       llvm::append_values(shape, blocks, block);
       continue;
     }
-    at[dim == c.kh ? 1 : dim == c.kw ? 2 : 3] = position;
-    shape.push_back(dim == c.c ? c.channels : 3);
+    at[dim == c.kh ? 0 : dim == c.kw ? 1 : dim == c.c ? 3 : 2] = position;
+    shape.push_back(dim == c.c ? c.channels : dim == c.kh || dim == c.kw ? 3 : c.taps);
   }
   Value weights = b.create<tensor::ExpandShapeOp>(loc, RankedTensorType::get(shape, b.getF32Type()), c.weights, groups);
-  weights = transposed(b, loc, weights, {split, at[1], at[2], at[3], split + 1});
+  int64_t depth = c.taps * c.channels;
+  if (c.volume) {
+    weights = transposed(b, loc, weights, {split, at[0], at[1], at[2], at[3], split + 1});
+    weights =
+        b.create<tensor::CollapseShapeOp>(loc, weights, ArrayRef<ReassociationIndices>{{0}, {1}, {2}, {3, 4}, {5}});
+  } else {
+    weights = transposed(b, loc, weights, {split, at[0], at[1], at[3], split + 1});
+  }
   // p, i, j, c, v, kh, kw
   MLIRContext *context = b.getContext();
   auto map = [&](ArrayRef<unsigned> dims) { return AffineMap::getMultiDimMapWithTargets(7, dims, context); };
   Value zero = b.create<arith::ConstantOp>(loc, b.getF32FloatAttr(0));
-  Value empty =
-      b.create<tensor::EmptyOp>(loc, ArrayRef<int64_t>{blocks, points, points, c.channels, block}, b.getF32Type());
+  Value empty = b.create<tensor::EmptyOp>(loc, ArrayRef<int64_t>{blocks, points, points, depth, block}, b.getF32Type());
   Value start = b.create<linalg::FillOp>(loc, zero, empty).getResult(0);
   Value filter = constant(b, loc, matrices.filter, {points, 3});
   SmallVector<utils::IteratorType> kinds(7, utils::IteratorType::parallel);
   kinds[5] = kinds[6] = utils::IteratorType::reduction;
-  return b
-      .create<linalg::GenericOp>(loc, start.getType(), ValueRange{filter, filter, weights}, start,
-                                 ArrayRef{map({1, 5}), map({2, 6}), map({0, 5, 6, 3, 4}), map({0, 1, 2, 3, 4})}, kinds,
-                                 sumOfProducts)
-      .getResult(0);
+  Value result =
+      b.create<linalg::GenericOp>(loc, start.getType(), ValueRange{filter, filter, weights}, start,
+                                  ArrayRef{map({1, 5}), map({2, 6}), map({0, 5, 6, 3, 4}), map({0, 1, 2, 3, 4})}, kinds,
+                                  sumOfProducts)
+          .getResult(0);
+  if (!c.volume)
+    return result;
+  auto type = RankedTensorType::get({blocks, points, points, c.taps, c.channels, block}, b.getF32Type());
+  return b.create<tensor::ExpandShapeOp>(loc, type, result, ArrayRef<ReassociationIndices>{{0}, {1}, {2}, {3, 4}, {5}});
 }
 
 void WinogradPass::rewrite(linalg::GenericOp op, const Convolution &c, const WinogradMatrices &matrices) const {
@@ -216,19 +274,32 @@ void WinogradPass::rewrite(linalg::GenericOp op, const Convolution &c, const Win
   MLIRContext *context = b.getContext();
   Value weights = transformed(b, loc, c, matrices);
   Value recover = constant(b, loc, matrices.recover, {3, matrices.points()});
-  // n, h, w, f, kh, kw, i, j, c
-  enum { N, H, W, F, KH, KW, I, J, C, count };
+  // n, h, w, f, kh, kw, i, j, c; of volumes also d, kd
+  enum { N, H, W, F, KH, KW, I, J, C, D, KD };
+  unsigned count = c.volume ? KD + 1 : C + 1;
   auto d = [&](unsigned dim) { return getAffineDimExpr(dim, context); };
   auto map = [&](ArrayRef<AffineExpr> exprs) { return AffineMap::get(count, 0, exprs, context); };
   int64_t block = 2 * lanes();
-  AffineMap maps[] = {map({d(N), d(H) + d(KH), d(W) + d(KW), d(C)}), map({d(KH), d(I)}), map({d(KW), d(J)}),
-                      map({d(F).floorDiv(block), d(I), d(J), d(C), d(F) % block}), map({d(N), d(H), d(W), d(F)})};
+  SmallVector<AffineExpr> x = {d(N), d(H) + d(KH), d(W) + d(KW), d(C)}, y = {d(N), d(H), d(W), d(F)};
+  SmallVector<AffineExpr> u = {d(F).floorDiv(block), d(I), d(J), d(C), d(F) % block};
   SmallVector<utils::IteratorType> kinds(count, utils::IteratorType::reduction);
   std::fill_n(kinds.begin(), 4, utils::IteratorType::parallel);
+  if (c.volume) {
+    x.insert(x.begin() + 1, c.slice.replace({{d(c.d), d(D)}, {d(c.kd), d(KD)}}));
+    y.insert(y.begin() + 1, d(D));
+    u.insert(u.begin() + 3, d(KD));
+    kinds[D] = utils::IteratorType::parallel;
+  }
+  AffineMap maps[] = {map(x), map({d(KH), d(I)}), map({d(KW), d(J)}), map(u), map(y)};
   Value init = op.getDpsInits()[0];
   auto convolution = b.create<linalg::GenericOp>(loc, init.getType(), ValueRange{c.data, recover, recover, weights},
                                                  init, maps, kinds, sumOfProducts);
   convolution->setAttr(kWinograd, b.getI64IntegerAttr(matrices.m));
+  if (std::optional<PaddedLoop> padded = paddedSlices(op, c)) {
+    padded->position = D;
+    padded->tap = KD;
+    setPaddedLoops(convolution, *padded);
+  }
   op.getResult(0).replaceAllUsesWith(convolution.getResult(0));
   op.erase();
 }

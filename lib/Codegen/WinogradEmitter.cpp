@@ -7,6 +7,10 @@
 //   2. for a block of filters and some tiles: a matrix product per point, V times
 //      the block of U, then the transform back, with the kernel's own start and
 //      consumer for each pixel.
+// A slice of a volume is an image whose inputs are those of some slices, one behind the
+// other like channels; those that are padding are left out.
+// Where U stays in the cache, or there are bands for all threads anyway, they are the
+// tasks: a thread reads the V that it made itself. Else the tasks are parts of one step, so that threads share U.
 //
 //===----------------------------------------------------------------------===//
 #include "WinogradEmitter.h"
@@ -19,24 +23,36 @@
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 
+#include <limits>
+
 using namespace mlir;
 using namespace strata;
 
+/// So many bands, threads share evenly.
+static constexpr int64_t bandsToShare = 8;
+
 namespace {
-/// The loops, in the order in which strata-winograd makes them.
-enum { N, H, W, F, KH, KW, I, J, C };
+/// The loops, in the order in which strata-winograd makes them; the last two are those of volumes.
+enum { N, H, W, F, KH, KW, I, J, C, D, KD };
+
+/// An image, or a slice of a volume and from which to which tap its inputs are not padding.
+struct Image {
+  Value number, slice, first, last;
+};
 
 class WinogradEmitter : IndexMath {
 public:
   WinogradEmitter(OpBuilder &b, Location loc, LoopNest &nest, const NestOptions &options, int64_t m)
       : IndexMath{b, loc}, nest(nest), options(options), matrices(getWinogradMatrices(m)), m(m),
         points(matrices.points()), lanes(options.vectorBits / 32), data(nest.reduce->inputs[0]),
-        weights(nest.reduce->inputs[3]), vector(VectorType::get({lanes}, b.getF32Type())), plan(makePlan(lanes)),
+        weights(nest.reduce->inputs[3]), isVolume(nest.loops.size() > D),
+        vector(VectorType::get({lanes}, b.getF32Type())), plan(makePlan(lanes)),
         tileEmitter(b, loc, nest, plan, options) {}
 
   LogicalResult emit();
 
 private:
+  static constexpr int64_t bytes = sizeof(float);
   using Values = SmallVector<Value>;
   using Body = function_ref<void(Value)>;
 
@@ -45,14 +61,17 @@ private:
   WinogradMatrices matrices;
   int64_t m, points, lanes;
   Access &data, &weights;
+  bool isVolume;
   VectorType vector;
   NestPlan plan;
   TileEmitter tileEmitter;
 
   // Sizes.
   int64_t channels, filters, height, width; ///< of the convolution
+  int64_t slices = 1, depth;                ///< of a volume; channels of all taps
   int64_t dataHeight, dataWidth;            ///< of the padded image
   int64_t tileRows, tileColumns;
+  bool ownBands;            ///< each task has bands of its own
   int64_t bandRows, band;   ///< rows and tiles whose transformed inputs are there at once
   int64_t groups, group;    ///< of tiles whose products use the same vectors of weights; the most tiles in one
   int64_t together, chunks; ///< groups whose products are there at once, and how often that is
@@ -65,6 +84,9 @@ private:
     return plan;
   }
 
+  bool known(int loop, int64_t &size);
+  bool measureVolume();
+  void chooseBands();
   bool measure();
   void forEach(int64_t count, Body body);
   void forEach(Value from, Value to, Body body);
@@ -73,35 +95,70 @@ private:
   Value weigh(ArrayRef<float> row, ArrayRef<Value> values);
   Values transform(ArrayRef<float> matrix, int64_t rows, Values values);
   Value firstTile(Value group);
-  void transformInputs(Value image, Value firstRow, Value v);
-  void multiply(Value panel, Value firstGroup, Value lastGroup, Value v, Value products);
-  void transformOutputs(Value image, Value firstRow, Value panel, Value from, Value to, Value products);
+  Value buffer(int64_t elements);
+  Image imageAt(Value number);
+  Value numberOfImages() { return times(materialize(nest.loops[N].size), {slices, {}}); }
+  void transformInputs(const Image &image, Value firstRow, Value v);
+  void transformInput(const Image &image, Value tap, Value row, Value column, Value firstRow, Value v);
+  void multiply(const Image &image, Value panel, Value firstGroup, Value lastGroup, Value v, Value products);
+  void transformOutputs(const Image &image, Value firstRow, Value panel, Value from, Value to, Value products);
+  void multiplyChunk(const Image &image, Value firstRow, Value task, Value v, Value products);
+  void bandsAsTasks();
 };
+
+bool WinogradEmitter::known(int loop, int64_t &size) {
+  size = nest.loops[loop].size.known;
+  return nest.loops[loop].size.isKnown();
+}
+
+bool WinogradEmitter::measureVolume() {
+  int64_t taps = 1;
+  if (isVolume && (!known(D, slices) || !known(KD, taps) || !weights.strides[KD].is(2 * lanes * channels)))
+    return false;
+  depth = taps * channels;
+  return true;
+}
+
+/// The rows of a band, and whether bands are tasks.
+void WinogradEmitter::chooseBands() {
+  int64_t perRow = tileColumns * points * points * depth * bytes;
+  int64_t weightBytes = points * points * depth * filters * bytes, panels = filters / (2 * lanes);
+  auto fits = [&](int64_t rows) { return rows * perRow <= options.cacheBytes / 2; };
+  // Every band reads U, and every panel of U reads a V that does not stay in the cache. A V larger than U saves little.
+  double least = std::numeric_limits<double>::infinity();
+  for (int64_t rows = 1; rows <= tileRows; ++rows) {
+    double traffic =
+        static_cast<double>(tileRows / rows) * weightBytes + (fits(rows) ? 0.0 : panels * tileRows * perRow);
+    bool small = rows == 1 || fits(rows) || rows * perRow <= weightBytes;
+    if (small && tileRows % rows == 0 && traffic < least) {
+      least = traffic;
+      bandRows = rows;
+    }
+  }
+  ownBands = options.threads && slices * (tileRows / bandRows) >= bandsToShare;
+  if (ownBands || !options.threads || weightBytes > options.cacheBytes / 2)
+    return;
+  // Smaller bands cost little where U stays in the cache.
+  ownBands = true;
+  bandRows = 1;
+  for (int64_t rows = 1; rows <= tileRows; ++rows)
+    if (tileRows % rows == 0 && fits(rows) && tileRows / rows >= bandsToShare)
+      bandRows = rows;
+}
 
 /// Whether the kernel can be emitted, and its sizes.
 bool WinogradEmitter::measure() {
-  auto known = [&](int loop, int64_t &size) {
-    size = nest.loops[loop].size.known;
-    return nest.loops[loop].size.isKnown();
-  };
   if (!known(H, height) || !known(W, width) || !known(F, filters) || !known(C, channels) || filters % (2 * lanes) ||
       channels % lanes || !data.base || !weights.base || !data.strides[C].is(1) || weights.blockedLoop != F ||
       weights.block != 2 * lanes || !weights.blockStride.isKnown() || !weights.strides[C].is(2 * lanes) ||
-      !weights.strides[J].is(2 * lanes * channels))
+      !measureVolume() || !weights.strides[J].is(2 * lanes * depth))
     return false;
   ArrayRef<int64_t> shape = cast<ShapedType>(nest.reduce->op.getDpsInputs()[0].getType()).getShape();
-  dataHeight = shape[1];
-  dataWidth = shape[2];
+  dataHeight = shape[shape.size() - 3];
+  dataWidth = shape[shape.size() - 2];
   tileRows = llvm::divideCeil(height, m);
   tileColumns = llvm::divideCeil(width, m);
-  // V in half of the cache; but where U is many times larger, reading that again for every band would cost more.
-  constexpr int64_t bytes = sizeof(float);
-  int64_t perRow = tileColumns * points * points * channels * bytes;
-  int64_t most = std::max(options.cacheBytes / 2, points * points * channels * filters * bytes / 4);
-  bandRows = 1;
-  for (int64_t rows = 1; rows <= tileRows; ++rows)
-    if (tileRows % rows == 0 && rows * perRow <= most)
-      bandRows = rows;
+  chooseBands();
   band = bandRows * tileColumns;
   groups = llvm::divideCeil(band, std::max<int64_t>(1, (options.registers - 4) / 2));
   group = llvm::divideCeil(band, groups);
@@ -109,7 +166,7 @@ bool WinogradEmitter::measure() {
   chunks = llvm::divideCeil(groups, std::max<int64_t>(1, options.cacheBytes / 8 / productBytes));
   together = llvm::divideCeil(groups, chunks);
   // Not a power of two: the points would share the sets of the cache.
-  pointV = band * channels + lanes;
+  pointV = band * depth + lanes;
   pointM = together * group * 2 * lanes + lanes;
   return true;
 }
@@ -195,55 +252,85 @@ Value WinogradEmitter::firstTile(Value number) {
   return b.create<arith::DivUIOp>(loc, times(number, {band, {}}), index(groups));
 }
 
-void WinogradEmitter::transformInputs(Value image, Value firstRow, Value v) {
+Image WinogradEmitter::imageAt(Value number) {
+  if (!isVolume)
+    return {number, {}, index(0), index(1)};
+  Tile slice;
+  slice.at.resize(nest.loops.size());
+  slice.at[D] = b.create<arith::RemUIOp>(loc, number, index(slices));
+  auto [first, last] = tileEmitter.rangeOf(KD, slice);
+  return {b.create<arith::DivUIOp>(loc, number, index(slices)), slice.at[D], first, last};
+}
+
+void WinogradEmitter::transformInputs(const Image &image, Value firstRow, Value v) {
   // Loads, arithmetic and stores of an element take a cycle or two each.
-  double rowNs = 4.0 * tileColumns * (channels / lanes) * points * points / options.cyclesPerNs;
-  inTasks(bandRows, taskSize(rowNs, bandRows, options).grain, [&](Value row) {
+  double rowNs = 4.0 * tileColumns * (depth / lanes) * points * points / options.cyclesPerNs;
+  int64_t grain = ownBands ? bandRows : taskSize(rowNs, bandRows, options).grain;
+  inTasks(bandRows, grain, [&](Value row) {
     forEach(tileColumns, [&](Value column) {
-      // Beyond the image, where no output is kept, any finite value will do.
-      auto line = [&](Value tile, int64_t i, int64_t tiles, int64_t size) {
-        Value at = add(times(tile, {m, {}}), index(i));
-        if ((tiles - 1) * m + points <= size)
-          return at;
-        return b.create<arith::MinUIOp>(loc, at, index(size - 1)).getResult();
-      };
-      Value y = add(firstRow, row), base = add(data.offset, times(image, data.strides[N]));
-      Values rows, columns;
-      for (int64_t i = 0; i < points; ++i) {
-        rows.push_back(add(base, times(line(y, i, tileRows, dataHeight), data.strides[H])));
-        columns.push_back(times(line(column, i, tileColumns, dataWidth), data.strides[W]));
-      }
-      Value to = linear({{row, tileColumns * channels}, {column, channels}});
-      auto each = b.create<scf::ForOp>(loc, index(0), index(channels), index(lanes));
-      OpBuilder::InsertionGuard guard(b);
-      b.setInsertionPointToStart(each.getBody());
-      Value channel = each.getInductionVar();
-      Values inputs;
-      for (int64_t i = 0; i < points; ++i)
-        for (int64_t j = 0; j < points; ++j)
-          inputs.push_back(b.create<vector::LoadOp>(loc, vector, data.base, add(add(rows[i], columns[j]), channel)));
-      for (auto [point, value] : llvm::enumerate(transform(matrices.inputs, points, inputs)))
-        b.create<vector::StoreOp>(loc, value, v, add(add(to, channel), index(point * pointV)));
+      if (!isVolume)
+        return transformInput(image, {}, row, column, firstRow, v);
+      forEach(image.first, image.last, [&](Value tap) { transformInput(image, tap, row, column, firstRow, v); });
     });
   });
 }
 
+/// All channels of a tile; of a volume, those of one tap.
+void WinogradEmitter::transformInput(const Image &image, Value tap, Value row, Value column, Value firstRow, Value v) {
+  // Beyond the image, where no output is kept, any finite value will do.
+  auto line = [&](Value tile, int64_t i, int64_t tiles, int64_t size) {
+    Value at = add(times(tile, {m, {}}), index(i));
+    if ((tiles - 1) * m + points <= size)
+      return at;
+    return b.create<arith::MinUIOp>(loc, at, index(size - 1)).getResult();
+  };
+  Value y = add(firstRow, row), base = add(data.offset, times(image.number, data.strides[N]));
+  Value to = linear({{row, tileColumns * depth}, {column, depth}});
+  if (isVolume) {
+    base = add(base, add(times(image.slice, data.strides[D]), times(tap, data.strides[KD])));
+    to = add(to, times(tap, {channels, {}}));
+  }
+  Values rows, columns;
+  for (int64_t i = 0; i < points; ++i) {
+    rows.push_back(add(base, times(line(y, i, tileRows, dataHeight), data.strides[H])));
+    columns.push_back(times(line(column, i, tileColumns, dataWidth), data.strides[W]));
+  }
+  auto each = b.create<scf::ForOp>(loc, index(0), index(channels), index(lanes));
+  OpBuilder::InsertionGuard guard(b);
+  b.setInsertionPointToStart(each.getBody());
+  Value channel = each.getInductionVar();
+  Values inputs;
+  for (int64_t i = 0; i < points; ++i)
+    for (int64_t j = 0; j < points; ++j)
+      inputs.push_back(b.create<vector::LoadOp>(loc, vector, data.base, add(add(rows[i], columns[j]), channel)));
+  for (auto [point, value] : llvm::enumerate(transform(matrices.inputs, points, inputs)))
+    b.create<vector::StoreOp>(loc, value, v, add(add(to, channel), index(point * pointV)));
+}
+
 /// For every point, the groups' tiles times the panel of weights.
-void WinogradEmitter::multiply(Value panel, Value firstGroup, Value lastGroup, Value v, Value products) {
+void WinogradEmitter::multiply(const Image &image, Value panel, Value firstGroup, Value lastGroup, Value v,
+                               Value products) {
   Value base = firstTile(firstGroup), panelAt = add(weights.offset, times(panel, weights.blockStride));
+  Value begin, count = index(channels);
+  if (isVolume) {
+    begin = times(image.first, {channels, {}});
+    count = times(b.create<arith::SubIOp>(loc, image.last, image.first), {channels, {}});
+    panelAt = add(panelAt, times(begin, {2 * lanes, {}}));
+  }
   forEach(points * points, [&](Value point) {
     Value u = add(panelAt, times(point, weights.strides[J]));
     forEach(firstGroup, lastGroup, [&](Value number) {
       Value tile = firstTile(number), next = firstTile(add(number, index(1)));
-      Value from = linear({{point, pointV}, {tile, channels}});
+      Value from = add(linear({{point, pointV}, {tile, depth}}), begin);
       Value within = b.create<arith::SubIOp>(loc, tile, base);
       Value to = linear({{point, pointM}, {within, 2 * lanes}});
       Value ahead = b.create<arith::SubIOp>(loc, number, firstGroup);
       auto run = [&](int64_t rows) {
         int64_t share = llvm::divideCeil(2 * lanes, together);
-        Value start = add(add(u, index(2 * lanes * channels)), times(ahead, {channels * share, {}}));
+        Value before = times(b.create<arith::MulIOp>(loc, ahead, count), {share, {}});
+        Value start = add(add(u, index(2 * lanes * depth)), before);
         auto zero = b.create<arith::ConstantOp>(loc, b.getZeroAttr(vector));
-        auto each = b.create<scf::ForOp>(loc, index(0), index(channels), index(1), Values(2 * rows, zero));
+        auto each = b.create<scf::ForOp>(loc, index(0), count, index(1), Values(2 * rows, zero));
         {
           OpBuilder::InsertionGuard guard(b);
           b.setInsertionPointToStart(each.getBody());
@@ -258,7 +345,7 @@ void WinogradEmitter::multiply(Value panel, Value firstGroup, Value lastGroup, V
                              b.create<vector::LoadOp>(loc, vector, weights.base, add(at, index(lanes)))};
           Values sums;
           for (int64_t row = 0; row < rows; ++row) {
-            Value one = b.create<memref::LoadOp>(loc, v, add(add(from, channel), index(row * channels)));
+            Value one = b.create<memref::LoadOp>(loc, v, add(add(from, channel), index(row * depth)));
             Value spread = b.create<vector::BroadcastOp>(loc, vector, one);
             for (auto [j, factor] : llvm::enumerate(factors)) {
               Value sum = each.getRegionIterArg(2 * row + j);
@@ -289,7 +376,8 @@ void WinogradEmitter::multiply(Value panel, Value firstGroup, Value lastGroup, V
   });
 }
 
-void WinogradEmitter::transformOutputs(Value image, Value firstRow, Value panel, Value from, Value to, Value products) {
+void WinogradEmitter::transformOutputs(const Image &image, Value firstRow, Value panel, Value from, Value to,
+                                       Value products) {
   forEach(from, to, [&](Value tile) {
     Value y = add(firstRow, b.create<arith::DivUIOp>(loc, tile, index(tileColumns)));
     Value x = b.create<arith::RemUIOp>(loc, tile, index(tileColumns));
@@ -315,7 +403,9 @@ void WinogradEmitter::transformOutputs(Value image, Value firstRow, Value panel,
     Tile pixel;
     pixel.at.resize(nest.loops.size());
     pixel.lanes = lanes;
-    pixel.at[N] = image;
+    pixel.at[N] = image.number;
+    if (isVolume)
+      pixel.at[D] = image.slice;
     pixel.at[F] = add(times(panel, {2 * lanes, {}}), lane);
     for (int64_t i = 0; i < m; ++i) {
       Value row = add(times(y, {m, {}}), index(i));
@@ -333,25 +423,52 @@ void WinogradEmitter::transformOutputs(Value image, Value firstRow, Value panel,
   });
 }
 
+Value WinogradEmitter::buffer(int64_t elements) {
+  auto type = MemRefType::get({elements}, b.getF32Type());
+  return b.create<memref::AllocOp>(loc, type, b.getI64IntegerAttr(options.lineBytes));
+}
+
+/// The products of some groups with a panel of weights, and what becomes of them.
+void WinogradEmitter::multiplyChunk(const Image &image, Value firstRow, Value task, Value v, Value products) {
+  Value panel = b.create<arith::DivUIOp>(loc, task, index(chunks));
+  Value first = times(b.create<arith::RemUIOp>(loc, task, index(chunks)), {together, {}});
+  Value last = b.create<arith::MinUIOp>(loc, add(first, index(together)), index(groups));
+  multiply(image, panel, first, last, v, products);
+  transformOutputs(image, firstRow, panel, firstTile(first), firstTile(last), products);
+}
+
+void WinogradEmitter::bandsAsTasks() {
+  int64_t bands = tileRows / bandRows;
+  Value count = times(numberOfImages(), {bands, {}});
+  auto parallel = b.create<scf::ParallelOp>(loc, ValueRange{index(0)}, ValueRange{count}, ValueRange{index(1)});
+  OpBuilder::InsertionGuard guard(b);
+  b.setInsertionPointToStart(parallel.getBody());
+  Value task = parallel.getInductionVars()[0];
+  Image image = imageAt(b.create<arith::DivUIOp>(loc, task, index(bands)));
+  Value firstRow = times(b.create<arith::RemUIOp>(loc, task, index(bands)), {bandRows, {}});
+  Value v = buffer(points * points * pointV), products = buffer(points * points * pointM);
+  transformInputs(image, firstRow, v);
+  forEach(filters / (2 * lanes) * chunks, [&](Value part) { multiplyChunk(image, firstRow, part, v, products); });
+  b.create<memref::DeallocOp>(loc, products);
+  b.create<memref::DeallocOp>(loc, v);
+}
+
 LogicalResult WinogradEmitter::emit() {
   if (!measure())
     return failure();
-  auto buffer = [&](int64_t elements) {
-    auto type = MemRefType::get({elements}, b.getF32Type());
-    return b.create<memref::AllocOp>(loc, type, b.getI64IntegerAttr(64));
-  };
+  if (ownBands) {
+    bandsAsTasks();
+    return success();
+  }
   Value v = buffer(points * points * pointV);
-  forEach(index(0), materialize(nest.loops[N].size), [&](Value image) {
+  forEach(index(0), numberOfImages(), [&](Value each) {
+    Image image = imageAt(each);
     forEach(tileRows / bandRows, [&](Value number) {
       Value firstRow = times(number, {bandRows, {}});
       transformInputs(image, firstRow, v);
       inTasks(filters / (2 * lanes) * chunks, 1, [&](Value task) {
-        Value panel = b.create<arith::DivUIOp>(loc, task, index(chunks));
-        Value first = times(b.create<arith::RemUIOp>(loc, task, index(chunks)), {together, {}});
-        Value last = b.create<arith::MinUIOp>(loc, add(first, index(together)), index(groups));
         Value products = buffer(points * points * pointM);
-        multiply(panel, first, last, v, products);
-        transformOutputs(image, firstRow, panel, firstTile(first), firstTile(last), products);
+        multiplyChunk(image, firstRow, task, v, products);
         b.create<memref::DeallocOp>(loc, products);
       });
     });

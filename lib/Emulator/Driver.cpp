@@ -1,5 +1,6 @@
 //===- Driver.cpp - CUDA's driver, of the emulated device -----------------===//
 #include "Emulator.h"
+#include "TensorMap.h"
 
 #include "llvm/ADT/STLExtras.h"
 
@@ -106,7 +107,7 @@ bool isAllocated(uint64_t address, size_t bytes) {
          address + bytes <= reinterpret_cast<uint64_t>(allocation.pages) + allocation.mapped;
 }
 
-/// STRATA_EMULATOR_FAIL=upload, download or copy: such copies fail.
+/// STRATA_EMULATOR_FAIL=upload, download, copy or "tensor map": such copies fail, or the descriptions for them.
 bool shallFail(llvm::StringRef what) {
   const char *text = std::getenv("STRATA_EMULATOR_FAIL");
   return text && what == text;
@@ -147,7 +148,8 @@ EXPORT cuDeviceGet(int *device, int ordinal) {
   return *device = ordinal, ordinal < 0 || ordinal >= countDevices() ? InvalidValue : Success;
 }
 EXPORT cuDeviceGetAttribute(int *value, int attribute, int) {
-  *value = attribute == 75 ? 9 : 0; // compute capability 9.0
+  // Compute capability 9.0; so few multiprocessors that blocks of a small product have several tiles.
+  *value = attribute == 75 ? 9 : attribute == 16 ? 3 : 0;
   return Success;
 }
 EXPORT cuDeviceGetName(char *name, int length, int) {
@@ -203,7 +205,56 @@ EXPORT cuGraphExecDestroy(void *exec) { return delete static_cast<Graph *>(exec)
 extern "C" __attribute__((visibility("default"))) long strata_emulator_graphs() { return launchedGraphs; }
 /// And how many kernels.
 extern "C" __attribute__((visibility("default"))) long strata_emulator_kernels() { return launchedKernels; }
-EXPORT cuFuncSetAttribute(void *, int, int) { return Success; }
+EXPORT cuFuncSetAttribute(void *function, int attribute, int value) {
+  if (attribute == 8) // dynamic shared memory
+    static_cast<Kernel *>(function)->mostShared = value;
+  return Success;
+}
+
+EXPORT cuTensorMapEncodeTiled(void *result, int type, unsigned rank, void *address, const uint64_t *sizes,
+                              const uint64_t *strides, const uint32_t *box, const uint32_t *steps, int interleave,
+                              int swizzle, int, int) {
+  if (shallFail("tensor map"))
+    return InvalidValue;
+  TensorMap map = {};
+  map.magic = TensorMap::expectedMagic;
+  map.type = uint8_t(type);
+  map.rank = uint8_t(rank);
+  map.swizzle = uint8_t(swizzle);
+  switch (type) {
+  case TensorMap::Byte:
+    map.elementBytes = 1;
+    break;
+  case TensorMap::Half:
+  case TensorMap::BFloat:
+    map.elementBytes = 2;
+    break;
+  case TensorMap::TensorFloat:
+    map.elementBytes = 4;
+    break;
+  default:
+    return InvalidValue;
+  }
+  auto aligned = [](const void *pointer, unsigned to) { return reinterpret_cast<uintptr_t>(pointer) % to == 0; };
+  static const unsigned widths[] = {256 * 8, 32, 64, 128};
+  if (rank < 1 || rank > 5 || !aligned(result, 64) || !aligned(address, 16) || interleave != 0 || swizzle < 0 ||
+      swizzle > 3 || box[0] * map.elementBytes % 16 || box[0] * map.elementBytes > widths[swizzle])
+    return InvalidValue;
+  map.address = static_cast<const char *>(address);
+  for (unsigned d = 0; d < rank; ++d) {
+    if (sizes[d] == 0 || sizes[d] > uint64_t(1) << 32 || box[d] == 0 || box[d] > 256 || steps[d] == 0 || steps[d] > 8)
+      return InvalidValue;
+    if (d > 0 && (strides[d - 1] % 16 || strides[d - 1] >= uint64_t(1) << 40))
+      return InvalidValue;
+    map.sizes[d] = sizes[d];
+    if (d > 0)
+      map.strides[d - 1] = strides[d - 1];
+    map.box[d] = box[d];
+    map.steps[d] = d == 0 ? 1 : steps[d]; // there is none along the elements
+  }
+  std::memcpy(result, &map, sizeof(map));
+  return Success;
+}
 
 EXPORT cuGetErrorName(int result, const char **name) {
   for (const auto &known : results)
@@ -307,7 +358,10 @@ EXPORT cuLaunchKernel(void *function, unsigned gx, unsigned gy, unsigned gz, uns
   if (gx == 0 || gy == 0 || gz == 0 || gy > 65535 || gz > 65535 || bx * by * bz > 1024 || shared > 232448)
     return InvalidValue;
   const auto &kernel = *static_cast<Kernel *>(function);
-  Grid grid{{gx, gy, gz}, {bx, by, bz}};
+  Grid grid{{gx, gy, gz}, {bx, by, bz}, shared};
+  // More than 48 KiB must have been asked for.
+  if (shared > 48 << 10 && shared > kernel.mostShared)
+    return InvalidValue;
   if (!isCapturing(stream))
     return launch(kernel, grid, arguments);
   // A graph keeps the arguments' values.

@@ -10,8 +10,9 @@
 // of kernels where nothing is allocated; shared memory starts with garbage;
 // barriers that not all threads reach are errors, as are lanes of a warp that
 // meet in different operations. An asynchronous copy leaves garbage until it is
-// waited for. STRATA_EMULATOR_ORDER=N runs ready threads in a random order (seed
-// N), which shows missing barriers; copies then arrive at once or late.
+// waited for; a copy of a box of a tensor must not write what a product of a
+// warpgroup may still read, nor may that read what has not arrived. STRATA_EMULATOR_ORDER=N runs ready threads in a
+// random order (seed N), which shows missing barriers; copies then arrive at once or late.
 //
 // What it cannot see: speed, and races between threads that run at the same
 // time.
@@ -26,6 +27,10 @@
 #include <string>
 #include <vector>
 
+namespace llvm {
+class Module;
+}
+
 namespace strata::emulator {
 
 /// A range of memory that belongs to a block.
@@ -39,6 +44,8 @@ struct Kernel {
   bool meets;                    ///< its threads wait for each other
   std::vector<SharedMemory> shared;
   std::vector<size_t> parameters; ///< bytes of each
+  size_t dynamicAlignment = 16;   ///< of the shared memory whose size the launch says
+  size_t mostShared = 0;          ///< that launches may ask for beyond 48 KiB
 };
 
 /// Compiled kernels. Errors are texts for whoever reads a test's log.
@@ -55,7 +62,7 @@ private:
 };
 
 struct Grid {
-  unsigned blocks[3], threads[3];
+  unsigned blocks[3], threads[3], shared = 0; ///< bytes of shared memory beside the kernel's own
 };
 
 /// Runs the kernel; an error is "illegal address" or says which threads wait in
@@ -68,6 +75,9 @@ struct DeviceFunction {
   void *address;
 };
 llvm::ArrayRef<DeviceFunction> deviceFunctions();
+
+/// PTX in the kernels' IR becomes calls of the functions; an error where there is none for an instruction.
+llvm::Error replaceInlineAssembly(llvm::Module &module);
 
 } // namespace strata::emulator
 

@@ -1,22 +1,19 @@
 //===- Grid.cpp - blocks and threads --------------------------------------===//
-#include "Emulator.h"
+#include "Block.h"
 
 #include "llvm/ADT/STLExtras.h"
-#include "llvm/ADT/Twine.h"
 
 #include <cmath>
-#include <csetjmp>
 #include <csignal>
 #include <cstring>
-#include <random>
 #include <sys/mman.h>
-#ifndef __x86_64__
-#include <ucontext.h>
-#endif
 
 using namespace llvm;
 
 namespace strata::emulator {
+
+Device device;
+
 namespace {
 
 //===----------------------------------------------------------------------===//
@@ -26,8 +23,6 @@ namespace {
 constexpr size_t stackBytes = 256 << 10;
 
 #ifdef __x86_64__
-using Context = void *; // the stack pointer; what calls preserve lies on the stack
-
 extern "C" void strata_emulator_switch(void **from, void *to);
 asm(R"(
 .text
@@ -60,8 +55,6 @@ void makeContext(Context &context, char *stack, void (*entry)()) {
 }
 void switchContext(Context &from, Context &to) { strata_emulator_switch(&from, to); }
 #else
-using Context = ucontext_t;
-
 void makeContext(Context &context, char *stack, void (*entry)()) {
   getcontext(&context);
   context.uc_stack.ss_sp = stack;
@@ -76,44 +69,7 @@ void switchContext(Context &from, Context &to) { swapcontext(&from, &to); }
 // The device: one kernel runs at a time
 //===----------------------------------------------------------------------===//
 
-enum class Waits { No, ForBlock, ForWarp, Ended };
-
-/// A copy to shared memory that is under way.
-struct Copy {
-  char *to;
-  const char *from;
-  unsigned bytes, zeros; ///< zeros follow the bytes
-  unsigned group;
-};
-
-struct Thread {
-  Context context;
-  Waits waits = Waits::No;
-  unsigned number = 0, id[3] = {};
-  const char *operation = nullptr; ///< in which it meets its warp
-  /// To the other lanes: of this meeting and the last one, which some may not have read yet.
-  uint32_t given[2][6] = {};
-  unsigned meetings = 0, groups = 0;
-  std::vector<Copy> copies;
-};
-
-struct Device {
-  const Kernel *kernel = nullptr;
-  void **arguments = nullptr;
-  Grid grid = {};
-  unsigned block[3] = {};
-  std::vector<Thread> threads;
-  unsigned count = 0, current = 0;
-  Context scheduler;
-  char *stacks = nullptr;
-  size_t numStacks = 0;
-  bool random = false;
-  std::minstd_rand generator;
-  std::string failure;
-  sigjmp_buf fault;
-} device;
-
-Thread &self() { return device.threads[device.current]; }
+} // namespace
 
 void waitAs(Waits kind) {
   Thread &thread = self();
@@ -127,15 +83,30 @@ void fail(const Twine &message) {
   waitAs(Waits::Ended);
 }
 
+char *sharedWindow() {
+  static char *window = [] {
+    constexpr size_t bytes = 256 << 10;
+    void *memory = mmap(nullptr, 2 * bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (memory == MAP_FAILED)
+      std::abort();
+    return reinterpret_cast<char *>((reinterpret_cast<uintptr_t>(memory) + bytes - 1) / bytes * bytes);
+  }();
+  return window;
+}
+
+namespace {
+
 void threadMain() {
   device.kernel->run(device.arguments);
   if (!self().copies.empty())
     fail("a thread ends without waiting for its copies");
+  if (!self().reads.empty())
+    fail("a thread ends without waiting for its products");
   waitAs(Waits::Ended);
 }
 
-/// Lets those go on whose rendezvous is complete; false if nobody can.
-bool release() {
+/// Lets those go on whose rendezvous is complete, or for whom a copy may arrive; false if nobody can.
+bool release(bool mayArrive) {
   unsigned atBarrier = 0;
   for (unsigned i = 0; i < device.count; ++i)
     atBarrier += device.threads[i].waits == Waits::ForBlock;
@@ -164,7 +135,18 @@ bool release() {
     }
     any = true;
   }
-  return any;
+  any |= releaseWarpgroups();
+  return device.failure.empty() && (any || releaseAtBarriers(mayArrive));
+}
+
+/// A random order, in which some warps stay behind the others for a while.
+void shuffle(std::vector<unsigned> &ready) {
+  std::shuffle(ready.begin(), ready.end(), device.generator);
+  uint32_t behind = device.generator();
+  auto *last = std::stable_partition(ready.data(), ready.data() + ready.size(),
+                                     [&](unsigned thread) { return !(behind >> thread / 32 % 31 & 1); });
+  if (last != ready.data())
+    ready.resize(last - ready.data());
 }
 
 /// Runs the block's threads as fibers; false: some wait for what never happens.
@@ -179,15 +161,24 @@ bool runFibers() {
     device.stacks = static_cast<char *>(memory);
     device.numStacks = device.count;
   }
+  startBulkCopies();
   std::vector<unsigned> ready(device.count);
   for (unsigned i = 0; i < device.count; ++i) {
     Thread &thread = device.threads[i];
     thread.waits = Waits::No;
-    thread.meetings = thread.groups = 0;
+    thread.meetings = thread.groups = thread.productGroups = 0;
+    thread.fenced = false;
     thread.copies.clear();
+    thread.reads.clear();
     makeContext(device.threads[i].context, device.stacks + i * stackBytes, threadMain);
   }
   for (;;) {
+    if (device.random) {
+      maybeArrive();
+      release(/*mayArrive=*/false);
+      if (!device.failure.empty())
+        return false;
+    }
     ready.clear();
     bool live = false;
     for (unsigned i = 0; i < device.count; ++i) {
@@ -195,15 +186,18 @@ bool runFibers() {
       if (device.threads[i].waits == Waits::No)
         ready.push_back(i);
     }
-    if (!live)
-      return true;
+    if (!live) {
+      if (const char *why = whyCopiesAreUnfinished())
+        device.failure = why;
+      return device.failure.empty();
+    }
     if (ready.empty()) {
-      if (!release())
+      if (!release(/*mayArrive=*/true))
         return false;
       continue;
     }
     if (device.random)
-      std::shuffle(ready.begin(), ready.end(), device.generator);
+      shuffle(ready);
     for (unsigned i : ready) {
       device.current = i;
       switchContext(device.scheduler, device.threads[i].context);
@@ -255,6 +249,8 @@ Error run(const Kernel &kernel, const Grid &grid, void **arguments) {
         for (block[0] = 0; block[0] < grid.blocks[0] && !failure; ++block[0]) {
           for (const SharedMemory &memory : kernel.shared)
             std::memset(memory.data, 0xff, memory.bytes);
+          if (grid.shared)
+            std::memset(sharedWindow() + kernel.dynamicAlignment, 0xff, grid.shared);
           if (kernel.meets) {
             if (!runFibers())
               failure = device.failure.empty() ? "threads wait at a barrier that others do not reach"
@@ -324,13 +320,17 @@ uint32_t exchangeIndex(int, uint32_t value, int b, int) {
 // Copies that arrive later: when they are waited for, or, in random order, maybe at once. Until then there is garbage.
 //===----------------------------------------------------------------------===//
 
+} // namespace
 bool isShared(const void *address, size_t bytes) {
   const char *first = static_cast<const char *>(address);
+  if (const char *dynamic = sharedWindow() + device.kernel->dynamicAlignment;
+      first >= dynamic && first + bytes <= dynamic + device.grid.shared)
+    return true;
   return llvm::any_of(device.kernel->shared, [&](const SharedMemory &memory) {
     return first >= memory.data && first + bytes <= memory.data + memory.bytes;
   });
 }
-bool isAligned(const void *address, size_t bytes) { return reinterpret_cast<uintptr_t>(address) % bytes == 0; }
+namespace {
 
 void arrive(const Copy &copy) {
   std::memcpy(copy.to, copy.from, copy.bytes);
@@ -461,14 +461,17 @@ void multiplyMatrices(uint32_t *result, uint32_t a0, uint32_t a1, uint32_t a2, u
   }
 }
 
+} // namespace
+
+double halfOf(uint32_t bits) { return Half::of(bits); }
+
 /// To 11 bits, halves away from zero.
 uint32_t roundToTensorFloat(uint32_t bits) {
   bool finite = (bits & 0x7f800000) != 0x7f800000;
   return finite ? (bits + 0x1000) & ~0x1fffu : bits;
 }
-} // namespace
 
-ArrayRef<DeviceFunction> deviceFunctions() {
+static ArrayRef<DeviceFunction> gridFunctions() {
 #define AXES(name, function)                                                                                           \
   {"emulator_read_ptx_sreg_" name "_x", reinterpret_cast<void *>(&function<0>)},                                       \
       {"emulator_read_ptx_sreg_" name "_y", reinterpret_cast<void *>(&function<1>)}, {                                 \
@@ -518,6 +521,16 @@ ArrayRef<DeviceFunction> deviceFunctions() {
 #undef MATRICES
 #undef PRODUCT
   return functions;
+}
+
+ArrayRef<DeviceFunction> deviceFunctions() {
+  static const std::vector<DeviceFunction> all = [] {
+    std::vector<DeviceFunction> functions;
+    for (ArrayRef<DeviceFunction> some : {gridFunctions(), bulkFunctions(), warpgroupFunctions()})
+      functions.insert(functions.end(), some.begin(), some.end());
+    return functions;
+  }();
+  return all;
 }
 
 } // namespace strata::emulator

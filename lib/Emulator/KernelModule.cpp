@@ -1,5 +1,5 @@
 //===- KernelModule.cpp - NVPTX's IR as code for this machine -------------===//
-#include "Emulator.h"
+#include "Block.h"
 
 #include "llvm/ADT/StringMap.h"
 #include "llvm/ADT/StringSwitch.h"
@@ -162,11 +162,20 @@ Expected<std::unique_ptr<KernelModule>> KernelModule::load(StringRef bitcode) {
       return std::move(error);
     function.eraseFromParent();
   }
-  StringMap<std::pair<std::string, uint64_t>> shared; // name: symbol, bytes
+  if (Error error = replaceInlineAssembly(ir))
+    return std::move(error);
   std::vector<std::pair<std::string, uint64_t>> sharedMemory;
+  std::vector<std::string> dynamicNames;
+  size_t dynamicAlignment = 16;
   for (GlobalVariable &global : ir.globals()) {
     if (global.getAddressSpace() != 3)
       continue;
+    if (global.isDeclaration()) {
+      // Its size is the launch's.
+      dynamicNames.push_back(global.getName().str());
+      dynamicAlignment = std::max<size_t>(dynamicAlignment, global.getAlign().valueOrOne().value());
+      continue;
+    }
     global.setLinkage(GlobalValue::ExternalLinkage);
     global.setInitializer(Constant::getNullValue(global.getValueType()));
     sharedMemory.emplace_back(global.getName().str(), ir.getDataLayout().getTypeAllocSize(global.getValueType()));
@@ -178,6 +187,9 @@ Expected<std::unique_ptr<KernelModule>> KernelModule::load(StringRef bitcode) {
       state.kernels[names.back()].parameters.push_back(ir.getDataLayout().getTypeAllocSize(
           argument.hasByValAttr() ? argument.getParamByValType() : argument.getType()));
     makeEntry(*kernel, "run_" + names.back());
+    // What is passed by value is where the launch has it: nobody writes to it.
+    for (Argument &argument : kernel->args())
+      argument.removeAttr(Attribute::ByVal);
   }
   std::string message;
   raw_string_ostream os(message);
@@ -205,6 +217,9 @@ Expected<std::unique_ptr<KernelModule>> KernelModule::load(StringRef bitcode) {
   for (const DeviceFunction &function : deviceFunctions())
     symbols[state.jit->mangleAndIntern(function.name)] = {orc::ExecutorAddr::fromPtr(function.address),
                                                           JITSymbolFlags::Exported};
+  for (const std::string &name : dynamicNames)
+    symbols[state.jit->mangleAndIntern(name)] = {orc::ExecutorAddr::fromPtr(sharedWindow() + dynamicAlignment),
+                                                 JITSymbolFlags::Exported};
   if (Error error = state.jit->getMainJITDylib().define(orc::absoluteSymbols(symbols)))
     return std::move(error);
   auto process = orc::DynamicLibrarySearchGenerator::GetForCurrentProcess(state.jit->getDataLayout().getGlobalPrefix());
@@ -226,6 +241,7 @@ Expected<std::unique_ptr<KernelModule>> KernelModule::load(StringRef bitcode) {
       return address.takeError();
     state.kernels[name].run = address->toPtr<void (*)(void **)>();
     state.kernels[name].shared = memory;
+    state.kernels[name].dynamicAlignment = dynamicAlignment;
   }
   return std::move(result);
 }

@@ -16,7 +16,7 @@ using namespace mlir;
 namespace strata {
 
 namespace {
-/// What is written goes into a hash.
+/// What is written goes into a hash. (LLVM's raw_sha1_ostream is several times slower, and weights are hundreds of MB.)
 class HashStream : public llvm::raw_ostream {
 public:
   ~HashStream() override { flush(); }
@@ -70,7 +70,7 @@ static void hashModule(HashStream &hash, ModuleOp module) {
 }
 
 FailureOr<std::string> cachedLibrary(ModuleOp module, const CompileOptions &options, llvm::StringRef folder,
-                                     const Progress &progress) {
+                                     const SpecializeOptions &specialize, const Progress &progress) {
   if (std::error_code error = llvm::sys::fs::create_directories(folder)) {
     module->emitError("cannot make the folder '") << folder << "': " << error.message();
     return failure();
@@ -78,6 +78,11 @@ FailureOr<std::string> cachedLibrary(ModuleOp module, const CompileOptions &opti
   HashStream hash;
   hashCompiler(hash);
   hashOptions(hash, resolveTarget(options));
+  for (const ShapeSet &set : specialize.sets) {
+    for (const auto &[name, size] : set)
+      hash << name << '=' << size << ' ';
+    hash << '\n';
+  }
   hashModule(hash, module);
   llvm::SmallString<128> path(folder);
   llvm::sys::path::append(path, options.modelName + "-" + hash.result() + ".so");
@@ -86,6 +91,8 @@ FailureOr<std::string> cachedLibrary(ModuleOp module, const CompileOptions &opti
   CompileRequest request;
   request.output = path.str().str();
   request.options = options;
+  request.versions = specialize.sets;
+  request.keepWeights = specialize.after > 0;
   if (failed(compileModule(module, request, progress)))
     return failure();
   return request.output;

@@ -182,7 +182,8 @@ static Expected<Object> compilePart(ArrayRef<char> bitcode, const CompileOptions
   return emitObject(**module, **machine);
 }
 
-Expected<std::vector<Object>> compileToObjects(std::unique_ptr<Module> module, const CompileOptions &options) {
+Expected<std::vector<Object>> compileToObjects(std::unique_ptr<Module> module, const CompileOptions &options,
+                                               const std::atomic<bool> *stop) {
   // Below this a second part costs more than it gains.
   constexpr unsigned instructionsPerPart = 2500;
   auto machine = createTargetMachine(options);
@@ -208,6 +209,10 @@ Expected<std::vector<Object>> compileToObjects(std::unique_ptr<Module> module, c
   DefaultThreadPool pool;
   for (size_t i = 0; i < parts.size(); ++i)
     pool.async([&, i] {
+      if (stop && *stop) {
+        errors[i] = "compiling was stopped";
+        return;
+      }
       auto object = compilePart(parts[i], options);
       if (object)
         objects[i] = std::move(*object);

@@ -11,6 +11,7 @@
 #include "llvm/IR/Module.h"
 #include "llvm/Support/MemoryBuffer.h"
 #include "llvm/Target/TargetMachine.h"
+#include <atomic>
 
 namespace strata {
 
@@ -28,9 +29,10 @@ llvm::Error emitCode(llvm::Module &module, llvm::TargetMachine &machine, llvm::C
 
 /// Optimises the module and makes object code of it, in several pieces on
 /// several threads if it is large. The pieces belong together: what is local to
-/// the module becomes hidden symbols that begin with the model's name.
-llvm::Expected<std::vector<std::unique_ptr<llvm::MemoryBuffer>>> compileToObjects(std::unique_ptr<llvm::Module> module,
-                                                                                  const CompileOptions &options);
+/// the module becomes hidden symbols that begin with the model's name. An error where `stop` becomes true meanwhile.
+llvm::Expected<std::vector<std::unique_ptr<llvm::MemoryBuffer>>>
+compileToObjects(std::unique_ptr<llvm::Module> module, const CompileOptions &options,
+                 const std::atomic<bool> *stop = nullptr);
 
 } // namespace strata
 

@@ -26,6 +26,18 @@ static LogicalResult fail(ModuleOp module, llvm::Error error) {
   return module.emitError(llvm::toString(std::move(error)));
 }
 
+/// Says of a step when it begins and how long it took.
+static LogicalResult timed(const Progress &progress, llvm::StringRef step, llvm::function_ref<LogicalResult()> run) {
+  if (progress)
+    progress(step, false, 0);
+  auto start = std::chrono::steady_clock::now();
+  LogicalResult result = run();
+  std::chrono::duration<double> time = std::chrono::steady_clock::now() - start;
+  if (progress && succeeded(result))
+    progress(step, true, time.count());
+  return result;
+}
+
 //===----------------------------------------------------------------------===//
 // Text
 //===----------------------------------------------------------------------===//
@@ -75,26 +87,95 @@ static LogicalResult emitText(ModuleOp module, const CompileRequest &request, ll
 // Objects and libraries
 //===----------------------------------------------------------------------===//
 
-/// Runs NAME_init now, so that the file holds the computed constants.
-static LogicalResult computeConstants(ModuleOp module, const CompileRequest &request, llvm::TargetMachine &machine,
-                                      llvm::ArrayRef<std::unique_ptr<llvm::MemoryBuffer>> code,
-                                      const ModelInterface &interface, std::vector<Constant> &constants) {
-  auto table = makeTable(module, constants);
-  if (failed(table))
+namespace {
+/// The model's own code, or that of a version.
+struct Unit : GlueUnit {
+  ModuleOp module;
+  std::vector<std::unique_ptr<llvm::MemoryBuffer>> code;
+};
+
+/// The constants of all units, each once; those of a single unit as its table has them.
+class ConstantList {
+public:
+  explicit ConstantList(bool shares) : shares(shares) {}
+
+  /// Where the constant is in the list from now on.
+  size_t add(const Constant &constant) {
+    size_t next = constants.size();
+    size_t at = next;
+    if (shares && !constant.key.empty())
+      at = computed.try_emplace(constant.key, next).first->second;
+    else if (shares && constant.attribute)
+      at = weights.try_emplace(constant.attribute, next).first->second;
+    if (at == next)
+      constants.push_back(constant);
+    else
+      constants[at].neededAtRunTime |= constant.neededAtRunTime;
+    return at;
+  }
+  bool has(llvm::StringRef key) const { return computed.contains(key); }
+
+  const bool shares;
+  std::vector<Constant> constants;
+
+private:
+  llvm::StringMap<size_t> computed;
+  llvm::DenseMap<const void *, size_t> weights;
+};
+} // namespace
+
+/// Lowers a module and makes object code of it; its constants go into the list.
+static LogicalResult compileUnit(Unit &unit, const CompileRequest &request, ConstantList &list,
+                                 llvm::TargetMachine &machine, const Progress &progress) {
+  CompileOptions options = request.options;
+  options.modelName = unit.symbol;
+  auto known = [&](llvm::StringRef key) { return list.has(key); };
+  if (failed(list.shares ? lowerVersion(unit.module, options, known, progress)
+                         : lowerTo(unit.module, Phase::LLVM, options, progress)))
     return failure();
+  auto interface = readInterface(unit.module);
+  auto constants = readConstants(unit.module);
+  if (failed(interface) || failed(constants))
+    return failure();
+  unit.interface = std::move(*interface);
+  for (const Constant &constant : *constants) {
+    unit.computes |= constant.computed && !constant.shared;
+    unit.slots.push_back(list.add(constant));
+  }
+  return timed(progress, nameOf(Phase::Object), [&]() -> LogicalResult {
+    llvm::LLVMContext context;
+    auto ir = translateToLLVM(unit.module, context, machine, unit.symbol);
+    if (failed(ir))
+      return failure();
+    auto code = compileToObjects(std::move(*ir), options);
+    if (!code)
+      return fail(unit.module, code.takeError());
+    unit.code = std::move(*code);
+    return success();
+  });
+}
+
+/// Runs the unit's init function now, so that the file holds the computed constants. `memory` is that of the list.
+static LogicalResult computeConstants(const Unit &unit, const CompileRequest &request, llvm::TargetMachine &machine,
+                                      std::vector<Constant> *drop, llvm::ArrayRef<void *> memory) {
+  std::vector<void *> table;
+  for (size_t slot : unit.slots)
+    table.push_back(memory[slot]);
   std::vector<std::unique_ptr<llvm::MemoryBuffer>> objects;
-  for (const auto &object : code)
+  for (const auto &object : unit.code)
     objects.push_back(llvm::MemoryBuffer::getMemBuffer(*object, /*RequiresNullTerminator=*/false));
-  auto loaded = loadCode(std::move(objects), machine.createDataLayout(), request.options.modelName, table->data());
+  auto loaded = loadCode(std::move(objects), machine.createDataLayout(), unit.symbol, table.data());
   if (!loaded)
-    return fail(module, loaded.takeError());
-  Descriptor descriptor(request.options.modelName, describe(machine, request.options), interface);
+    return fail(unit.module, loaded.takeError());
+  Descriptor descriptor(request.options.modelName, describe(machine, request.options), unit.interface);
   descriptor.descriptor.main = loaded->main;
   descriptor.descriptor.init = loaded->init;
   strata_model *model;
-  DropConstants drop(constants);
+  std::optional<DropConstants> dropping;
+  if (drop)
+    dropping.emplace(*drop);
   if (strata_model_from_descriptor(&descriptor.descriptor, &model))
-    return module.emitError(strata_last_error());
+    return unit.module->emitError(strata_last_error());
   strata_model_free(model);
   return success();
 }
@@ -124,56 +205,82 @@ static llvm::Error link(const CompileRequest &request, TemporaryFiles &files, ll
   return files.rename(*output, request.output);
 }
 
-static LogicalResult emitObjects(ModuleOp module, const CompileRequest &request, llvm::TargetMachine &machine) {
+/// The model and its versions as object code, the constants computed if this machine can.
+static LogicalResult compileUnits(llvm::MutableArrayRef<Unit> units, const CompileRequest &request, ConstantList &list,
+                                  llvm::ArrayRef<VersionModule> versions, llvm::TargetMachine &machine,
+                                  const Progress &progress) {
+  for (auto [i, unit] : llvm::enumerate(units)) {
+    if (succeeded(compileUnit(unit, request, list, machine, progressOf(progress, i ? versions[i - 1].sizes : ""))))
+      continue;
+    if (i > 0)
+      units.front().module.emitError("there can be no version for ") << versions[i - 1].sizes;
+    return failure();
+  }
+  if (!runsOnHost(machine) || llvm::none_of(units, [](const Unit &unit) { return unit.computes; }))
+    return success();
+  auto memory = makeTable(units.front().module, list.constants);
+  if (failed(memory))
+    return failure();
+  // Weights of a model without versions go when they are packed; the init function of a version may read them again.
+  std::vector<Constant> *drop = units.size() == 1 && !request.keepWeights ? &list.constants : nullptr;
+  for (const Unit &unit : units)
+    if (unit.computes && failed(computeConstants(unit, request, machine, drop, *memory)))
+      return failure();
+  return success();
+}
+
+static LogicalResult emitObjects(ModuleOp module, const CompileRequest &request, llvm::TargetMachine &machine,
+                                 const Progress &progress) {
   const std::string &name = request.options.modelName;
   TemporaryFiles files(request.output);
-  auto interface = readInterface(module);
-  auto constants = readConstants(module);
-  if (failed(interface) || failed(constants))
-    return failure();
   bool runs = runsOnHost(machine);
   if (request.emit == EmitKind::SharedLibrary &&
       machine.getTargetTriple().getArch() != llvm::Triple(LLVM_HOST_TRIPLE).getArch())
     return module.emitError() << "a shared library for " << machine.getTargetTriple().str()
                               << " needs that machine's runtime; use --emit=obj or staticlib and "
                                  "link there";
-
-  llvm::LLVMContext context;
-  auto ir = translateToLLVM(module, context, machine, name);
-  if (failed(ir))
+  FailureOr<std::vector<VersionModule>> versions = makeVersions(module, request.versions, request.options);
+  if (failed(versions))
     return failure();
-  auto code = compileToObjects(std::move(*ir), request.options);
-  if (!code)
-    return fail(module, code.takeError());
+  std::vector<Unit> units(1 + versions->size());
+  units.front().symbol = name;
+  units.front().module = module;
+  for (auto [i, version] : llvm::enumerate(*versions)) {
+    units[i + 1].symbol = name + "_version" + std::to_string(i + 1);
+    units[i + 1].module = *version.module;
+  }
+  ConstantList list(units.size() > 1);
+  if (failed(compileUnits(units, request, list, *versions, machine, progress)))
+    return failure();
+  const std::vector<Constant> &constants = list.constants;
 
+  std::vector<GlueUnit> glueUnits(units.begin(), units.end());
   GlueRequest glue;
   glue.modelName = name;
   glue.metadata = describe(machine, request.options);
-  glue.interface = &*interface;
+  glue.units = glueUnits;
+  glue.constants = constants;
   glue.exportEntry = request.emit == EmitKind::SharedLibrary;
-  bool computes = llvm::any_of(*constants, [](const Constant &constant) { return constant.computed; });
-  glue.initAtLoad = computes && !runs;
-  if (computes && runs && failed(computeConstants(module, request, machine, *code, *interface, *constants)))
-    return failure();
-  glue.constants = *constants;
+  glue.initAtLoad = !runs && llvm::any_of(units, [](const Unit &unit) { return unit.computes; });
 
   llvm::ELF::Elf64_Ehdr header;
-  std::memcpy(&header, code->front()->getBufferStart(), sizeof(header));
+  std::memcpy(&header, units.front().code.front()->getBufferStart(), sizeof(header));
   auto writeGlue = [&](llvm::raw_pwrite_stream &os) {
+    llvm::LLVMContext context;
     auto glueModule = makeGlue(glue, context, machine);
     return emitCode(*glueModule, machine, llvm::CodeGenFileType::ObjectFile, os);
   };
   auto isInFile = [&](size_t i) {
-    const Constant &constant = (*constants)[i];
+    const Constant &constant = constants[i];
     return glue.initAtLoad ? !constant.computed : constant.neededAtRunTime;
   };
   bool isArchive = request.emit == EmitKind::StaticLibrary;
-  bool fillLater = !isArchive && llvm::any_of(llvm::seq<size_t>(0, constants->size()), isInFile);
+  bool fillLater = !isArchive && llvm::any_of(llvm::seq<size_t>(0, constants.size()), isInFile);
   auto writeWeights = [&](llvm::raw_ostream &os) {
-    return writeWeightsObject(os, machine.getTargetTriple(), header.e_flags, name, *constants, isInFile, !fillLater);
+    return writeWeightsObject(os, machine.getTargetTriple(), header.e_flags, name, constants, isInFile, !fillLater);
   };
   auto fill = [&](llvm::StringRef file) {
-    return fillLater ? fillWeights(file, *constants, isInFile) : llvm::Error::success();
+    return fillLater ? fillWeights(file, constants, isInFile) : llvm::Error::success();
   };
   std::vector<std::string> objects;
   auto add = [&](llvm::Expected<std::string> file) -> llvm::Error {
@@ -182,14 +289,15 @@ static LogicalResult emitObjects(ModuleOp module, const CompileRequest &request,
     objects.push_back(*file);
     return llvm::Error::success();
   };
-  for (const auto &object : *code) {
-    auto writeCode = [&](llvm::raw_ostream &os) {
-      os << object->getBuffer();
-      return llvm::Error::success();
-    };
-    if (llvm::Error error = add(files.write(".code.o", writeCode)))
-      return fail(module, std::move(error));
-  }
+  for (const Unit &unit : units)
+    for (const auto &object : unit.code) {
+      auto writeCode = [&](llvm::raw_ostream &os) {
+        os << object->getBuffer();
+        return llvm::Error::success();
+      };
+      if (llvm::Error error = add(files.write(".code.o", writeCode)))
+        return fail(module, std::move(error));
+    }
   if (llvm::Error error = add(files.write(".glue.o", writeGlue)))
     return fail(module, std::move(error));
   if (llvm::Error error = add(files.write(".weights.o", writeWeights)))
@@ -220,40 +328,37 @@ static bool isText(EmitKind kind) {
   return kind == EmitKind::MLIR || kind == EmitKind::LLVM || kind == EmitKind::Assembly || kind == EmitKind::Kernels;
 }
 
+/// In memory first: standard output cannot be taken back, and a file must not be cut off.
+static LogicalResult writeText(ModuleOp module, const CompileRequest &request, llvm::TargetMachine &machine) {
+  llvm::SmallVector<char, 0> text;
+  llvm::raw_svector_ostream os(text);
+  if (failed(emitText(module, request, machine, os)))
+    return failure();
+  std::string path = request.output.empty() ? "-" : request.output;
+  llvm::Error error = llvm::writeToOutput(path, [&](llvm::raw_ostream &file) {
+    file << os.str();
+    return llvm::Error::success();
+  });
+  if (error)
+    return fail(module, llvm::createStringError("cannot write '%s': %s", path.c_str(),
+                                                llvm::toString(std::move(error)).c_str()));
+  return success();
+}
+
 LogicalResult compileModule(ModuleOp module, const CompileRequest &request, const Progress &progress) {
-  bool isMLIR = request.emit == EmitKind::MLIR;
   auto machine = createTargetMachine(request.options);
   if (!machine)
     return fail(module, machine.takeError());
+  if (!isText(request.emit))
+    return emitObjects(module, request, **machine, progress);
+  if (!request.versions.empty())
+    return module.emitError(
+        "versions for known sizes are parts of objects and libraries: --emit=lib, staticlib or obj");
+  bool isMLIR = request.emit == EmitKind::MLIR;
   if (failed(lowerTo(module, isMLIR ? request.phase : Phase::LLVM, request.options, progress)))
     return failure();
-  auto start = std::chrono::steady_clock::now();
-  if (progress && !isMLIR)
-    progress(nameOf(Phase::Object), false, 0);
-  LogicalResult result = success();
-  if (!isText(request.emit)) {
-    result = emitObjects(module, request, **machine);
-  } else {
-    // In memory first: standard output cannot be taken back, and a file must
-    // not be cut off.
-    llvm::SmallVector<char, 0> text;
-    llvm::raw_svector_ostream os(text);
-    result = emitText(module, request, **machine, os);
-    if (succeeded(result)) {
-      std::string path = request.output.empty() ? "-" : request.output;
-      llvm::Error error = llvm::writeToOutput(path, [&](llvm::raw_ostream &file) {
-        file << os.str();
-        return llvm::Error::success();
-      });
-      if (error)
-        return fail(module, llvm::createStringError("cannot write '%s': %s", path.c_str(),
-                                                    llvm::toString(std::move(error)).c_str()));
-    }
-  }
-  std::chrono::duration<double> time = std::chrono::steady_clock::now() - start;
-  if (progress && !isMLIR && succeeded(result))
-    progress(nameOf(Phase::Object), true, time.count());
-  return result;
+  return timed(isMLIR ? Progress() : progress, nameOf(Phase::Object),
+               [&] { return writeText(module, request, **machine); });
 }
 
 int compile(const CompileRequest &request, const Progress &progress) {

@@ -13,28 +13,6 @@ using namespace mlir;
 
 namespace strata {
 
-std::shared_ptr<char> allocateConstant(uint64_t bytes, uint64_t alignment) {
-  constexpr uint64_t kHugePage = 2 << 20;
-  if (bytes > (uint64_t(1) << 47))
-    return nullptr;
-  if (alignment <= 4096 && bytes >= 4096) {
-    uint64_t mapped = llvm::alignTo(bytes, 4096);
-    void *memory = mmap(nullptr, mapped, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-    if (memory == MAP_FAILED)
-      return nullptr;
-    if (bytes >= kHugePage)
-      madvise(memory, mapped, MADV_HUGEPAGE);
-    return std::shared_ptr<char>(static_cast<char *>(memory), [mapped](char *p) { munmap(p, mapped); });
-  }
-  alignment = std::max<uint64_t>(alignment, 64);
-  uint64_t size = llvm::alignTo(std::max<uint64_t>(bytes, 1), alignment);
-  void *memory = std::aligned_alloc(alignment, size);
-  if (!memory)
-    return nullptr;
-  std::memset(memory, 0, size);
-  return std::shared_ptr<char>(static_cast<char *>(memory), [](char *p) { std::free(p); });
-}
-
 /// Bytes of an inline constant as they lie in memory: i1 takes a byte, splats
 /// are written out.
 static LogicalResult copyElements(DenseElementsAttr attr, Constant &constant) {
@@ -113,6 +91,11 @@ FailureOr<std::vector<Constant>> readConstants(ModuleOp module) {
       constant.computed = computed.getValue();
     if (auto needed = dict.getAs<BoolAttr>("needed_at_run_time"))
       constant.neededAtRunTime = needed.getValue();
+    if (auto key = dict.getAs<StringAttr>("key"))
+      constant.key = key.str();
+    constant.shared = dict.contains("shared");
+    if (Attribute value = dict.get("value"))
+      constant.attribute = value.getAsOpaquePointer();
     if (!constant.computed && failed(readValue(module, dict.get("value"), constant)))
       return failure();
     constants.push_back(std::move(constant));
@@ -120,17 +103,35 @@ FailureOr<std::vector<Constant>> readConstants(ModuleOp module) {
   return constants;
 }
 
-FailureOr<std::vector<void *>> makeTable(ModuleOp module, std::vector<Constant> &constants) {
-  std::vector<void *> table;
+bool ConstantPool::has(StringRef key) const { return !computed.lookup(key).expired(); }
+
+void ConstantPool::share(std::vector<Constant> &constants) {
   for (Constant &constant : constants) {
-    if (constant.computed) {
-      constant.storage = allocateConstant(constant.bytes, constant.alignment);
-      if (!constant.storage)
-        return module.emitError() << "out of memory: a constant takes " << constant.bytes << " bytes";
-      constant.data = constant.storage.get();
-    }
-    table.push_back(const_cast<char *>(constant.data));
+    if (constant.key.empty() && !(constant.attribute && constant.storage))
+      continue;
+    std::weak_ptr<char> &known = constant.key.empty() ? copies[constant.attribute] : computed[constant.key];
+    if (std::shared_ptr<char> storage = known.lock())
+      constant.storage = std::move(storage);
+    else
+      known = constant.storage;
+    constant.data = constant.storage.get();
   }
+}
+
+FailureOr<std::vector<void *>> makeTable(ModuleOp module, std::vector<Constant> &constants, ConstantPool *pool) {
+  for (Constant &constant : constants) {
+    if (!constant.computed || constant.shared)
+      continue;
+    constant.storage = allocateConstant(constant.bytes, constant.alignment);
+    if (!constant.storage)
+      return module.emitError() << "out of memory: a constant takes " << constant.bytes << " bytes";
+    constant.data = constant.storage.get();
+  }
+  if (pool)
+    pool->share(constants);
+  std::vector<void *> table;
+  for (const Constant &constant : constants)
+    table.push_back(const_cast<char *>(constant.data));
   return table;
 }
 

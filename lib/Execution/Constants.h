@@ -8,7 +8,10 @@
 #ifndef STRATA_LIB_EXECUTION_CONSTANTS_H
 #define STRATA_LIB_EXECUTION_CONSTANTS_H
 
+#include "Memory.h"
 #include "mlir/IR/BuiltinOps.h"
+#include "llvm/ADT/DenseMap.h"
+#include "llvm/ADT/StringMap.h"
 #include <memory>
 #include <string>
 #include <vector>
@@ -27,17 +30,33 @@ struct Constant {
   std::shared_ptr<char> storage;
   /// The bytes need not stay: they are a file's or a copy of our own.
   bool droppable = false;
+  /// Of a weight: its attribute, which is the same in all modules of a context.
+  const void *attribute = nullptr;
+  /// Of a computed constant of a model with versions: equal keys, equal values (Codegen/ShareConstants.h).
+  std::string key;
+  /// Another version's NAME_init computes it.
+  bool shared = false;
 };
 
 /// Reads strata.constants; weights stay where they are.
 mlir::FailureOr<std::vector<Constant>> readConstants(mlir::ModuleOp module);
 
-/// Zeroed memory at a multiple of 64 bytes, with huge pages where it is large.
-std::shared_ptr<char> allocateConstant(uint64_t bytes, uint64_t alignment);
+/// Constants in memory that the versions of a model share, for as long as one of them lives.
+class ConstantPool {
+public:
+  bool has(llvm::StringRef key) const;
+  /// Lets the constants use what the pool has, and puts the others into it. To be called once they have memory.
+  void share(std::vector<Constant> &constants);
 
-/// Allocates the computed constants and returns the table; the slots point
+private:
+  llvm::StringMap<std::weak_ptr<char>> computed;
+  llvm::DenseMap<const void *, std::weak_ptr<char>> copies; ///< of weights that do not lie well where they are
+};
+
+/// Allocates the computed constants that have no memory yet and returns the table; the slots point
 /// into `constants`. Fails if there is not enough memory.
-mlir::FailureOr<std::vector<void *>> makeTable(mlir::ModuleOp module, std::vector<Constant> &constants);
+mlir::FailureOr<std::vector<void *>> makeTable(mlir::ModuleOp module, std::vector<Constant> &constants,
+                                               ConstantPool *pool = nullptr);
 
 /// While it lives, memory of constants goes back to the system as soon as NAME_init, on this thread, has read them.
 class DropConstants {

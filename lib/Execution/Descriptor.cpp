@@ -34,26 +34,4 @@ void Descriptor::convert(const std::vector<ValueInfo> &values, std::vector<strat
   }
 }
 
-static std::vector<ValueInfo> read(const strata_value_info *infos, uint32_t count) {
-  std::vector<ValueInfo> values;
-  for (uint32_t i = 0; i < count; ++i) {
-    ValueInfo value;
-    value.name = infos[i].name ? infos[i].name : "";
-    value.dtype = static_cast<strata_dtype>(infos[i].dtype);
-    for (int32_t j = 0; j < infos[i].rank; ++j) {
-      value.shape.push_back(infos[i].dims[j]);
-      value.dimNames.push_back(infos[i].dim_names[j]);
-    }
-    value.ranked = infos[i].rank >= 0;
-    if (infos[i].element)
-      value.elements = read(infos[i].element, value.dtype == STRATA_MAP ? 2 : 1);
-    values.push_back(std::move(value));
-  }
-  return values;
-}
-
-ModelInterface readInterface(const strata_model_descriptor &descriptor) {
-  return {read(descriptor.inputs, descriptor.num_inputs), read(descriptor.outputs, descriptor.num_outputs)};
-}
-
 } // namespace strata

@@ -2,7 +2,7 @@
 #ifndef STRATA_LIB_EXECUTION_DESCRIPTOR_H
 #define STRATA_LIB_EXECUTION_DESCRIPTOR_H
 
-#include "Execution/Interface.h"
+#include "Execution/ValueInfo.h"
 #include <deque>
 
 namespace strata {
@@ -25,9 +25,6 @@ private:
   std::deque<std::vector<const char *>> dimNames;
   uint32_t initDone = 0;
 };
-
-/// The other direction, for loaded models.
-ModelInterface readInterface(const strata_model_descriptor &descriptor);
 
 } // namespace strata
 

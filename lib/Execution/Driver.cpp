@@ -5,7 +5,6 @@
 #include "Codegen/NodeNames.h"
 #include "Codegen/Target.h"
 #include "Dialect/OperatorSets.h"
-#include "Execution/Cache.h"
 #include "Import/Import.h"
 #include "Pipeline/Pipeline.h"
 #include "Profiling.h"
@@ -15,7 +14,6 @@
 #include "mlir/Parser/Parser.h"
 #include "mlir/Pass/PassManager.h"
 #include "llvm/ADT/StringExtras.h"
-#include "llvm/BinaryFormat/Magic.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/MemoryBuffer.h"
 #include "llvm/Support/SourceMgr.h"
@@ -108,7 +106,7 @@ OwningOpRef<ModuleOp> loadModule(llvm::StringRef path, MLIRContext &context) {
 // Phases
 //===----------------------------------------------------------------------===//
 
-static Phase phaseOf(ModuleOp module) {
+Phase phaseOf(ModuleOp module) {
   if (auto name = module->getAttrOfType<StringAttr>(kPhase))
     if (std::optional<Phase> phase = parsePhase(name.getValue()))
       return *phase;
@@ -189,9 +187,11 @@ LogicalResult lowerTo(ModuleOp module, Phase phase, const CompileOptions &option
     current = static_cast<Phase>(static_cast<int>(current) + 1);
     if (current == Phase::GPU && phase != Phase::GPU && options.gpu.empty())
       continue;
-    if (current == Phase::GPU && !options.gpu.empty())
+    // What passes of the GPU ask for.
+    bool isForDevice = current == Phase::Tiled || current == Phase::GPU;
+    if (isForDevice && !options.gpu.empty())
       module->setAttr(kChip, StringAttr::get(module.getContext(), options.gpu));
-    if (current == Phase::GPU && options.precision == Precision::TF32)
+    if (isForDevice && options.precision == Precision::TF32)
       module->setAttr(kTensorFloat, UnitAttr::get(module.getContext()));
     // From here on @main's attributes may go.
     if (current == Phase::Fused && failed(attachInterface(module)))
@@ -221,40 +221,6 @@ llvm::Error checkOptions(const CompileOptions &options) {
   if (options.optLevel > 3)
     return llvm::createStringError("the optimisation level is 0 to 3, not %u", options.optLevel);
   return createTargetMachine(options).takeError();
-}
-
-std::unique_ptr<Model> openModel(llvm::StringRef path, const CompileOptions &options, const SessionOptions &session,
-                                 const Progress &progress, llvm::StringRef cache) {
-  auto load = [&](const std::string &library) -> std::unique_ptr<Model> {
-    auto model = Model::load(library, session);
-    if (model)
-      return std::move(*model);
-    llvm::errs() << "error: " << llvm::toString(model.takeError()) << "\n";
-    return nullptr;
-  };
-  llvm::file_magic magic;
-  if (!llvm::identify_magic(path, magic) && magic == llvm::file_magic::elf_shared_object)
-    return load(path.str());
-  if (llvm::Error error = checkOptions(options)) {
-    llvm::errs() << "error: " << llvm::toString(std::move(error)) << "\n";
-    return nullptr;
-  }
-  std::shared_ptr<MLIRContext> context = createContext();
-  OwningOpRef<ModuleOp> module = loadModule(path, *context);
-  if (module && !cache.empty()) {
-    FailureOr<std::string> library = cachedLibrary(*module, options, cache, progress);
-    return succeeded(library) ? load(*library) : nullptr;
-  }
-  if (!module || failed(lowerTo(*module, Phase::LLVM, options, progress)))
-    return nullptr;
-  if (progress)
-    progress(nameOf(Phase::Object), false, 0);
-  auto start = std::chrono::steady_clock::now();
-  auto model = Model::jit(*module, options, session, context);
-  std::chrono::duration<double> time = std::chrono::steady_clock::now() - start;
-  if (progress)
-    progress(nameOf(Phase::Object), true, time.count());
-  return succeeded(model) ? std::move(*model) : nullptr;
 }
 
 } // namespace strata

@@ -63,6 +63,46 @@ public:
 };
 } // namespace
 
+/// Where each constant is.
+static SmallVector<llvm::Constant *> addressesOf(GlueBuilder &builder, const GlueRequest &request) {
+  SmallVector<llvm::Constant *> addresses;
+  for (auto [i, constant] : enumerate(request.constants)) {
+    if (constant.computed && request.initAtLoad) {
+      auto *type = ArrayType::get(Type::getInt8Ty(builder.context), constant.bytes);
+      GlobalVariable *buffer =
+          builder.define("", ConstantAggregateZero::get(type), GlobalValue::InternalLinkage, /*isConstant=*/false);
+      buffer->setAlignment(Align(std::max<uint64_t>(constant.alignment, 64)));
+      addresses.push_back(buffer);
+    } else if (constant.neededAtRunTime || request.initAtLoad) {
+      GlobalVariable *symbol = builder.declare(constantSymbol(request.modelName, i));
+      symbol->setVisibility(GlobalValue::HiddenVisibility);
+      addresses.push_back(symbol);
+    } else {
+      addresses.push_back(builder.null());
+    }
+  }
+  return addresses;
+}
+
+/// A strata_model_descriptor, and the table of the unit.
+static llvm::Constant *describe(GlueBuilder &builder, const GlueRequest &request, const GlueUnit &unit,
+                                ArrayRef<llvm::Constant *> constants, size_t numVersions, llvm::Constant *versions) {
+  SmallVector<llvm::Constant *> slots;
+  for (size_t slot : unit.slots)
+    slots.push_back(constants[slot]);
+  GlobalVariable *table =
+      builder.define(unit.symbol + "_constants", builder.array(slots), GlobalValue::ExternalLinkage);
+  table->setVisibility(GlobalValue::HiddenVisibility);
+  GlobalVariable *initDone = builder.define("", builder.i32(0), GlobalValue::InternalLinkage, /*isConstant=*/false);
+  bool runsInit = request.initAtLoad && unit.computes;
+  return builder.structure(
+      {builder.i32(STRATA_ABI_VERSION), builder.i32(unit.interface.inputs.size()),
+       builder.i32(unit.interface.outputs.size()), builder.i32(unit.slots.size()), builder.string(request.modelName),
+       builder.string(request.metadata), builder.values(unit.interface.inputs), builder.values(unit.interface.outputs),
+       builder.function(unit.symbol + "_main"), runsInit ? builder.function(unit.symbol + "_init") : builder.null(),
+       table, initDone, builder.i32(numVersions), versions});
+}
+
 std::unique_ptr<Module> makeGlue(const GlueRequest &request, LLVMContext &context, TargetMachine &machine) {
   auto module = std::make_unique<Module>(request.modelName + ".glue", context);
   module->setTargetTriple(machine.getTargetTriple().str());
@@ -70,33 +110,16 @@ std::unique_ptr<Module> makeGlue(const GlueRequest &request, LLVMContext &contex
   module->setPICLevel(PICLevel::BigPIC);
   GlueBuilder builder(*module);
 
-  SmallVector<llvm::Constant *> slots;
-  for (auto [i, constant] : enumerate(request.constants)) {
-    if (constant.computed && request.initAtLoad) {
-      auto *type = ArrayType::get(Type::getInt8Ty(context), constant.bytes);
-      GlobalVariable *buffer =
-          builder.define("", ConstantAggregateZero::get(type), GlobalValue::InternalLinkage, /*isConstant=*/false);
-      buffer->setAlignment(Align(std::max<uint64_t>(constant.alignment, 64)));
-      slots.push_back(buffer);
-    } else if (constant.neededAtRunTime || request.initAtLoad) {
-      GlobalVariable *symbol = builder.declare(constantSymbol(request.modelName, i));
-      symbol->setVisibility(GlobalValue::HiddenVisibility);
-      slots.push_back(symbol);
-    } else {
-      slots.push_back(builder.null());
-    }
+  SmallVector<llvm::Constant *> constants = addressesOf(builder, request);
+  llvm::Constant *versions = builder.null();
+  if (request.units.size() > 1) {
+    SmallVector<llvm::Constant *> list;
+    for (const GlueUnit &unit : request.units.drop_front())
+      list.push_back(builder.data(describe(builder, request, unit, constants, 0, builder.null())));
+    versions = builder.data(builder.array(list));
   }
-  GlobalVariable *table =
-      builder.define(request.modelName + "_constants", builder.array(slots), GlobalValue::ExternalLinkage);
-  table->setVisibility(GlobalValue::HiddenVisibility);
-
-  GlobalVariable *initDone = builder.define("", builder.i32(0), GlobalValue::InternalLinkage, /*isConstant=*/false);
-  llvm::Constant *descriptor = builder.structure(
-      {builder.i32(STRATA_ABI_VERSION), builder.i32(request.interface->inputs.size()),
-       builder.i32(request.interface->outputs.size()), builder.i32(request.constants.size()),
-       builder.string(request.modelName), builder.string(request.metadata), builder.values(request.interface->inputs),
-       builder.values(request.interface->outputs), builder.function(request.modelName + "_main"),
-       request.initAtLoad ? builder.function(request.modelName + "_init") : builder.null(), table, initDone});
+  llvm::Constant *descriptor =
+      describe(builder, request, request.units.front(), constants, request.units.size() - 1, versions);
   GlobalVariable *model = builder.define(request.modelName + "_model", descriptor, GlobalValue::ExternalLinkage);
   if (request.exportEntry)
     builder.define("strata_model_entry", model, GlobalValue::ExternalLinkage);
@@ -120,8 +143,13 @@ std::string makeHeader(const GlueRequest &request) {
       os << " *   " << what << " " << i << ": " << valueName << ": " << type << "\n";
     }
   };
-  list("input", request.interface->inputs);
-  list("output", request.interface->outputs);
+  const ModelInterface &interface = request.units.front().interface;
+  list("input", interface.inputs);
+  list("output", interface.outputs);
+  for (const GlueUnit &version : request.units.drop_front()) {
+    os << " *\n * A version for\n";
+    list("input", version.interface.inputs);
+  }
   os << " *\n * Link with libstrata_runtime, -lm and -lpthread; see "
         "Runtime/strata.h:\n *\n *   strata_model *model;\n"
      << " *   strata_model_from_descriptor(&" << name << "_model, &model);\n */\n"
@@ -129,8 +157,8 @@ std::string makeHeader(const GlueRequest &request) {
      << "#include \"Runtime/strata.h\"\n\n"
      << "#ifdef __cplusplus\nextern \"C\" {\n#endif\n\n"
      << "extern const strata_model_descriptor " << name << "_model;\n\n"
-     << "#define " << name << "_num_inputs " << request.interface->inputs.size() << "\n#define " << name
-     << "_num_outputs " << request.interface->outputs.size() << "\n\n"
+     << "#define " << name << "_num_inputs " << interface.inputs.size() << "\n#define " << name << "_num_outputs "
+     << interface.outputs.size() << "\n\n"
      << "#ifdef __cplusplus\n}\n#endif\n\n#endif\n";
   return os.str();
 }

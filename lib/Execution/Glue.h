@@ -9,10 +9,18 @@
 
 namespace strata {
 
+/// The model's own code, or that of a version.
+struct GlueUnit {
+  std::string symbol; ///< the prefix of its functions and its table
+  ModelInterface interface;
+  std::vector<size_t> slots; ///< its table: which of the constants
+  bool computes = false;     ///< It has an init function that has something to do.
+};
+
 struct GlueRequest {
   std::string modelName;
   std::string metadata;
-  const ModelInterface *interface = nullptr;
+  llvm::ArrayRef<GlueUnit> units; ///< the model itself, then its versions
   llvm::ArrayRef<Constant> constants;
   /// Computed constants are zero in the file and filled when it is loaded.
   bool initAtLoad = false;
@@ -20,8 +28,8 @@ struct GlueRequest {
   bool exportEntry = false;
 };
 
-/// A module that defines NAME_model (strata_model_descriptor) and
-/// NAME_constants, with references to NAME_main and to the weights.
+/// A module that defines NAME_model (strata_model_descriptor), with those of the versions, and the tables of constants,
+/// with references to the functions and to the weights.
 std::unique_ptr<llvm::Module> makeGlue(const GlueRequest &request, llvm::LLVMContext &context,
                                        llvm::TargetMachine &machine);
 

@@ -272,8 +272,10 @@ static void printTime(const char *label, double seconds) {
 static Error benchmark(const RunRequest &request, Model &model, ArrayRef<Tensor> inputs) {
   std::vector<double> times;
   for (int i = -std::min(request.benchmark, 3); i < request.benchmark; ++i) {
-    if (i == 0)
-      model.resetProfile(); // without the runs that warm up
+    if (i == 0) {
+      model.settle(); // Versions that the runs that warm up have caused are measured.
+      model.resetProfile();
+    }
     auto start = std::chrono::steady_clock::now();
     auto outputs = model.run(inputs);
     std::chrono::duration<double> time = std::chrono::steady_clock::now() - start;
@@ -322,6 +324,22 @@ static void printProfile(const RunRequest &request, Model &model) {
   }
 }
 
+static void printVersions(Model &model) {
+  for (const ModelVersion &version : model.versions()) {
+    std::string text;
+    raw_string_ostream os(text);
+    interleaveComma(version.shapes, os, [&](const std::vector<int64_t> &shape) {
+      os << "[";
+      interleaveComma(shape, os, [&](int64_t size) { size < 0 ? os << "?" : os << size; });
+      os << "]";
+    });
+    if (version.state == ModelVersion::Failed)
+      errs() << "warning: there is no version for inputs " << text << ": " << version.why << "\n";
+    else
+      outs() << "version for inputs " << text << "\n";
+  }
+}
+
 static Expected<bool> runModel(const RunRequest &request, Model &model) {
   auto inputs = makeInputs(request, model);
   if (!inputs)
@@ -347,11 +365,16 @@ static Expected<bool> runModel(const RunRequest &request, Model &model) {
       return std::move(error);
   if (request.session.profile)
     printProfile(request, model);
+  if (request.specialize.after) {
+    model.settle();
+    printVersions(model);
+  }
   return *same;
 }
 
 int run(const RunRequest &request, const Progress &progress) {
-  std::unique_ptr<Model> model = openModel(request.model, request.compile, request.session, progress, request.cache);
+  std::unique_ptr<Model> model =
+      openModel(request.model, request.compile, request.session, request.specialize, request.cache, progress);
   if (!model)
     return 1;
   auto same = runModel(request, *model);

@@ -31,7 +31,10 @@ void strata::buildFusedPhase(OpPassManager &pm, const CompileOptions &options) {
     pm.addNestedPass<func::FuncOp>(createNarrowProducts());
   if (options.optLevel == 0)
     return;
-  pm.addNestedPass<func::FuncOp>(createChannelsLast());
+  ChannelsLastOptions channels;
+  copyTarget(channels, describeTarget(options));
+  channels.movesPixels = !options.gpu.empty();
+  pm.addNestedPass<func::FuncOp>(createChannelsLast(channels));
   pm.addPass(createCanonicalizerPass());
   pm.addPass(createCSEPass());
   pm.addNestedPass<func::FuncOp>(createFuseElementwise());
@@ -40,11 +43,11 @@ void strata::buildFusedPhase(OpPassManager &pm, const CompileOptions &options) {
 void strata::buildTiledPhase(OpPassManager &pm, const CompileOptions &options) {
   if (options.optLevel == 0)
     return;
+  TargetFacts facts = describeTarget(options);
   // The GPU's kernels read weights as they are, if in another order.
   if (options.gpu.empty()) {
-    TargetFacts facts = describeTarget(options);
     WinogradOptions winograd;
-    setTarget(winograd, facts);
+    copyTarget(winograd, facts);
     if (options.winograd)
       pm.addNestedPass<func::FuncOp>(createWinograd(winograd));
     GroupReductionsOptions group;
@@ -53,7 +56,7 @@ void strata::buildTiledPhase(OpPassManager &pm, const CompileOptions &options) {
     group.tiles = facts.int8Tiles || facts.bf16Tiles;
     pm.addNestedPass<func::FuncOp>(createGroupReductions(group));
     PackWeightsOptions pack;
-    setTarget(pack, facts);
+    copyTarget(pack, facts);
     pm.addNestedPass<func::FuncOp>(createPackWeights(pack));
   } else {
     pm.addNestedPass<func::FuncOp>(createReorderFilters());
@@ -66,7 +69,9 @@ void strata::buildTiledPhase(OpPassManager &pm, const CompileOptions &options) {
   // do not wait for it.
   pm.addPass(memref::createResolveRankedShapeTypeResultDimsPass());
   FuseRowsOptions rows;
-  setTarget(rows, describeTarget(options));
+  copyTarget(rows, facts);
+  if (!options.gpu.empty())
+    pm.addNestedPass<func::FuncOp>(createFuseAttention());
   pm.addNestedPass<func::FuncOp>(options.gpu.empty() ? createFuseRows(rows) : createFuseDeviceRows());
   pm.addPass(createCanonicalizerPass());
 }
@@ -118,7 +123,7 @@ void strata::buildVectorPhase(OpPassManager &pm, const CompileOptions &options) 
   pm.addPass(math::createMathLegalizeToF32());
   if (options.optLevel > 0) {
     EmitKernelsOptions kernels;
-    setTarget(kernels, facts);
+    copyTarget(kernels, facts);
     kernels.threads = options.threads;
     pm.addNestedPass<func::FuncOp>(createEmitKernels(kernels));
   }
@@ -140,6 +145,8 @@ static void addKernelPasses(OpPassManager &pm, const CompileOptions &options) {
   kernels.addPass(createCanonicalizerPass());
   kernels.addPass(createCSEPass());
   kernels.addPass(llvm::StringRef(options.gpu).starts_with("gfx") ? createConvertToROCDL() : createConvertToNVVM());
+  // What LLVM has no intrinsics for is PTX.
+  kernels.addPass(createConvertNVVMToLLVMPass());
   kernels.addPass(createReconcileUnrealizedCastsPass());
   kernels.addPass(createCanonicalizerPass());
   kernels.addPass(createCSEPass());
@@ -159,7 +166,7 @@ void strata::buildLLVMPhase(OpPassManager &pm, const CompileOptions &options) {
   if (!options.gpu.empty())
     addKernelPasses(pm, options);
   ApproximateMathOptions math;
-  math.powerScaling = describeTarget(options).powerScaling;
+  math.powerScaling = facts.powerScaling;
   pm.addPass(createApproximateMath(math));
   pm.addPass(createConvertSCFToCFPass());
   pm.addPass(memref::createExpandOpsPass());

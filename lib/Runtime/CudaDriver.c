@@ -24,14 +24,17 @@ static void load(void) {
   static const struct {
     size_t offset;
     const char *symbol;
+    int newer;
   } table[] = {
-#define STRATA_CUDA_ENTRY(name, symbol, parameters) {offsetof(strata_cuda, name), #symbol},
-      STRATA_CUDA_FUNCTIONS(STRATA_CUDA_ENTRY)
+#define STRATA_CUDA_ENTRY(name, symbol, parameters) {offsetof(strata_cuda, name), #symbol, 0},
+#define STRATA_CUDA_NEWER_ENTRY(name, symbol, parameters) {offsetof(strata_cuda, name), #symbol, 1},
+      STRATA_CUDA_FUNCTIONS(STRATA_CUDA_ENTRY) STRATA_CUDA_NEWER_FUNCTIONS(STRATA_CUDA_NEWER_ENTRY)
 #undef STRATA_CUDA_ENTRY
+#undef STRATA_CUDA_NEWER_ENTRY
   };
   for (size_t i = 0; i < sizeof(table) / sizeof(*table); ++i) {
     void *function = dlsym(library, table[i].symbol);
-    if (!function) {
+    if (!function && !table[i].newer) {
       snprintf(failure, sizeof(failure), "the CUDA driver '%s' is too old: it has no %s", name, table[i].symbol);
       return;
     }

@@ -19,6 +19,7 @@ typedef struct cuda_graph_exec cuda_graph_exec;
 enum {
   CUDA_ERROR_OUT_OF_MEMORY = 2,
   CUDA_ERROR_NO_BINARY_FOR_GPU = 209,
+  CUDA_DEVICE_MULTIPROCESSORS = 16,
   CUDA_DEVICE_COMPUTE_MAJOR = 75,
   CUDA_DEVICE_COMPUTE_MINOR = 76,
   CUDA_STREAM_NON_BLOCKING = 1,
@@ -26,7 +27,8 @@ enum {
   CUDA_CAPTURE_THREAD_LOCAL = 1,
   CUDA_FUNCTION_MAX_DYNAMIC_SHARED = 8,
   CUDA_JIT_ERROR_LOG = 5,
-  CUDA_JIT_ERROR_LOG_BYTES = 6
+  CUDA_JIT_ERROR_LOG_BYTES = 6,
+  CUDA_TENSOR_L2_256_BYTES = 3
 };
 
 /* F(name in the structure, name of the symbol, parameters) */
@@ -45,13 +47,13 @@ enum {
   F(capture_begin, cuStreamBeginCapture_v2, (cuda_stream * stream, int mode))                                          \
   F(capture_end, cuStreamEndCapture, (cuda_stream * stream, cuda_graph * *graph))                                      \
   F(graph_instantiate, cuGraphInstantiateWithFlags,                                                                    \
-    (cuda_graph_exec * *exec, cuda_graph *graph, unsigned long long flags))                                            \
-  F(graph_launch, cuGraphLaunch, (cuda_graph_exec * exec, cuda_stream *stream))                                        \
+    (cuda_graph_exec * *exec, cuda_graph * graph, unsigned long long flags))                                           \
+  F(graph_launch, cuGraphLaunch, (cuda_graph_exec * exec, cuda_stream * stream))                                       \
   F(graph_destroy, cuGraphDestroy, (cuda_graph * graph))                                                               \
   F(exec_destroy, cuGraphExecDestroy, (cuda_graph_exec * exec))                                                        \
   F(event_create, cuEventCreate, (cuda_event * *event, unsigned flags))                                                \
   F(event_destroy, cuEventDestroy_v2, (cuda_event * event))                                                            \
-  F(event_record, cuEventRecord, (cuda_event * event, cuda_stream *stream))                                            \
+  F(event_record, cuEventRecord, (cuda_event * event, cuda_stream * stream))                                           \
   F(event_wait, cuEventSynchronize, (cuda_event * event))                                                              \
   F(host_alloc, cuMemHostAlloc, (void **memory, size_t bytes, unsigned flags))                                         \
   F(host_free, cuMemFreeHost, (void *memory))                                                                          \
@@ -71,9 +73,16 @@ enum {
   F(error_name, cuGetErrorName, (cuda_result result, const char **name))                                               \
   F(error_text, cuGetErrorString, (cuda_result result, const char **text))
 
+/* What drivers before 12.0 have not: null there. */
+#define STRATA_CUDA_NEWER_FUNCTIONS(F)                                                                                 \
+  F(tensor_map, cuTensorMapEncodeTiled,                                                                                \
+    (void *map, int type, unsigned rank, void *address, const uint64_t *sizes, const uint64_t *strides,                \
+     const uint32_t *box, const uint32_t *steps, int interleave, int swizzle, int promotion, int fill))
+
 typedef struct {
 #define STRATA_CUDA_FIELD(name, symbol, parameters) cuda_result(*name) parameters;
   STRATA_CUDA_FUNCTIONS(STRATA_CUDA_FIELD)
+  STRATA_CUDA_NEWER_FUNCTIONS(STRATA_CUDA_FIELD)
 #undef STRATA_CUDA_FIELD
 } strata_cuda;
 

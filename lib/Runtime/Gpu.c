@@ -185,6 +185,49 @@ static cuda_module *module_of(strata_gpu *gpu, const strata_gpu_image *image) {
   return module;
 }
 
+int64_t strata_rt_gpu_multiprocessors(void) {
+  strata_gpu *gpu = strata_gpu_current();
+  int count = 0;
+  if (gpu->cuda->device_attribute(&count, CUDA_DEVICE_MULTIPROCESSORS, gpu->device) || count < 1)
+    count = 1;
+  return count;
+}
+
+void strata_rt_gpu_tensor_map(void *map, const void *address, const int64_t *description, const char *node) {
+  enum { most = 5 };
+  strata_gpu *gpu = strata_gpu_current();
+  gpu->copying = NULL;
+  int64_t bytes = description[2], rank = description[3];
+  uint64_t sizes[most], strides[most];
+  uint32_t box[most], steps[most];
+  if (rank < 1 || rank > most)
+    strata_rt_fail("a tensor map of a wrong rank");
+  for (int64_t d = 0; d < rank; ++d) {
+    const int64_t *dimension = description + 4 + 4 * d;
+    /* Of a tensor without elements nothing is copied, whatever is said of it. */
+    sizes[d] = dimension[0] > 0 ? (uint64_t)dimension[0] : 1;
+    if (dimension[0] == 0)
+      address = map;
+    if (d > 0)
+      strides[d - 1] = (uint64_t)(dimension[1] * bytes);
+    box[d] = (uint32_t)dimension[2];
+    steps[d] = (uint32_t)dimension[3];
+  }
+  char what[STRATA_MESSAGE / 2];
+  if (!gpu->cuda->tensor_map) {
+    snprintf(what, sizeof(what),
+             "%.200s: the CUDA driver is too old for kernels of sm_90a: it has no cuTensorMapEncodeTiled", node);
+    strata_rt_fail(what);
+  }
+  cuda_result result =
+      gpu->cuda->tensor_map(map, (int)description[0], (unsigned)rank, (void *)(uintptr_t)address, sizes, strides, box,
+                            steps, 0, (int)description[1], CUDA_TENSOR_L2_256_BYTES, 0);
+  if (result) {
+    snprintf(what, sizeof(what), "%.200s: the driver cannot describe a tensor to its kernel", node);
+    strata_gpu_fail(gpu, result, what);
+  }
+}
+
 void strata_rt_gpu_launch(const strata_gpu_kernel *kernel, const char *node, const int64_t *shape, void **arguments) {
   strata_gpu *gpu = strata_gpu_current();
   gpu->copying = NULL;

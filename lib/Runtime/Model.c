@@ -49,8 +49,12 @@ int strata_model_from_descriptor(const strata_model_descriptor *descriptor, stra
   if (descriptor->abi_version != STRATA_ABI_VERSION)
     return strata_set_last_error("the model was compiled for version %u of the runtime's interface, this is version %d",
                                  descriptor->abi_version, STRATA_ABI_VERSION);
+  /* Versions may read what the model's own init has computed. */
   if (strata_check_cpu(descriptor) || fill_constants(descriptor))
     return 1;
+  for (uint32_t i = 0; i < descriptor->num_versions; ++i)
+    if (fill_constants(descriptor->versions[i]))
+      return 1;
   strata_model *result = calloc(1, sizeof(*result));
   if (!result)
     return strata_set_last_error("out of memory");

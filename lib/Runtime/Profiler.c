@@ -1,4 +1,6 @@
-/* The profiling hooks. Generated code brackets the code of each node on the run's own thread; brackets do not nest. */
+/* The profiling hooks. Generated code brackets the code of each node on the run's own thread; brackets do not nest.
+ * Versions of a model number their nodes each for itself, and may be unloaded: an entry belongs to a name, which is
+ * copied. */
 #include "Profiler.h"
 #include "Internal.h"
 
@@ -7,8 +9,9 @@
 #include <time.h>
 
 struct strata_profiler {
-  strata_profile_entry *entries; /* by node number */
-  size_t count;
+  strata_profile_entry *entries;
+  size_t count, capacity;
+  size_t current; /* the entry of the open bracket; `count`: none */
   uint64_t begin;
 };
 
@@ -17,6 +20,8 @@ strata_profiler *strata_profiler_create(void) { return calloc(1, sizeof(strata_p
 void strata_profiler_destroy(strata_profiler *profiler) {
   if (!profiler)
     return;
+  for (size_t i = 0; i < profiler->count; ++i)
+    free((char *)profiler->entries[i].name);
   free(profiler->entries);
   free(profiler);
 }
@@ -42,35 +47,50 @@ static strata_profiler *active(void) {
   return run && !strata_in_parallel ? run->profiler : NULL;
 }
 
+/* The entry of that name, `count` if there is no memory for it. The number of a node is where it usually is. */
+static size_t entry_of(strata_profiler *profiler, size_t node, const char *name) {
+  if (node < profiler->count && strcmp(profiler->entries[node].name, name) == 0)
+    return node;
+  for (size_t i = 0; i < profiler->count; ++i)
+    if (strcmp(profiler->entries[i].name, name) == 0)
+      return i;
+  char *copy = strdup(name);
+  if (copy && profiler->count == profiler->capacity) {
+    size_t capacity = 2 * profiler->capacity + 64;
+    strata_profile_entry *entries = realloc(profiler->entries, capacity * sizeof(*entries));
+    if (entries) {
+      profiler->entries = entries;
+      profiler->capacity = capacity;
+    }
+  }
+  if (!copy || profiler->count == profiler->capacity) {
+    free(copy);
+    return profiler->count;
+  }
+  profiler->entries[profiler->count] = (strata_profile_entry){.name = copy};
+  return profiler->count++;
+}
+
 void strata_rt_profile_begin(int64_t node, const char *name) {
   strata_profiler *profiler = active();
   if (!profiler || node < 0)
     return;
-  if ((size_t)node >= profiler->count) {
-    size_t count = (size_t)node + 1;
-    strata_profile_entry *entries = realloc(profiler->entries, count * sizeof(*entries));
-    if (!entries)
-      return;
-    memset(entries + profiler->count, 0, (count - profiler->count) * sizeof(*entries));
-    profiler->entries = entries;
-    profiler->count = count;
-  }
-  profiler->entries[node].name = name;
+  profiler->current = entry_of(profiler, (size_t)node, name);
   profiler->begin = now();
 }
 
 void strata_rt_profile_work(int64_t node, int64_t operations, int64_t bytes) {
   strata_profiler *profiler = active();
-  if (!profiler || node < 0 || (size_t)node >= profiler->count)
+  if (!profiler || node < 0 || profiler->current >= profiler->count)
     return;
-  profiler->entries[node].operations += (uint64_t)operations;
-  profiler->entries[node].bytes += (uint64_t)bytes;
+  profiler->entries[profiler->current].operations += (uint64_t)operations;
+  profiler->entries[profiler->current].bytes += (uint64_t)bytes;
 }
 
 void strata_rt_profile_end(int64_t node) {
   strata_profiler *profiler = active();
-  if (!profiler || node < 0 || (size_t)node >= profiler->count)
+  if (!profiler || node < 0 || profiler->current >= profiler->count)
     return;
-  profiler->entries[node].nanoseconds += now() - profiler->begin;
-  ++profiler->entries[node].calls;
+  profiler->entries[profiler->current].nanoseconds += now() - profiler->begin;
+  ++profiler->entries[profiler->current].calls;
 }

@@ -23,6 +23,8 @@ struct strata_session {
   int64_t *sizes;    /* of each symbolic dimension in this run, -1: not seen yet */
   int32_t *seen_in;  /* the input it was seen in */
   int32_t num_symbols;
+  const strata_model_descriptor **versions; /* null: those of the model */
+  size_t num_versions;
 };
 
 static size_t memref_bytes(int32_t rank) { return sizeof(memref) + 2 * (size_t)rank * sizeof(int64_t); }
@@ -117,6 +119,7 @@ void strata_session_free(strata_session *session) {
   free(session->symbols);
   free(session->sizes);
   free(session->seen_in);
+  free(session->versions);
   pthread_mutex_destroy(&session->mutex);
   strata_model_free(session->model);
   free(session);
@@ -395,6 +398,44 @@ static int take_results(strata_session *session, strata_tensor *outputs, uint32_
   return 0;
 }
 
+static bool fits(const strata_model_descriptor *version, const strata_tensor *inputs) {
+  for (uint32_t i = 0; i < version->num_inputs; ++i)
+    for (int32_t j = 0; j < version->inputs[i].rank; ++j)
+      if (version->inputs[i].dims[j] >= 0 && version->inputs[i].dims[j] != inputs[i].shape[j])
+        return false;
+  return true;
+}
+
+/* The one place that decides which code runs. The inputs have been checked. */
+static void (*choose_code(const strata_session *session, const strata_tensor *inputs))(void **) {
+  const strata_model_descriptor *d = session->model->descriptor;
+  const strata_model_descriptor *const *versions = session->versions ? session->versions : d->versions;
+  size_t count = session->versions ? session->num_versions : d->num_versions;
+  for (size_t i = 0; i < count; ++i)
+    if (fits(versions[i], inputs))
+      return versions[i]->main;
+  return d->main;
+}
+
+int strata_session_set_versions(strata_session *session, const strata_model_descriptor *const *versions, size_t count) {
+  const strata_model_descriptor *d = session->model->descriptor;
+  for (size_t i = 0; i < count; ++i)
+    if (versions[i]->num_inputs != d->num_inputs || versions[i]->num_outputs != d->num_outputs)
+      return strata_set_last_error("a version of '%s' has other inputs or outputs", d->name);
+  const strata_model_descriptor **copy = malloc((count + 1) * sizeof(*copy));
+  if (!copy)
+    return strata_set_last_error("out of memory");
+  if (count)
+    memcpy(copy, versions, count * sizeof(*copy));
+  pthread_mutex_lock(&session->mutex);
+  const strata_model_descriptor **old = session->versions;
+  session->versions = copy;
+  session->num_versions = count;
+  pthread_mutex_unlock(&session->mutex);
+  free(old);
+  return 0;
+}
+
 static int run_locked(strata_session *session, const strata_tensor *inputs, strata_tensor *outputs) {
   const strata_model_descriptor *d = session->model->descriptor;
   strata_run *run = &session->run;
@@ -413,7 +454,7 @@ static int run_locked(strata_session *session, const strata_tensor *inputs, stra
     return strata_set_last_error("%s", run->message);
   if (work.failed)
     return 1;
-  bool done = strata_run_call(run, d->main, session->args);
+  bool done = strata_run_call(run, choose_code(session, inputs), session->args);
   ++run->number;
   if (!done)
     return strata_set_last_error("%s", run->message);

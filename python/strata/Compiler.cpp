@@ -2,8 +2,7 @@
 
 #include "Compiler.h"
 #include "Dialect/ONNX/Transforms/ConvertOpset.h"
-#include "Execution/Cache.h"
-#include "Execution/Driver.h"
+#include "Execution/Specialize.h"
 #include "Export/Export.h"
 #include "Import/Import.h"
 #include "mlir/IR/Diagnostics.h"
@@ -14,22 +13,14 @@ using namespace mlir;
 namespace strata::python {
 namespace {
 
-class RunnableModel : public Model {
+class CompiledModel : public Model {
 public:
-  explicit RunnableModel(std::unique_ptr<strata::Model> given)
-      : model(std::move(given)), takes(describe(model->inputs())), gives(describe(model->outputs())) {}
+  explicit CompiledModel(std::unique_ptr<strata::Model> model) : model(std::move(model)) {}
 
-  std::string name() const override { return model->name(); }
-  int threads() const override { return model->threads(); }
-  const std::vector<Value> &inputs() const override { return takes; }
-  const std::vector<Value> &outputs() const override { return gives; }
-
-  std::vector<ProfileEntry> profile() override {
-    std::vector<ProfileEntry> entries;
-    for (const strata::ProfileEntry &entry : model->profile())
-      entries.emplace_back(entry.name, entry.runs, entry.nanoseconds);
-    return entries;
-  }
+  Session &session() override { return model->getSession(); }
+  std::vector<ModelVersion> versions() override { return model->versions(); }
+  void settle() override { model->settle(); }
+  void stopSpecializing() override { model->stopSpecializing(); }
 
   std::vector<Tensor> run(const std::vector<Tensor> &inputs, std::string &failure) override {
     llvm::Expected<std::vector<Tensor>> outputs = model->run(inputs);
@@ -40,15 +31,7 @@ public:
   }
 
 private:
-  static std::vector<Value> describe(llvm::ArrayRef<ValueInfo> values) {
-    std::vector<Value> result;
-    for (const ValueInfo &value : values)
-      result.push_back({value.name, value.dtype, value.ranked, value.shape, value.dimNames, describe(value.elements)});
-    return result;
-  }
-
   std::unique_ptr<strata::Model> model;
-  std::vector<Value> takes, gives;
 };
 
 FailureOr<CompileOptions> compileOptions(const Options &options, std::string &failure) {
@@ -77,9 +60,20 @@ FailureOr<CompileOptions> compileOptions(const Options &options, std::string &fa
   return result;
 }
 
-SessionOptions sessionOptions(const Options &options) {
-  return {options.threads,      options.seed,   options.memoryLimit,  options.profile,
-          options.advanceSeeds, options.device, options.deviceResults};
+FailureOr<SpecializeOptions> specializeOptions(const Options &options, std::string &failure) {
+  SpecializeOptions result;
+  for (const std::vector<std::string> &sizes : options.specialize) {
+    llvm::Expected<ShapeSet> set = parseShapeSet(SmallVector<llvm::StringRef>(sizes.begin(), sizes.end()));
+    if (!set) {
+      failure = "error: specialize: " + llvm::toString(set.takeError());
+      return mlir::failure();
+    }
+    result.sets.push_back(std::move(*set));
+  }
+  result.after = options.specializeAfter;
+  result.limit = options.specializeLimit;
+  result.memory = options.specializeMemory;
+  return result;
 }
 
 /// While it lives, the context's diagnostics go to `failure`.
@@ -124,20 +118,15 @@ std::unique_ptr<Model> compile(const Options &options, std::string &failure,
   FailureOr<CompileOptions> compileWith = compileOptions(options, failure);
   if (failed(compileWith))
     return nullptr;
-  FailureOr<std::unique_ptr<strata::Model>> model = mlir::failure();
-  OwningOpRef<ModuleOp> module = read(*context);
-  if (module && !options.cache.empty()) {
-    FailureOr<std::string> library = cachedLibrary(*module, *compileWith, options.cache);
-    if (succeeded(library)) {
-      failure.clear(); // Warnings.
-      return load(*library, options, failure);
-    }
-  } else if (module && succeeded(lowerTo(*module, Phase::LLVM, *compileWith))) {
-    model = strata::Model::jit(*module, *compileWith, sessionOptions(options), context);
-  }
-  if (succeeded(model)) {
+  FailureOr<SpecializeOptions> specialize = specializeOptions(options, failure);
+  if (failed(specialize))
+    return nullptr;
+  std::unique_ptr<strata::Model> model;
+  if (OwningOpRef<ModuleOp> module = read(*context))
+    model = buildModel(context, std::move(module), *compileWith, sessionOptions(options), *specialize, options.cache);
+  if (model) {
     failure.clear(); // Warnings.
-    return std::make_unique<RunnableModel>(std::move(*model));
+    return std::make_unique<CompiledModel>(std::move(model));
   }
   diagnostics.fail("error: compiling failed");
   return nullptr;
@@ -151,25 +140,6 @@ std::unique_ptr<Model> compileFile(const std::string &path, const Options &optio
 
 std::unique_ptr<Model> compileBytes(const char *data, size_t size, const Options &options, std::string &failure) {
   return compile(options, failure, [&](MLIRContext &context) { return importBytes(data, size, context); });
-}
-
-std::unique_ptr<Model> load(const std::string &path, const Options &options, std::string &failure) {
-  llvm::Expected<std::unique_ptr<strata::Model>> model = strata::Model::load(path, sessionOptions(options));
-  if (model)
-    return std::make_unique<RunnableModel>(std::move(*model));
-  failure = llvm::toString(model.takeError());
-  return nullptr;
-}
-
-std::string copyToHost(const Tensor &tensor, void *to) {
-  strata_tensor native = {};
-  native.data = tensor.data;
-  native.dtype = tensor.dtype;
-  native.rank = tensor.shape.size();
-  native.shape = tensor.shape.data();
-  native.device_type = tensor.deviceType;
-  native.owner = tensor.owner.get();
-  return strata_result_read(&native, to) ? strata_last_error() : "";
 }
 
 std::string convertBytes(const char *data, size_t size, const std::vector<std::string> &opsets, std::string &failure) {

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import atexit
 import os
+import weakref
 from collections.abc import Iterable, Mapping
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from strata import _native
 from strata._errors import InputError
@@ -12,6 +14,29 @@ from strata._values import Value, from_native, to_native, value_of
 
 if TYPE_CHECKING:
     from onnx import ModelProto
+
+
+class Version(NamedTuple):
+    """A version of a model for known sizes: see `compile`."""
+
+    shapes: tuple[tuple[int | None, ...], ...]
+    """Of the inputs, in order; None where it takes any size."""
+    state: str
+    """ "in use", "compiling" or "failed"."""
+    reason: str
+    """Why it failed; else empty."""
+    bytes: int
+    """What one from the background takes: code, and constants that the model itself has not."""
+
+
+# Models whose versions are compiled in the background, which must end before the interpreter does.
+_specializing: weakref.WeakSet[Model] = weakref.WeakSet()
+
+
+@atexit.register
+def _stop_specializing():
+    for model in list(_specializing):
+        model._native.stop_specializing()
 
 
 class Model:
@@ -70,6 +95,18 @@ class Model:
         """(node, runs, seconds) of every node so far, for a model compiled with profile=True."""
         return [(name, runs, nanoseconds * 1e-9) for name, runs, nanoseconds in self._native.profile()]
 
+    @property
+    def versions(self) -> list[Version]:
+        """The versions for known sizes, in the order in which a run looks for one, and those that failed."""
+        return [
+            Version(tuple(tuple(None if size < 0 else size for size in shape) for shape in shapes), state, reason, size)
+            for shapes, state, reason, size in self._native.versions()
+        ]
+
+    def settle(self) -> None:
+        """Waits until no version is being compiled in the background."""
+        self._native.settle()
+
     def __repr__(self) -> str:
         def text(values):
             return ", ".join(f"{v.name}: {v.type}" for v in values)
@@ -103,13 +140,17 @@ def compile(
     advance_seeds: bool = False,
     device: int | None = None,
     device_results: bool = False,
+    specialize: Iterable[Mapping[str, int]] = (),
+    specialize_after: int = 0,
+    specialize_limit: int = 8,
+    specialize_memory: int | None = None,
 ) -> Model:
     """Compiles an ONNX model for this machine and returns a Model.
 
     model         a path, the bytes of a model, or an onnx.ModelProto
     threads       threads of a run (default: all cores this process may use)
     target        the CPU to make code for, then features: "x86-64-v3", "znver3,-avx512f" (default: this CPU)
-    gpu           run kernels on an NVIDIA GPU: "cuda", or "cuda:sm_90" for this one only (default: on the CPU)
+    gpu           run kernels on an NVIDIA GPU: "cuda", or "cuda:sm_90a" for this one only (default: on the CPU)
     gpu_format    how the model holds the kernels: "auto", "ptx", "cubin", or, for the emulator, "bitcode"
     seed          start of the random operators without a seed of their own (default: a new one for every Model)
     name          prefix of the compiled code's symbols, a C identifier (default "model")
@@ -125,6 +166,13 @@ def compile(
     advance_seeds whether random operators with a seed of their own give new values in every run, not the same ones
     device        which GPU runs it (default: what STRATA_CUDA_DEVICE says, or the first)
     device_results  results that the GPU computed stay in its memory: they are DeviceArrays
+    specialize    sizes of symbolic dimensions of the inputs, such as [{"batch": 1, "seq": 128}]: for each set the model
+                  has a version, which runs where the inputs have these sizes
+    specialize_after   after so many runs with inputs of the same shapes, a version for these is compiled in the
+                  background and used as soon as it is ready (default: 0, never). Results may differ from the model's
+                  own in rounding. What fails there is said in Model.versions
+    specialize_limit   how many versions from the background there may be; the one that was not run for longest goes
+    specialize_memory  bytes that they may take together: code, and constants that the model itself has not
 
     Raises CompileError where the model is refused.
     """
@@ -135,16 +183,33 @@ def compile(
     if name is not None:
         options.name = name
     options.winograd = winograd
+    for what, value, least in (
+        ("specialize_after", specialize_after, 0),
+        ("specialize_limit", specialize_limit, 1),
+        ("specialize_memory", specialize_memory, 1),
+    ):
+        if value is not None and value < least:
+            raise ValueError(f"{what} must be at least {least}, got {value}")
+    options.specialize = [[f"{name}={size}" for name, size in sizes.items()] for sizes in specialize]
+    options.specialize_after = specialize_after
+    options.specialize_limit = specialize_limit
+    options.specialize_memory = specialize_memory or 0
     if cache is not None:
         options.cache = os.fspath(cache)
     if opt_level is not None:
         options.opt_level = opt_level
     if precision is not None:
         options.precision = precision
+    from strata import _compiler  # here: who only loads models does without LLVM
+
     if isinstance(model, (str, os.PathLike)):
-        return Model(_native.compile_file(os.fspath(model), options))
-    data = model if isinstance(model, (bytes, bytearray, memoryview)) else model.SerializeToString()
-    return Model(_native.compile_bytes(bytes(data), options))
+        compiled = Model(_compiler.compile_file(os.fspath(model), options))
+    else:
+        data = model if isinstance(model, (bytes, bytearray, memoryview)) else model.SerializeToString()
+        compiled = Model(_compiler.compile_bytes(bytes(data), options))
+    if specialize_after:
+        _specializing.add(compiled)
+    return compiled
 
 
 def convert_opset(
@@ -154,11 +219,13 @@ def convert_opset(
 
     Raises CompileError where an operator cannot be converted; the text names every such node, and why.
     """
+    from strata import _compiler
+
     if isinstance(model, (str, os.PathLike)):
         with open(model, "rb") as file:
             model = file.read()
     data = model if isinstance(model, (bytes, bytearray, memoryview)) else model.SerializeToString()
-    return _native.convert_bytes(bytes(data), [str(opset) for opset in opsets])
+    return _compiler.convert_bytes(bytes(data), [str(opset) for opset in opsets])
 
 
 def load(

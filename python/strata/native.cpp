@@ -1,14 +1,14 @@
 //===- native.cpp - the module strata._native -----------------------------===//
 //
-// The smallest bridge that the Python package can be written on: compile, open,
-// describe, run. A value crosses it as (element type, shape, data): the data of
-// an array are its bytes, of an array of strings a list of bytes objects, of a
-// container a list of values, of an empty optional None. What they mean (names,
-// errors of use) is the Python side's business.
+// The smallest bridge that the Python package can be written on: open, describe,
+// run; compiling is strata._compiler's, so that who only runs loads no compiler. A value crosses it as (element type,
+// shape, data): the data of an array are its bytes, of an array of strings a list of bytes objects, of a container a
+// list of values, of an empty optional None. What they mean (names, errors of use) is the Python side's business.
 //
 //===----------------------------------------------------------------------===//
 
-#include "Compiler.h"
+#include "Calls.h"
+#include "Model.h"
 #include <cstring>
 #include <nanobind/nanobind.h>
 #include <nanobind/ndarray.h>
@@ -21,31 +21,15 @@
 
 namespace nb = nanobind;
 using namespace strata::python;
+using strata::ModelVersion;
+using strata::ProfileEntry;
 using strata::Tensor;
+using strata::ValueInfo;
 
 namespace {
 
 using Bytes = nb::ndarray<const uint8_t, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
 using OwnedBytes = nb::ndarray<nb::numpy, uint8_t, nb::ndim<1>>;
-
-[[noreturn]] void raise(const char *error, const std::string &message) {
-  nb::object type = nb::module_::import_("strata._errors").attr(error);
-  PyErr_SetString(type.ptr(), message.c_str());
-  throw nb::python_error();
-}
-
-/// Compiling and running take long and touch no Python object: other threads
-/// may run.
-template <typename Function> auto withoutLock(const char *error, Function function) {
-  std::string failure;
-  auto result = [&] {
-    nb::gil_scoped_release released;
-    return function(failure);
-  }();
-  if (!failure.empty())
-    raise(error, failure);
-  return result;
-}
 
 nb::tuple wrap(const Tensor &tensor);
 
@@ -174,20 +158,40 @@ Tensor unwrap(nb::handle value) {
 }
 
 /// (name, element type, sizes or None, symbolic names, elements)
-nb::tuple describe(const Value &value) {
+nb::tuple describe(const ValueInfo &value) {
   nb::list elements;
-  for (const Value &element : value.elements)
+  for (const ValueInfo &element : value.elements)
     elements.append(describe(element));
   nb::object shape = nb::none();
   if (value.ranked)
     shape = nb::cast(value.shape);
-  return nb::make_tuple(value.name, value.dtype, shape, value.dimNames, elements);
+  return nb::make_tuple(value.name, static_cast<int>(value.dtype), shape, value.dimNames, elements);
 }
 
-nb::list describe(const std::vector<Value> &values) {
+nb::list describe(const std::vector<ValueInfo> &values) {
   nb::list result;
-  for (const Value &value : values)
+  for (const ValueInfo &value : values)
     result.append(describe(value));
+  return result;
+}
+
+/// (node, runs, nanoseconds)
+nb::list profile(Model &model) {
+  nb::list result;
+  for (const ProfileEntry &entry : model.session().profile())
+    result.append(nb::make_tuple(entry.name, entry.runs, entry.nanoseconds));
+  return result;
+}
+
+/// (the inputs' sizes, -1 for any; what it is doing; why it failed; the bytes that it takes)
+nb::list versions(Model &model) {
+  nb::list result;
+  for (const ModelVersion &version : model.versions()) {
+    const char *state = version.state == ModelVersion::InUse    ? "in use"
+                        : version.state == ModelVersion::Failed ? "failed"
+                                                                : "compiling";
+    result.append(nb::make_tuple(version.shapes, state, version.why, version.bytes));
+  }
   return result;
 }
 
@@ -214,7 +218,7 @@ struct PlainType {
 };
 
 /// Null where NumPy has no such type, or keeps its elements otherwise than a model does.
-const PlainType *plainType(const Value &value) {
+const PlainType *plainType(const ValueInfo &value) {
   using Code = nb::dlpack::dtype_code;
   static constexpr PlainType types[] = {
       {STRATA_FLOAT, Code::Float, 32}, {STRATA_DOUBLE, Code::Float, 64}, {STRATA_FLOAT16, Code::Float, 16},
@@ -238,7 +242,7 @@ public:
   }
 
   /// Whether `array` is what the input takes, as it lies in memory; then `tensor` is it.
-  bool hold(nb::handle array, const Value &want, Tensor &tensor) {
+  bool hold(nb::handle array, const ValueInfo &want, Tensor &tensor) {
     static const nb::object *ndarray = new nb::object(nb::module_::import_("numpy").attr("ndarray"));
     const PlainType *type = plainType(want);
     if (!type || !array.type().is(*ndarray))
@@ -265,7 +269,7 @@ private:
                                                           : "?");
   }
 
-  bool hasShape(const Value &want) const {
+  bool hasShape(const ValueInfo &want) const {
     if (!want.ranked || want.shape.size() != static_cast<size_t>(view.ndim))
       return false;
     for (int i = 0; i < view.ndim; ++i)
@@ -289,10 +293,10 @@ nb::object wrapPlain(const Tensor &tensor, const PlainType &type) {
 
 /// The results, or None if an argument needs a closer look: what is wrong is said elsewhere.
 nb::object runArrays(Model &model, nb::tuple arrays) {
-  const std::vector<Value> &takes = model.inputs(), &gives = model.outputs();
+  const std::vector<ValueInfo> &takes = model.session().inputs(), &gives = model.session().outputs();
   if (arrays.size() != takes.size())
     return nb::none();
-  for (const Value &value : gives)
+  for (const ValueInfo &value : gives)
     if (!plainType(value))
       return nb::none();
   std::vector<PlainArray> held(takes.size());
@@ -331,7 +335,11 @@ NB_MODULE(_native, m) {
       .def_rw("profile", &Options::profile)
       .def_rw("advance_seeds", &Options::advanceSeeds)
       .def_rw("device", &Options::device, nb::arg().none())
-      .def_rw("device_results", &Options::deviceResults);
+      .def_rw("device_results", &Options::deviceResults)
+      .def_rw("specialize", &Options::specialize)
+      .def_rw("specialize_after", &Options::specializeAfter)
+      .def_rw("specialize_limit", &Options::specializeLimit)
+      .def_rw("specialize_memory", &Options::specializeMemory);
 
   nb::class_<DeviceBuffer>(m, "DeviceBuffer")
       .def("dlpack", &DeviceBuffer::dlpack)
@@ -339,41 +347,21 @@ NB_MODULE(_native, m) {
       .def("device", &DeviceBuffer::device);
 
   nb::class_<Model>(m, "Model")
-      .def("name", &Model::name)
-      .def("threads", &Model::threads)
-      .def("inputs", [](Model &model) { return describe(model.inputs()); })
-      .def("outputs", [](Model &model) { return describe(model.outputs()); })
-      .def("profile", &Model::profile)
+      .def("name", [](Model &model) { return model.session().name(); })
+      .def("threads", [](Model &model) { return model.session().threads(); })
+      .def("inputs", [](Model &model) { return describe(model.session().inputs()); })
+      .def("outputs", [](Model &model) { return describe(model.session().outputs()); })
+      .def("profile", &profile)
+      .def("versions", &versions)
+      .def("settle", &Model::settle, nb::call_guard<nb::gil_scoped_release>())
+      .def("stop_specializing", &Model::stopSpecializing, nb::call_guard<nb::gil_scoped_release>())
       .def("run", &run, nb::arg("arrays"))
       .def("run_arrays", &runArrays, nb::arg("arrays"));
 
-  m.def(
-      "compile_file",
-      [](const std::string &path, const Options &options) {
-        return withoutLock("CompileError", [&](std::string &failure) { return compileFile(path, options, failure); });
-      },
-      nb::arg("path"), nb::arg("options"));
-  m.def(
-      "compile_bytes",
-      [](const nb::bytes &model, const Options &options) {
-        return withoutLock("CompileError", [&](std::string &failure) {
-          return compileBytes(model.c_str(), model.size(), options, failure);
-        });
-      },
-      nb::arg("model"), nb::arg("options"));
   m.def(
       "load",
       [](const std::string &path, const Options &options) {
         return withoutLock("Error", [&](std::string &failure) { return load(path, options, failure); });
       },
       nb::arg("path"), nb::arg("options"));
-  m.def(
-      "convert_bytes",
-      [](const nb::bytes &model, const std::vector<std::string> &opsets) {
-        std::string converted = withoutLock("CompileError", [&](std::string &failure) {
-          return convertBytes(model.c_str(), model.size(), opsets, failure);
-        });
-        return nb::bytes(converted.data(), converted.size());
-      },
-      nb::arg("model"), nb::arg("opsets"));
 }

@@ -16,6 +16,49 @@ func.func @exp(%x: vector<16xf32>) -> vector<16xf32> {
 
 // -----
 
+// What would be subnormal is 0; NaN stays.
+// CHECK-LABEL: func.func @exp_without_subnormals
+// CHECK-SAME:    (%[[X:.*]]: vector<16xf32>)
+// CHECK-DAG:     %[[ZERO:.*]] = arith.constant dense<0.000000e+00>
+// CHECK-DAG:     %[[LEAST:.*]] = arith.constant dense<-87.3365402>
+// CHECK:         %[[NORMAL:.*]] = arith.cmpf uge, %{{.*}}, %[[LEAST]]
+// CHECK:         arith.select %[[NORMAL]], %{{.*}}, %[[ZERO]]
+// POWER-LABEL: func.func @exp_without_subnormals
+// POWER:         %[[SCALED:.*]] = llvm.call_intrinsic "llvm.x86.avx512.mask.scalef.ps.512"
+// POWER:         arith.select %{{.*}}, %[[SCALED]]
+func.func @exp_without_subnormals(%x: vector<16xf32>) -> vector<16xf32> {
+  %0 = math.exp %x fastmath<afn> : vector<16xf32>
+  return %0 : vector<16xf32>
+}
+
+// -----
+
+// The logarithm and the product in f64, the power of two in f32.
+// CHECK-LABEL: func.func @pow
+// CHECK-NOT:     math.powf
+// CHECK:         arith.divf %{{.*}} : vector<16xf64>
+// CHECK:         arith.truncf %{{.*}} : vector<16xf64> to vector<16xf32>
+// CHECK:         arith.shli
+// CHECK-NOT:     math.powf
+// POWER-LABEL: func.func @pow
+// POWER:         llvm.call_intrinsic "llvm.x86.avx512.mask.scalef.ps.512"
+func.func @pow(%x: vector<16xf32>, %y: vector<16xf32>) -> vector<16xf32> {
+  %0 = math.powf %x, %y : vector<16xf32>
+  return %0 : vector<16xf32>
+}
+
+// -----
+
+// f64 has the function of libm.
+// CHECK-LABEL: func.func @pow_f64
+// CHECK:         math.powf
+func.func @pow_f64(%x: f64, %y: f64) -> f64 {
+  %0 = math.powf %x, %y : f64
+  return %0 : f64
+}
+
+// -----
+
 // No polynomial is accurate for large angles: libm, by way of LLVM's intrinsic.
 // CHECK-LABEL: func.func @sin
 // CHECK:         math.sin

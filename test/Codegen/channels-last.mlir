@@ -33,6 +33,61 @@ func.func @chain(%x: tensor<1x3x10x10xf32>, %v: tensor<16x3x3x3xf32>, %w: tensor
   return %2 : tensor<1x4x8x8xf32>
 }
 
+// Windows of one pixel: a product of matrices that vectors of many pixels serve as well stays as it is.
+// CHECK-LABEL: func.func @pointwise(
+// CHECK-NOT:     linalg.transpose
+// CHECK:         return
+func.func @pointwise(%x: tensor<1x8x16x16xf32>, %w: tensor<4x8x1x1xf32>) -> tensor<1x4x16x16xf32> {
+  %z = arith.constant 0.0 : f32
+  %e = tensor.empty() : tensor<1x4x16x16xf32>
+  %f = linalg.fill ins(%z : f32) outs(%e : tensor<1x4x16x16xf32>) -> tensor<1x4x16x16xf32>
+  %0 = linalg.conv_2d_nchw_fchw ins(%x, %w : tensor<1x8x16x16xf32>, tensor<4x8x1x1xf32>) outs(%f : tensor<1x4x16x16xf32>) -> tensor<1x4x16x16xf32>
+  return %0 : tensor<1x4x16x16xf32>
+}
+
+// Of few pixels, in steps of two, or behind another one, it goes with the channels last.
+// CHECK-LABEL: func.func @few_pixels(
+// CHECK:         linalg.transpose
+// CHECK:         linalg.generic
+// CHECK:         return
+func.func @few_pixels(%x: tensor<1x8x4x4xf32>, %w: tensor<4x8x1x1xf32>) -> tensor<1x4x4x4xf32> {
+  %z = arith.constant 0.0 : f32
+  %e = tensor.empty() : tensor<1x4x4x4xf32>
+  %f = linalg.fill ins(%z : f32) outs(%e : tensor<1x4x4x4xf32>) -> tensor<1x4x4x4xf32>
+  %0 = linalg.conv_2d_nchw_fchw ins(%x, %w : tensor<1x8x4x4xf32>, tensor<4x8x1x1xf32>) outs(%f : tensor<1x4x4x4xf32>) -> tensor<1x4x4x4xf32>
+  return %0 : tensor<1x4x4x4xf32>
+}
+
+// CHECK-LABEL: func.func @pixels_in_steps(
+// CHECK:         linalg.transpose
+// CHECK:         linalg.generic
+// CHECK:         return
+func.func @pixels_in_steps(%x: tensor<1x8x32x32xf32>, %w: tensor<4x8x1x1xf32>) -> tensor<1x4x16x16xf32> {
+  %z = arith.constant 0.0 : f32
+  %e = tensor.empty() : tensor<1x4x16x16xf32>
+  %f = linalg.fill ins(%z : f32) outs(%e : tensor<1x4x16x16xf32>) -> tensor<1x4x16x16xf32>
+  %0 = linalg.conv_2d_nchw_fchw {strides = dense<2> : tensor<2xi64>} ins(%x, %w : tensor<1x8x32x32xf32>, tensor<4x8x1x1xf32>) outs(%f : tensor<1x4x16x16xf32>) -> tensor<1x4x16x16xf32>
+  return %0 : tensor<1x4x16x16xf32>
+}
+
+// CHECK-LABEL: func.func @behind_windows(
+// CHECK:         linalg.transpose {{.*}} permutation = [0, 2, 3, 1]
+// CHECK:         linalg.generic
+// CHECK-NOT:     linalg.transpose
+// CHECK:         linalg.generic
+// CHECK-SAME:      outs(%{{.*}} : tensor<1x16x16x4xf32>)
+// CHECK:         linalg.transpose {{.*}} permutation = [0, 3, 1, 2]
+func.func @behind_windows(%x: tensor<1x3x18x18xf32>, %v: tensor<8x3x3x3xf32>, %w: tensor<4x8x1x1xf32>) -> tensor<1x4x16x16xf32> {
+  %z = arith.constant 0.0 : f32
+  %e0 = tensor.empty() : tensor<1x8x16x16xf32>
+  %f0 = linalg.fill ins(%z : f32) outs(%e0 : tensor<1x8x16x16xf32>) -> tensor<1x8x16x16xf32>
+  %0 = linalg.conv_2d_nchw_fchw ins(%x, %v : tensor<1x3x18x18xf32>, tensor<8x3x3x3xf32>) outs(%f0 : tensor<1x8x16x16xf32>) -> tensor<1x8x16x16xf32>
+  %e = tensor.empty() : tensor<1x4x16x16xf32>
+  %f = linalg.fill ins(%z : f32) outs(%e : tensor<1x4x16x16xf32>) -> tensor<1x4x16x16xf32>
+  %1 = linalg.conv_2d_nchw_fchw ins(%0, %w : tensor<1x8x16x16xf32>, tensor<4x8x1x1xf32>) outs(%f : tensor<1x4x16x16xf32>) -> tensor<1x4x16x16xf32>
+  return %1 : tensor<1x4x16x16xf32>
+}
+
 // The two sides of a concatenation agree: it happens on the channels, last.
 // CHECK-LABEL: func.func @concat(
 // CHECK:         tensor.concat dim(3)

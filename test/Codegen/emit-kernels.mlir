@@ -1,6 +1,7 @@
 // RUN: strata-opt %s --split-input-file --pass-pipeline='builtin.module(func.func(strata-emit-kernels{vector-bits=256 registers=16 threads=false},cse))' | FileCheck %s
 // RUN: strata-opt %s --split-input-file --pass-pipeline='builtin.module(func.func(strata-emit-kernels{vector-bits=256 registers=16},cse))' | FileCheck %s --check-prefix=TASKS
 // RUN: strata-opt %s --split-input-file --pass-pipeline='builtin.module(func.func(strata-emit-kernels{vector-bits=512 registers=32 threads=false},cse))' | FileCheck %s --check-prefix=WIDE
+// RUN: strata-opt %s --split-input-file --pass-pipeline='builtin.module(func.func(strata-emit-kernels{vector-bits=256 registers=16 fma=true threads=false},cse))' | FileCheck %s --check-prefix=FUSED
 
 // A matrix product: 6 rows of 2 vectors stay in registers over the reduction.
 // 12 = 2 * 6 rows, 16 columns: no remainder.
@@ -160,21 +161,63 @@ func.func @large_weights(%x: memref<48x512xf32>, %w: memref<32x512x16xf32>, %y: 
 
 // -----
 
-// Of a number of rows that only the run tells, every full tile fetches an eighth of the next block, again and again.
+// A number of rows that only the run tells is shared out to tiles that differ by one row at most: there is code for each
+// number from one to six. Tiles that may have neighbours fetch an eighth of the next block, again and again; of fewer
+// than three rows there is but one tile, which reads all weights in order.
 #x = affine_map<(m, n, k) -> (m, k)>
 #w = affine_map<(m, n, k) -> (n floordiv 16, k, n mod 16)>
 #y = affine_map<(m, n, k) -> (m, n)>
 // CHECK-LABEL: func.func @large_weights_of_some_rows
-// CHECK:         scf.for %[[ROW:.*]] = %c0 to %{{.*}} step %c6
-// CHECK:           %[[ROUND:.*]] = arith.remui %[[ROW]], %c48
-// CHECK:           %[[TILE:.*]] = arith.divui %[[ROUND]], %c6
-// CHECK:           arith.muli %[[TILE]], %c1024
-// CHECK:           memref.prefetch {{.*}} locality<2>
-// CHECK-NOT:       locality<2>
-// CHECK:           vector.load
+// CHECK:         %[[ROWS:.*]] = memref.dim
+// CHECK:         %[[TILES:.*]] = arith.ceildivui %[[ROWS]], %c6
+// CHECK:         scf.for %[[NUMBER:.*]] = %c0 to %[[TILES]] step %c1
+// CHECK:           %[[PRODUCT:.*]] = arith.muli %[[NUMBER]], %[[ROWS]]
+// CHECK:           %[[FIRST:.*]] = arith.divui %[[PRODUCT]], %[[TILES]]
+// CHECK:           %[[NEXT:.*]] = arith.addi %[[NUMBER]], %c1
+// CHECK:           %[[PRODUCT2:.*]] = arith.muli %[[NEXT]], %[[ROWS]]
+// CHECK:           %[[LAST:.*]] = arith.divui %[[PRODUCT2]], %[[TILES]]
+// CHECK:           %[[COUNT:.*]] = arith.subi %[[LAST]], %[[FIRST]]
+// CHECK:           scf.index_switch %[[COUNT]]
+// CHECK:           case 1
+// CHECK-NOT:         prefetch
+// CHECK:           case 2
+// CHECK-NOT:         locality<2>
+// CHECK:             %[[AHEAD:.*]] = arith.muli %c128, %c16
+// CHECK:             memref.prefetch {{.*}} locality<3>
+// CHECK-NOT:         locality<2>
+// CHECK:           case 3
+// CHECK:             %[[ROUND:.*]] = arith.remui %[[NUMBER]], %c8
+// CHECK:             arith.muli %[[ROUND]], %c1024
+// CHECK:             memref.prefetch {{.*}} locality<2>
+// CHECK-NOT:         locality<2>
+// CHECK:           case 4
+// CHECK:           case 5
+// CHECK:           default
 func.func @large_weights_of_some_rows(%x: memref<?x512xf32>, %w: memref<32x512x16xf32>, %y: memref<?x512xf32>) attributes {strata.kernel} {
   linalg.generic {indexing_maps = [#x, #w, #y], iterator_types = ["parallel", "parallel", "reduction"]}
       ins(%x, %w : memref<?x512xf32>, memref<32x512x16xf32>) outs(%y : memref<?x512xf32>) {
+  ^bb0(%a: f32, %b: f32, %c: f32):
+    %p = arith.mulf %a, %b : f32
+    %s = arith.addf %c, %p : f32
+    linalg.yield %s : f32
+  }
+  return
+}
+
+// -----
+
+// Steps of a known number are rows, rather than a batch that may be a single one: all 18 read the weights once a tile.
+#x = affine_map<(t, m, n, k) -> (m, t, k)>
+#w = affine_map<(t, m, n, k) -> (n floordiv 16, k, n mod 16)>
+#y = affine_map<(t, m, n, k) -> (t, m, n)>
+// CHECK-LABEL: func.func @steps_of_a_batch
+// CHECK:         scf.for %{{.*}} = %c0 to %c512 step %c16
+// CHECK:           scf.for %{{.*}} = %c0 to %{{.*}} step %c1
+// CHECK:             scf.for %{{.*}} = %c0 to %c18 step %c6
+// CHECK-NOT:     index_switch
+func.func @steps_of_a_batch(%x: memref<?x18x512xf32>, %w: memref<32x512x16xf32>, %y: memref<18x?x512xf32>) attributes {strata.kernel} {
+  linalg.generic {indexing_maps = [#x, #w, #y], iterator_types = ["parallel", "parallel", "parallel", "reduction"]}
+      ins(%x, %w : memref<?x18x512xf32>, memref<32x512x16xf32>) outs(%y : memref<18x?x512xf32>) {
   ^bb0(%a: f32, %b: f32, %c: f32):
     %p = arith.mulf %a, %b : f32
     %s = arith.addf %c, %p : f32
@@ -215,6 +258,32 @@ func.func @large_weights_of_some_rows(%x: memref<?x512xf32>, %w: memref<32x512x1
 func.func @given(%x: memref<48x512xf32>, %w: memref<512x512xf32>, %y: memref<48x512xf32>) attributes {strata.kernel} {
   linalg.generic {indexing_maps = [#x, #w, #y], iterator_types = ["parallel", "parallel", "reduction"]}
       ins(%x, %w : memref<48x512xf32>, memref<512x512xf32>) outs(%y : memref<48x512xf32>) {
+  ^bb0(%a: f32, %b: f32, %c: f32):
+    %p = arith.mulf %a, %b : f32
+    %s = arith.addf %c, %p : f32
+    linalg.yield %s : f32
+  }
+  return
+}
+
+// -----
+
+// The same with the data of more rows than the cache has room for: blocks of rows would each copy the columns again, so
+// all rows use a copy, and those of the next tile are asked for, six elements in each step.
+#x = affine_map<(m, n, k) -> (m, k)>
+#w = affine_map<(m, n, k) -> (k, n)>
+#y = affine_map<(m, n, k) -> (m, n)>
+// CHECK-LABEL: func.func @many_rows
+// CHECK:         scf.for %{{.*}} = %c0 to %c512 step %c16
+// CHECK:           scf.for %[[ROW:.*]] = %c6 to %c1026 step %c6
+// CHECK:             scf.for %[[K:.*]] = %c0 to %c512 {{.*}} iter_args
+// CHECK:               %[[SHARE:.*]] = arith.muli %[[K]], %c6
+// CHECK:               %[[NEXT:.*]] = arith.addi %[[SHARE]], %c3072
+// CHECK:               %[[AT:.*]] = arith.addi %{{.*}}, %[[NEXT]]
+// CHECK:               memref.prefetch %{{.*}}[%[[AT]]], read, locality<2>
+func.func @many_rows(%x: memref<1026x512xf32>, %w: memref<512x512xf32>, %y: memref<1026x512xf32>) attributes {strata.kernel} {
+  linalg.generic {indexing_maps = [#x, #w, #y], iterator_types = ["parallel", "parallel", "reduction"]}
+      ins(%x, %w : memref<1026x512xf32>, memref<512x512xf32>) outs(%y : memref<1026x512xf32>) {
   ^bb0(%a: f32, %b: f32, %c: f32):
     %p = arith.mulf %a, %b : f32
     %s = arith.addf %c, %p : f32
@@ -583,6 +652,123 @@ func.func @own(%a: memref<?xf32>, %n: index) attributes {strata.kernel} {
     memref.dealloc %own : memref<?xi64>
     %1 = arith.sitofp %0 : i64 to f32
     linalg.yield %1 : f32
+  }
+  return
+}
+
+// -----
+
+// A product of groups whose results lie side by side: tasks are made of pixels, with the groups inside, so that two
+// threads do not write the same lines. (Of all groups the weights stay in the cache.)
+// TASKS-LABEL: func.func @groups
+// TASKS:         scf.parallel
+// TASKS:           scf.for
+// TASKS:             %[[PIXEL:.*]] = arith.muli %{{.*}}, %c6
+// TASKS:             scf.for %[[GROUP:.*]] = %c0 to %c4 step %c1
+// TASKS-NOT:           scf.for {{.*}} to %c784
+// TASKS:         return
+func.func @groups(%x: memref<784x4x32xf32>, %w: memref<4x32x32xf32>, %y: memref<784x4x32xf32>) attributes {strata.kernel} {
+  linalg.generic {indexing_maps = [affine_map<(g, p, c, k) -> (p, g, k)>, affine_map<(g, p, c, k) -> (g, k, c)>, affine_map<(g, p, c, k) -> (p, g, c)>], iterator_types = ["parallel", "parallel", "parallel", "reduction"]}
+      ins(%x, %w : memref<784x4x32xf32>, memref<4x32x32xf32>) outs(%y : memref<784x4x32xf32>) {
+  ^bb0(%a: f32, %b: f32, %c: f32):
+    %0 = arith.mulf %a, %b : f32
+    %1 = arith.addf %c, %0 : f32
+    linalg.yield %1 : f32
+  }
+  return
+}
+
+// -----
+
+// Ten microseconds of work are worth a second thread.
+// TASKS-LABEL: func.func @small
+// TASKS:         scf.parallel
+func.func @small(%x: memref<64x512xf32>, %y: memref<64x512xf32>) attributes {strata.kernel} {
+  linalg.generic {indexing_maps = [affine_map<(i, j) -> (i, j)>, affine_map<(i, j) -> (i, j)>], iterator_types = ["parallel", "parallel"]}
+      ins(%x : memref<64x512xf32>) outs(%y : memref<64x512xf32>) {
+  ^bb0(%a: f32, %o: f32):
+    %0 = math.exp %a : f32
+    linalg.yield %0 : f32
+  }
+  return
+}
+
+// -----
+
+// Pairs of two rows, as a matrix unit takes them: a vector of each is read, rounded, and both are mixed.
+// CHECK-LABEL: func.func @pairs(
+// CHECK:         %[[X:.*]] = vector.load {{.*}} vector<8xf32>
+// CHECK:         %[[A:.*]] = arith.truncf %[[X]]
+// CHECK:         %[[Y:.*]] = vector.load {{.*}} vector<8xf32>
+// CHECK:         %[[B:.*]] = arith.truncf %[[Y]]
+// CHECK:         %[[BOTH:.*]] = vector.interleave %[[A]], %[[B]] : vector<8xbf16> -> vector<16xbf16>
+// CHECK:         vector.store %[[BOTH]]
+func.func @pairs(%x: memref<8x2x4x32xf32>, %y: memref<4x8x32x2xbf16>) attributes {strata.kernel} {
+  linalg.generic {indexing_maps = [affine_map<(n, k, l, g) -> (k, g, n, l)>, affine_map<(n, k, l, g) -> (n, k, l, g)>],
+                  iterator_types = ["parallel", "parallel", "parallel", "parallel"]}
+      ins(%x : memref<8x2x4x32xf32>) outs(%y : memref<4x8x32x2xbf16>) {
+  ^bb0(%a: f32, %o: bf16):
+    %0 = arith.truncf %a : f32 to bf16
+    linalg.yield %0 : bf16
+  }
+  return
+}
+
+// Pairs that stay together are one element.
+// CHECK-LABEL: func.func @together(
+// CHECK:         vector.load {{.*}} vector<8xi32>
+// CHECK:         vector.shuffle
+// CHECK:         vector.store {{.*}} vector<8xi32>
+func.func @together(%x: memref<32x16x2xbf16>, %y: memref<16x32x2xbf16>) attributes {strata.kernel} {
+  linalg.generic {indexing_maps = [affine_map<(k, n, g) -> (n, k, g)>, affine_map<(k, n, g) -> (k, n, g)>],
+                  iterator_types = ["parallel", "parallel", "parallel"]}
+      ins(%x : memref<32x16x2xbf16>) outs(%y : memref<16x32x2xbf16>) {
+  ^bb0(%a: bf16, %o: bf16):
+    linalg.yield %a : bf16
+  }
+  return
+}
+
+// -----
+
+// A sum of dequantised numbers is divided by two corrections of a product; a sum with 1.5 * 2^23 rounds it to the integer.
+// FUSED-LABEL: func.func @quantise(
+// FUSED-DAG:     arith.constant -1.000000e-01 : f32
+// FUSED-DAG:     arith.constant 1.000000e+01 : f32
+// FUSED-DAG:     arith.constant 0x4B400000 : f32
+// FUSED:         %[[X:.*]] = arith.mulf %{{.*}} : vector<32xf32>
+// FUSED:         %[[Q:.*]] = arith.mulf %[[X]]
+// FUSED:         %[[R:.*]] = math.fma %[[Q]], %{{.*}}, %[[X]]
+// FUSED:         %[[Q1:.*]] = math.fma %[[R]], %{{.*}}, %[[Q]]
+// FUSED:         %[[R1:.*]] = math.fma %[[Q1]], %{{.*}}, %[[X]]
+// FUSED:         %[[Q2:.*]] = math.fma %[[R1]], %{{.*}}, %[[Q1]]
+// FUSED:         %[[LOW:.*]] = arith.maxnumf %[[Q2]]
+// FUSED:         %[[CLAMPED:.*]] = arith.minnumf %[[LOW]]
+// FUSED:         %[[SUM:.*]] = arith.addf %[[CLAMPED]]
+// FUSED:         %[[BITS:.*]] = arith.bitcast %[[SUM]] : vector<32xf32> to vector<32xi32>
+// FUSED:         %[[MOVED:.*]] = arith.addi %[[BITS]]
+// FUSED:         arith.trunci %[[MOVED]]
+func.func @quantise(%x: memref<64xi8>, %y: memref<64xi8>) attributes {strata.kernel} {
+  %scale = arith.constant 0.3 : f32
+  %quotient = arith.constant 9.99999985098839 : f64
+  %zero = arith.constant 7.0 : f32
+  %low = arith.constant 0.0 : f32
+  %high = arith.constant 255.0 : f32
+  linalg.generic {indexing_maps = [affine_map<(i) -> (i)>, affine_map<(i) -> (i)>], iterator_types = ["parallel"]} ins(%x : memref<64xi8>) outs(%y : memref<64xi8>) {
+  ^bb0(%i: i8, %o: i8):
+    %0 = arith.extui %i : i8 to i32
+    %1 = arith.sitofp %0 : i32 to f32
+    %2 = arith.mulf %1, %scale : f32
+    %3 = arith.extf %2 : f32 to f64
+    %4 = arith.mulf %3, %quotient : f64
+    %5 = arith.truncf %4 : f64 to f32
+    %6 = math.roundeven %5 : f32
+    %7 = arith.addf %6, %zero : f32
+    %8 = arith.maxnumf %7, %low : f32
+    %9 = arith.minnumf %8, %high : f32
+    %10 = arith.fptosi %9 : f32 to i32
+    %11 = arith.trunci %10 : i32 to i8
+    linalg.yield %11 : i8
   }
   return
 }

@@ -65,3 +65,111 @@ func.func @conversion(%x: tensor<?x8xf32>, %e: tensor<?x8xf32>, %n: tensor<?x8xb
   } -> tensor<?x8xbf16>
   return %0, %2 : tensor<?x8xf32>, tensor<?x8xbf16>
 }
+
+// What is quantised, dequantised and quantised again stays a float; scaled sums of a product are divided by a product of
+// f32, and dequantised ones that are divided by the same scale are what they were.
+// CHECK-LABEL: func.func @requantise(
+// CHECK:         %[[SUMS:.*]] = linalg.generic {{.*}} outs(%{{.*}} : tensor<4x8xi32>)
+// CHECK:         linalg.generic {{.*}} ins(%[[SUMS]] : tensor<4x8xi32>)
+// CHECK-NOT:       f64
+// CHECK:           %[[F:.*]] = arith.sitofp
+// CHECK-NEXT:      %[[S:.*]] = arith.mulf %[[F]]
+// CHECK-NEXT:      %[[Q:.*]] = arith.mulf %[[S]]
+// CHECK-NEXT:      %[[R:.*]] = math.roundeven %[[Q]]
+// CHECK-NEXT:      %[[LOW:.*]] = arith.maxnumf %[[R]]
+// CHECK-NEXT:      %[[N:.*]] = arith.minnumf %[[LOW]]
+// CHECK-NEXT:      %[[LOW2:.*]] = arith.maxnumf %[[N]]
+// CHECK-NEXT:      %[[N2:.*]] = arith.minnumf %[[LOW2]]
+// CHECK-NEXT:      %[[I:.*]] = arith.fptosi %[[N2]]
+// CHECK-NEXT:      arith.trunci %[[I]]
+#x = affine_map<(m, n, k) -> (m, k)>
+#w = affine_map<(m, n, k) -> (k, n)>
+#y = affine_map<(m, n, k) -> (m, n)>
+func.func @requantise(%x: tensor<4x8xi8>, %w: tensor<8x8xi8>) -> tensor<4x8xi8> {
+  %zero = arith.constant 0 : i32
+  %scale = arith.constant 0.1 : f32
+  %quotient = arith.constant 10.0 : f64
+  %low = arith.constant 0.0 : f32
+  %high = arith.constant 255.0 : f32
+  %e = tensor.empty() : tensor<4x8xi32>
+  %f = linalg.fill ins(%zero : i32) outs(%e : tensor<4x8xi32>) -> tensor<4x8xi32>
+  %sums = linalg.generic {indexing_maps = [#x, #w, #y], iterator_types = ["parallel", "parallel", "reduction"]} ins(%x, %w : tensor<4x8xi8>, tensor<8x8xi8>) outs(%f : tensor<4x8xi32>) {
+  ^bb0(%a: i8, %b: i8, %s: i32):
+    %0 = arith.extui %a : i8 to i32
+    %1 = arith.extsi %b : i8 to i32
+    %2 = arith.muli %0, %1 : i32
+    %3 = arith.addi %s, %2 : i32
+    linalg.yield %3 : i32
+  } -> tensor<4x8xi32>
+  %g = tensor.empty() : tensor<4x8xi8>
+  %q = linalg.generic {indexing_maps = [#id, #id], iterator_types = ["parallel", "parallel"]} ins(%sums : tensor<4x8xi32>) outs(%g : tensor<4x8xi8>) {
+  ^bb0(%i: i32, %o: i8):
+    %0 = arith.sitofp %i : i32 to f32
+    %1 = arith.mulf %0, %scale : f32
+    %2 = arith.extf %1 : f32 to f64
+    %3 = arith.mulf %2, %quotient : f64
+    %4 = arith.truncf %3 : f64 to f32
+    %5 = math.roundeven %4 : f32
+    %6 = arith.maxnumf %5, %low : f32
+    %7 = arith.minnumf %6, %high : f32
+    %8 = arith.fptosi %7 : f32 to i32
+    %9 = arith.trunci %8 : i32 to i8
+    linalg.yield %9 : i8
+  } -> tensor<4x8xi8>
+  %h = tensor.empty() : tensor<4x8xf32>
+  %d = linalg.generic {indexing_maps = [#id, #id], iterator_types = ["parallel", "parallel"]} ins(%q : tensor<4x8xi8>) outs(%h : tensor<4x8xf32>) {
+  ^bb0(%i: i8, %o: f32):
+    %0 = arith.extui %i : i8 to i32
+    %1 = arith.sitofp %0 : i32 to f32
+    %2 = arith.mulf %1, %scale : f32
+    linalg.yield %2 : f32
+  } -> tensor<4x8xf32>
+  %again = linalg.generic {indexing_maps = [#id, #id], iterator_types = ["parallel", "parallel"]} ins(%d : tensor<4x8xf32>) outs(%g : tensor<4x8xi8>) {
+  ^bb0(%i: f32, %o: i8):
+    %2 = arith.extf %i : f32 to f64
+    %3 = arith.mulf %2, %quotient : f64
+    %4 = arith.truncf %3 : f64 to f32
+    %5 = math.roundeven %4 : f32
+    %6 = arith.maxnumf %5, %low : f32
+    %7 = arith.minnumf %6, %high : f32
+    %8 = arith.fptosi %7 : f32 to i32
+    %9 = arith.trunci %8 : i32 to i8
+    linalg.yield %9 : i8
+  } -> tensor<4x8xi8>
+  return %again : tensor<4x8xi8>
+}
+
+// Quantised behind a pool of maxima: the pool is one of integers.
+// CHECK-LABEL: func.func @pool(
+// CHECK:         %[[Q:.*]] = linalg.generic {{.*}} ins(%{{.*}} : tensor<8x4xf32>) outs(%{{.*}} : tensor<8x4xi8>)
+// CHECK:         linalg.generic {{.*}} ins(%[[Q]], %{{.*}} : tensor<8x4xi8>, tensor<2xf32>) outs(%{{.*}} : tensor<4x4xi8>)
+// CHECK:           arith.maxui
+// CHECK-NOT:     linalg.generic
+func.func @pool(%x: tensor<8x4xf32>) -> tensor<4x4xi8> {
+  %least = arith.constant 0xFF800000 : f32
+  %quotient = arith.constant 10.0 : f32
+  %zero = arith.constant 7.0 : f32
+  %low = arith.constant 0.0 : f32
+  %high = arith.constant 255.0 : f32
+  %window = tensor.empty() : tensor<2xf32>
+  %e = tensor.empty() : tensor<4x4xf32>
+  %f = linalg.fill ins(%least : f32) outs(%e : tensor<4x4xf32>) -> tensor<4x4xf32>
+  %0 = linalg.generic {indexing_maps = [affine_map<(i, c, k) -> (i * 2 + k, c)>, affine_map<(i, c, k) -> (k)>, affine_map<(i, c, k) -> (i, c)>], iterator_types = ["parallel", "parallel", "reduction"]} ins(%x, %window : tensor<8x4xf32>, tensor<2xf32>) outs(%f : tensor<4x4xf32>) {
+  ^bb0(%a: f32, %b: f32, %o: f32):
+    %1 = arith.maximumf %o, %a : f32
+    linalg.yield %1 : f32
+  } -> tensor<4x4xf32>
+  %g = tensor.empty() : tensor<4x4xi8>
+  %1 = linalg.generic {indexing_maps = [#id, #id], iterator_types = ["parallel", "parallel"]} ins(%0 : tensor<4x4xf32>) outs(%g : tensor<4x4xi8>) {
+  ^bb0(%i: f32, %o: i8):
+    %2 = arith.mulf %i, %quotient : f32
+    %3 = math.roundeven %2 : f32
+    %4 = arith.addf %3, %zero : f32
+    %6 = arith.maxnumf %4, %low : f32
+    %7 = arith.minnumf %6, %high : f32
+    %8 = arith.fptosi %7 : f32 to i32
+    %9 = arith.trunci %8 : i32 to i8
+    linalg.yield %9 : i8
+  } -> tensor<4x4xi8>
+  return %1 : tensor<4x4xi8>
+}

@@ -101,6 +101,49 @@ func.func @scores(%q: tensor<?x16xf32>, %k: tensor<16x100xf32>) -> (tensor<?x100
 
 // -----
 
+// Windows of 49 rows are one block, not one of 32 and a rest. An accumulator is often in a view of an empty tensor, and
+// a view that nobody reads is no reader.
+// CHECK-LABEL: func.func @windows_of_attention(
+// CHECK:         scf.forall (%{{.*}}) in (64)
+// CHECK:           linalg.generic {{.*}}"reduction"]} ins(%{{.*}}, %{{.*}} : tensor<1x49x32xf32>, tensor<1x32x49xf32>)
+// CHECK:           linalg.generic {{.*}}"reduction"]} ins(%{{.*}} : tensor<1x49x49xf32>) outs(%{{.*}} : tensor<1x49xf32>)
+// CHECK:           linalg.generic
+// CHECK:           scf.forall.in_parallel
+// CHECK-NOT:     linalg.generic
+#a = affine_map<(b, i, j, k) -> (b, i, k)>
+#b = affine_map<(b, i, j, k) -> (b, k, j)>
+#c = affine_map<(b, i, j, k) -> (b, i, j)>
+#id3 = affine_map<(b, i, j) -> (b, i, j)>
+#rows = affine_map<(b, i, j) -> (b, i)>
+func.func @windows_of_attention(%q: tensor<64x49x32xf32>, %k: tensor<64x32x49xf32>) -> tensor<64x49x49xf32> {
+  %zero = arith.constant 0.0 : f32
+  %e = tensor.empty() : tensor<64x49x49xf32>
+  %0 = linalg.fill ins(%zero : f32) outs(%e : tensor<64x49x49xf32>) -> tensor<64x49x49xf32>
+  %1 = linalg.generic {indexing_maps = [#a, #b, #c], iterator_types = ["parallel", "parallel", "parallel", "reduction"]} ins(%q, %k : tensor<64x49x32xf32>, tensor<64x32x49xf32>) outs(%0 : tensor<64x49x49xf32>) {
+  ^bb0(%x: f32, %y: f32, %o: f32):
+    %p = arith.mulf %x, %y : f32
+    %s = arith.addf %o, %p : f32
+    linalg.yield %s : f32
+  } -> tensor<64x49x49xf32>
+  %dead = tensor.expand_shape %1 [[0, 1], [2], [3]] output_shape [1, 64, 49, 49] : tensor<64x49x49xf32> into tensor<1x64x49x49xf32>
+  %r = tensor.empty() : tensor<1x64x49xf32>
+  %2 = linalg.fill ins(%zero : f32) outs(%r : tensor<1x64x49xf32>) -> tensor<1x64x49xf32>
+  %3 = tensor.collapse_shape %2 [[0, 1], [2]] : tensor<1x64x49xf32> into tensor<64x49xf32>
+  %4 = linalg.generic {indexing_maps = [#id3, #rows], iterator_types = ["parallel", "parallel", "reduction"]} ins(%1 : tensor<64x49x49xf32>) outs(%3 : tensor<64x49xf32>) {
+  ^bb0(%x: f32, %o: f32):
+    %s = arith.addf %x, %o : f32
+    linalg.yield %s : f32
+  } -> tensor<64x49xf32>
+  %5 = linalg.generic {indexing_maps = [#id3, #rows, #id3], iterator_types = ["parallel", "parallel", "parallel"]} ins(%1, %4 : tensor<64x49x49xf32>, tensor<64x49xf32>) outs(%e : tensor<64x49x49xf32>) {
+  ^bb0(%x: f32, %s: f32, %o: f32):
+    %d = arith.divf %x, %s : f32
+    linalg.yield %d : f32
+  } -> tensor<64x49x49xf32>
+  return %5 : tensor<64x49x49xf32>
+}
+
+// -----
+
 // Rows by columns: a block of columns, which lie side by side, not one.
 // CHECK-LABEL: func.func @columns(
 // CHECK:         scf.forall (%{{.*}}) = (0) to (4096) step (128)
@@ -217,4 +260,45 @@ func.func @packed_weights(%x: tensor<128x256xf32>) -> (tensor<128x256xf32>, tens
     linalg.yield %s : f32
   } -> tensor<128xf32>
   return %1, %3 : tensor<128x256xf32>, tensor<128xf32>
+}
+
+// -----
+
+// The groups of a reduction are read in the rows that the loop computes, without a reshape of the whole in between.
+// CHECK-DAG:   #[[GROUPS:.*]] = affine_map<(d0, d1, d2, d3) -> (d0, d2 * 2 + d3)>
+// CHECK-LABEL: func.func @grouped(
+// CHECK-NOT:     tensor.expand_shape
+// CHECK:         scf.forall (%{{.*}}) = (0) to (128) step (32)
+// CHECK:           %[[P:.*]] = linalg.generic {{.*}} outs(%{{.*}} : tensor<32x64xbf16>)
+// CHECK:           linalg.generic {indexing_maps = [#[[GROUPS]], {{.*}} ins(%[[P]], %{{.*}} : tensor<32x64xbf16>, tensor<1x32x32x2xbf16>) outs(%{{.*}} : tensor<32x32xf32>)
+// CHECK-NOT:     linalg.generic
+func.func @grouped(%x: tensor<128x64xf32>, %v: tensor<1x32x32x2xbf16>) -> tensor<128x32xf32> {
+  %zero = arith.constant 0.0 : f32
+  %r = tensor.empty() : tensor<128xf32>
+  %0 = linalg.fill ins(%zero : f32) outs(%r : tensor<128xf32>) -> tensor<128xf32>
+  %1 = linalg.generic {indexing_maps = [affine_map<(m, n) -> (m, n)>, affine_map<(m, n) -> (m)>], iterator_types = ["parallel", "reduction"]} ins(%x : tensor<128x64xf32>) outs(%0 : tensor<128xf32>) {
+  ^bb0(%a: f32, %o: f32):
+    %s = arith.addf %o, %a : f32
+    linalg.yield %s : f32
+  } -> tensor<128xf32>
+  %e = tensor.empty() : tensor<128x64xbf16>
+  %p = linalg.generic {indexing_maps = [affine_map<(m, n) -> (m, n)>, affine_map<(m, n) -> (m)>, affine_map<(m, n) -> (m, n)>], iterator_types = ["parallel", "parallel"]} ins(%x, %1 : tensor<128x64xf32>, tensor<128xf32>) outs(%e : tensor<128x64xbf16>) {
+  ^bb0(%a: f32, %b: f32, %o: bf16):
+    %d = arith.divf %a, %b : f32
+    %t = arith.truncf %d : f32 to bf16
+    linalg.yield %t : bf16
+  } -> tensor<128x64xbf16>
+  %g = tensor.expand_shape %p [[0], [1, 2]] output_shape [128, 32, 2] : tensor<128x64xbf16> into tensor<128x32x2xbf16>
+  %f = tensor.empty() : tensor<128x32xf32>
+  %2 = linalg.fill ins(%zero : f32) outs(%f : tensor<128x32xf32>) -> tensor<128x32xf32>
+  %3 = linalg.generic {indexing_maps = [affine_map<(m, n, k, g) -> (m, k, g)>, affine_map<(m, n, k, g) -> (n floordiv 32, k, n mod 32, g)>, affine_map<(m, n, k, g) -> (m, n)>], iterator_types = ["parallel", "parallel", "reduction", "reduction"]}
+      ins(%g, %v : tensor<128x32x2xbf16>, tensor<1x32x32x2xbf16>) outs(%2 : tensor<128x32xf32>) {
+  ^bb0(%a: bf16, %b: bf16, %o: f32):
+    %x0 = arith.extf %a : bf16 to f32
+    %x1 = arith.extf %b : bf16 to f32
+    %m = arith.mulf %x0, %x1 : f32
+    %s = arith.addf %o, %m : f32
+    linalg.yield %s : f32
+  } -> tensor<128x32xf32>
+  return %3 : tensor<128x32xf32>
 }

@@ -116,3 +116,38 @@ func.func @few_rows(%x: tensor<4x64xi8>, %w: tensor<64x64xi8>, %c: tensor<4x64xi
   } -> tensor<4x64xi32>
   return %0 : tensor<4x64xi32>
 }
+
+// -----
+
+// Weights that are given in each run, and transposed, are copied once: they are rounded and put in pairs and blocks on
+// the way.
+// CHECK-LABEL: func.func @main(
+// CHECK-NOT:     linalg.transpose
+// CHECK:         %[[PAIRS:.*]] = linalg.generic {{.*}} ins(%{{.*}} : tensor<2x32x32x2xf32>) outs(%{{.*}} : tensor<2x32x32x2xbf16>)
+// CHECK:           arith.truncf
+// CHECK:         linalg.generic {{.*}} ins(%{{.*}}, %[[PAIRS]] : tensor<64x32x2xbf16>, tensor<2x32x32x2xbf16>)
+#x = affine_map<(m, n, k) -> (m, k)>
+#w = affine_map<(m, n, k) -> (k, n)>
+#o = affine_map<(m, n, k) -> (m, n)>
+#same = affine_map<(n, k) -> (n, k)>
+func.func @main(%x: tensor<64x64xbf16>, %w: tensor<64x64xf32>, %c: tensor<64x64xf32>) -> tensor<64x64xf32> {
+  %e = tensor.empty() : tensor<64x64xbf16>
+  %r = linalg.generic {indexing_maps = [#same, #same], iterator_types = ["parallel", "parallel"]}
+      ins(%w : tensor<64x64xf32>) outs(%e : tensor<64x64xbf16>) {
+  ^bb0(%a: f32, %o: bf16):
+    %0 = arith.truncf %a : f32 to bf16
+    linalg.yield %0 : bf16
+  } -> tensor<64x64xbf16>
+  %f = tensor.empty() : tensor<64x64xbf16>
+  %t = linalg.transpose ins(%r : tensor<64x64xbf16>) outs(%f : tensor<64x64xbf16>) permutation = [1, 0]
+  %0 = linalg.generic {indexing_maps = [#x, #w, #o], iterator_types = ["parallel", "parallel", "reduction"]}
+      ins(%x, %t : tensor<64x64xbf16>, tensor<64x64xbf16>) outs(%c : tensor<64x64xf32>) {
+  ^bb0(%a: bf16, %b: bf16, %s: f32):
+    %1 = arith.extf %a : bf16 to f32
+    %2 = arith.extf %b : bf16 to f32
+    %3 = arith.mulf %1, %2 : f32
+    %4 = arith.addf %s, %3 : f32
+    linalg.yield %4 : f32
+  } -> tensor<64x64xf32>
+  return %0 : tensor<64x64xf32>
+}

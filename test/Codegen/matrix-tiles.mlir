@@ -77,3 +77,82 @@ func.func @integers(%x: memref<40x32x4xi8>, %w: memref<2x32x32x4xi8>, %y: memref
   }
   return
 }
+
+// Lines of 17 pixels that lie 19 apart: tiles of 16 go over all 16 * 19 + 17 pixels, whose last two tiles are moved back
+// to end with them, and what follows is made of the parts of each line.
+// CHECK-LABEL: func.func @borders(
+// CHECK-DAG:     %[[LAST:.*]] = arith.constant 305 : index
+// CHECK:         scf.for %[[FIRST:.*]] = %c0 to %c321 step %c32
+// CHECK:           arith.minui %[[FIRST]], %[[LAST]]
+// CHECK:           "amx.tdpbf16ps"
+// CHECK:           scf.for %[[LINE:.*]] = %{{.*}} to %{{.*}} step %c1
+// CHECK:             %[[BEGIN:.*]] = arith.muli %[[LINE]], %c19
+// CHECK:             %[[FROM:.*]] = arith.maxui %{{.*}}, %[[BEGIN]]
+// CHECK:             %[[END:.*]] = arith.addi %[[BEGIN]], %c17
+// CHECK:             arith.minui %{{.*}}, %[[END]]
+// CHECK:             scf.for
+// CHECK:               vector.store
+#window = affine_map<(h, w, n, p, q, k, g) -> (h + p, w + q, k, g)>
+#filter = affine_map<(h, w, n, p, q, k, g) -> (n floordiv 32, p, q, k, n mod 32, g)>
+#image = affine_map<(h, w, n, p, q, k, g) -> (h, w, n)>
+func.func @borders(%x: memref<19x19x16x2xbf16>, %w: memref<1x3x3x16x32x2xbf16>, %y: memref<17x17x32xf32>) attributes {strata.kernel} {
+  linalg.generic {indexing_maps = [#window, #filter, #image],
+                  iterator_types = ["parallel", "parallel", "parallel", "reduction", "reduction", "reduction", "reduction"]}
+      ins(%x, %w : memref<19x19x16x2xbf16>, memref<1x3x3x16x32x2xbf16>) outs(%y : memref<17x17x32xf32>) {
+  ^bb0(%a: bf16, %b: bf16, %s: f32):
+    %1 = arith.extf %a : bf16 to f32
+    %2 = arith.extf %b : bf16 to f32
+    %3 = arith.mulf %1, %2 : f32
+    %4 = arith.addf %s, %3 : f32
+    linalg.yield %4 : f32
+  }
+  return
+}
+
+// One row uses each block of weights once: what it uses next is asked for a page ahead, all 32 lines of a step.
+// CHECK-LABEL: func.func @once(
+// CHECK:           scf.for
+// CHECK:             scf.for %[[K:.*]] = %c0 to %c2048 step %c16
+// CHECK:               %[[AHEAD:.*]] = arith.addi %[[FROM:.*]], %c2048
+// CHECK:               memref.prefetch %{{.*}}[%[[AHEAD]]], read, locality<2>, data
+// CHECK-COUNT-31:      memref.prefetch
+// CHECK-NOT:           memref.prefetch
+// CHECK:               "amx.tdpbf16ps"
+func.func @once(%x: memref<1x2048x2xbf16>, %w: memref<4x2048x32x2xbf16>, %y: memref<1x128xf32>) attributes {strata.kernel} {
+  linalg.generic {indexing_maps = [#x, #w, #o], iterator_types = ["parallel", "parallel", "reduction", "reduction"]}
+      ins(%x, %w : memref<1x2048x2xbf16>, memref<4x2048x32x2xbf16>) outs(%y : memref<1x128xf32>) {
+  ^bb0(%a: bf16, %b: bf16, %s: f32):
+    %1 = arith.extf %a : bf16 to f32
+    %2 = arith.extf %b : bf16 to f32
+    %3 = arith.mulf %1, %2 : f32
+    %4 = arith.addf %s, %3 : f32
+    linalg.yield %4 : f32
+  }
+  return
+}
+
+// In a loop over blocks of rows: what a block needs on the stack is there before the loop.
+// CHECK-LABEL: func.func @rows(
+// CHECK-COUNT-4: llvm.alloca
+// CHECK:         memref.alloca()
+// CHECK:         scf.for
+// CHECK-NOT:     {{llvm|memref}}.alloca{{ |\(}}
+// CHECK:           "amx.tdpbf16ps"
+// CHECK-NOT:     {{llvm|memref}}.alloca{{ |\(}}
+func.func @rows(%x: memref<256x32xbf16>, %w: memref<1x16x32x2xbf16>, %y: memref<256x32xf32>) attributes {strata.kernel} {
+  scf.forall (%i) = (0) to (256) step (32) {
+    %a = memref.subview %x[%i, 0] [32, 32] [1, 1] : memref<256x32xbf16> to memref<32x32xbf16, strided<[32, 1], offset: ?>>
+    %b = memref.subview %y[%i, 0] [32, 32] [1, 1] : memref<256x32xf32> to memref<32x32xf32, strided<[32, 1], offset: ?>>
+    linalg.generic {indexing_maps = [affine_map<(m, n, k, g) -> (m, k * 2 + g)>, #w, #o], iterator_types = ["parallel", "parallel", "reduction", "reduction"]}
+        ins(%a, %w : memref<32x32xbf16, strided<[32, 1], offset: ?>>, memref<1x16x32x2xbf16>) outs(%b : memref<32x32xf32, strided<[32, 1], offset: ?>>)
+        attrs = {strata.nest = 0} {
+    ^bb0(%p: bf16, %q: bf16, %s: f32):
+      %1 = arith.extf %p : bf16 to f32
+      %2 = arith.extf %q : bf16 to f32
+      %3 = arith.mulf %1, %2 : f32
+      %4 = arith.addf %s, %3 : f32
+      linalg.yield %4 : f32
+    }
+  }
+  return
+}

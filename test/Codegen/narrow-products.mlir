@@ -41,7 +41,7 @@ func.func @main(%x: tensor<1x16x6x6xf32>, %c: tensor<1x32x6x6xf32>) -> tensor<1x
 
 // -----
 
-// Without constant weights, and with too few products or results: f32.
+// Without constant weights and with few rows that use them, and with too few products or results: f32.
 // CHECK-LABEL: func.func @main(
 // CHECK-NOT:     bf16
 ml_program.global private @w(dense_resource<w> : tensor<64x8xf32>) : tensor<64x8xf32>
@@ -53,4 +53,81 @@ func.func @main(%x: tensor<4x64xf32>, %y: tensor<64x64xf32>, %c: tensor<4x64xf32
   %1 = linalg.matmul ins(%x, %w : tensor<4x64xf32>, tensor<64x8xf32>) outs(%d : tensor<4x8xf32>) -> tensor<4x8xf32>
   %2 = linalg.matmul ins(%1, %v : tensor<4x8xf32>, tensor<8x64xf32>) outs(%c : tensor<4x64xf32>) -> tensor<4x64xf32>
   return %0, %2 : tensor<4x64xf32>, tensor<4x64xf32>
+}
+
+// -----
+
+// What a convolution reads is kept as it is rounded where additions and pools are its other readers, behind moves of
+// elements, too; the largest elements are the same before and after.
+// CHECK-LABEL: func.func @main(
+// CHECK:         %[[WIDE:.*]] = linalg.generic {{.*}} outs(%{{.*}} : tensor<1x32x8x8xf32>)
+// CHECK:         %[[NARROW:.*]] = linalg.generic {{.*}} ins(%[[WIDE]] : tensor<1x32x8x8xf32>) outs(%{{.*}} : tensor<1x32x8x8xbf16>)
+// CHECK-NEXT:    ^bb0
+// CHECK-NEXT:      arith.truncf
+// CHECK-NOT:     ins(%[[WIDE]]
+// CHECK:         %[[POOLED:.*]] = linalg.generic {{.*}} ins(%[[NARROW]], %{{.*}} : tensor<1x32x8x8xbf16>, tensor<2x2xf32>) outs(%{{.*}} : tensor<1x32x4x4xf32>)
+// CHECK:           %[[X:.*]] = arith.extf
+// CHECK:           arith.maximumf %{{.*}}, %[[X]] : f32
+// CHECK:         %[[SMALL:.*]] = linalg.generic {{.*}} ins(%[[POOLED]] : tensor<1x32x4x4xf32>) outs(%{{.*}} : tensor<1x32x4x4xbf16>)
+// CHECK:         %[[BOTH:.*]] = tensor.concat dim(1) %[[SMALL]], %[[SMALL]]
+// CHECK:         %[[SUM:.*]] = linalg.generic {{.*}} ins(%[[BOTH]], %{{.*}} : tensor<1x64x4x4xbf16>, tensor<64x64x1x1xbf16>)
+// CHECK:         linalg.generic {{.*}} ins(%[[SUM]], %[[BOTH]] : tensor<1x64x4x4xf32>, tensor<1x64x4x4xbf16>)
+#same = affine_map<(a, b, c, d) -> (a, b, c, d)>
+ml_program.global private @w(dense_resource<w> : tensor<32x16x1x1xf32>) : tensor<32x16x1x1xf32>
+ml_program.global private @v(dense_resource<v> : tensor<64x64x1x1xf32>) : tensor<64x64x1x1xf32>
+func.func @main(%x: tensor<1x16x8x8xf32>, %c: tensor<1x32x8x8xf32>, %d: tensor<1x32x4x4xf32>, %e: tensor<1x64x4x4xf32>) -> tensor<1x64x4x4xf32> {
+  %w = ml_program.global_load_const @w : tensor<32x16x1x1xf32>
+  %v = ml_program.global_load_const @v : tensor<64x64x1x1xf32>
+  %0 = linalg.conv_2d_nchw_fchw ins(%x, %w : tensor<1x16x8x8xf32>, tensor<32x16x1x1xf32>) outs(%c : tensor<1x32x8x8xf32>) -> tensor<1x32x8x8xf32>
+  %window = tensor.empty() : tensor<2x2xf32>
+  %1 = linalg.pooling_nchw_max {strides = dense<2> : tensor<2xi64>} ins(%0, %window : tensor<1x32x8x8xf32>, tensor<2x2xf32>) outs(%d : tensor<1x32x4x4xf32>) -> tensor<1x32x4x4xf32>
+  %2 = tensor.concat dim(1) %1, %1 : (tensor<1x32x4x4xf32>, tensor<1x32x4x4xf32>) -> tensor<1x64x4x4xf32>
+  %3 = linalg.conv_2d_nchw_fchw ins(%2, %v : tensor<1x64x4x4xf32>, tensor<64x64x1x1xf32>) outs(%e : tensor<1x64x4x4xf32>) -> tensor<1x64x4x4xf32>
+  %4 = linalg.generic {indexing_maps = [#same, #same, #same], iterator_types = ["parallel", "parallel", "parallel", "parallel"]}
+      ins(%3, %2 : tensor<1x64x4x4xf32>, tensor<1x64x4x4xf32>) outs(%e : tensor<1x64x4x4xf32>) {
+  ^bb0(%a: f32, %b: f32, %o: f32):
+    %5 = arith.addf %a, %b : f32
+    linalg.yield %5 : f32
+  } -> tensor<1x64x4x4xf32>
+  return %4 : tensor<1x64x4x4xf32>
+}
+
+// -----
+
+// A result of the function stays f32, and so do a product's operands for whoever else reads them.
+// CHECK-LABEL: func.func @main(
+// CHECK:         %[[KEPT:.*]] = linalg.generic {{.*}} outs(%{{.*}} : tensor<1x16x8x8xf32>)
+// CHECK:         linalg.generic {{.*}} ins(%{{.*}}, %[[KEPT]] : tensor<1x16x8x8xf32>, tensor<1x16x8x8xf32>)
+// CHECK:         return %{{.*}}, %[[KEPT]]
+#same = affine_map<(a, b, c, d) -> (a, b, c, d)>
+ml_program.global private @w(dense_resource<w> : tensor<16x32x1x1xf32>) : tensor<16x32x1x1xf32>
+ml_program.global private @v(dense_resource<v> : tensor<16x16x3x3xf32>) : tensor<16x16x3x3xf32>
+func.func @main(%x: tensor<1x32x8x8xf32>, %c: tensor<1x16x8x8xf32>) -> (tensor<1x16x8x8xf32>, tensor<1x16x8x8xf32>) {
+  %w = ml_program.global_load_const @w : tensor<16x32x1x1xf32>
+  %v = ml_program.global_load_const @v : tensor<16x16x3x3xf32>
+  %0 = linalg.conv_2d_nchw_fchw ins(%x, %w : tensor<1x32x8x8xf32>, tensor<16x32x1x1xf32>) outs(%c : tensor<1x16x8x8xf32>) -> tensor<1x16x8x8xf32>
+  %zero = arith.constant 0.0 : f32
+  %p = tensor.pad %0 low[0, 0, 1, 1] high[0, 0, 1, 1] {
+  ^bb0(%a: index, %b: index, %d: index, %e: index):
+    tensor.yield %zero : f32
+  } : tensor<1x16x8x8xf32> to tensor<1x16x10x10xf32>
+  %1 = linalg.conv_2d_nchw_fchw ins(%p, %v : tensor<1x16x10x10xf32>, tensor<16x16x3x3xf32>) outs(%c : tensor<1x16x8x8xf32>) -> tensor<1x16x8x8xf32>
+  %2 = linalg.generic {indexing_maps = [#same, #same, #same], iterator_types = ["parallel", "parallel", "parallel", "parallel"]}
+      ins(%1, %0 : tensor<1x16x8x8xf32>, tensor<1x16x8x8xf32>) outs(%c : tensor<1x16x8x8xf32>) {
+  ^bb0(%a: f32, %b: f32, %o: f32):
+    %5 = arith.addf %a, %b : f32
+    linalg.yield %5 : f32
+  } -> tensor<1x16x8x8xf32>
+  return %2, %0 : tensor<1x16x8x8xf32>, tensor<1x16x8x8xf32>
+}
+
+// -----
+
+// What is given in each run is rounded where 48 rows use it, for their copy costs less than they gain.
+// CHECK-LABEL: func.func @main(
+// CHECK-COUNT-2: arith.truncf
+// CHECK:         linalg.generic {{.*}} ins(%{{.*}}, %{{.*}} : tensor<48x64xbf16>, tensor<64x64xbf16>)
+func.func @main(%x: tensor<48x64xf32>, %y: tensor<64x64xf32>, %c: tensor<48x64xf32>) -> tensor<48x64xf32> {
+  %0 = linalg.matmul ins(%x, %y : tensor<48x64xf32>, tensor<64x64xf32>) outs(%c : tensor<48x64xf32>) -> tensor<48x64xf32>
+  return %0 : tensor<48x64xf32>
 }

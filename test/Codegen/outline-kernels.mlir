@@ -132,3 +132,39 @@ func.func @branches(%x: memref<1x6x6x32xf32>, %p: memref<3x6xf32>, %w: memref<1x
   }
   return %r : memref<1x4x4x32xf32>
 }
+
+// -----
+
+#id = affine_map<(i, j) -> (i, j)>
+
+// What a loop over rows reads is one kernel with its initialisation, too.
+// CHECK-LABEL: func.func @rows(
+// CHECK:         %[[R:.*]] = memref.alloc() : memref<8x8xf32>
+// CHECK-NEXT:    call @[[PRODUCT:.*]](%[[R]], %{{.*}}) : (memref<8x8xf32>, memref<8x4xf32>) -> ()
+// CHECK-NEXT:    call @{{.*}}(%[[R]], %{{.*}}) : (memref<8x8xf32>, memref<8x8xf32>) -> ()
+// CHECK-NEXT:    return
+// CHECK:       func.func private @[[PRODUCT]](
+// CHECK-COUNT-2: linalg.generic
+func.func @rows(%a: memref<8x4xf32>, %out: memref<8x8xf32>) {
+  %z = arith.constant 0.0 : f32
+  %r = memref.alloc() : memref<8x8xf32>
+  linalg.generic {indexing_maps = [affine_map<(i, j) -> ()>, #id], iterator_types = ["parallel", "parallel"]} ins(%z : f32) outs(%r : memref<8x8xf32>) {
+  ^bb0(%x: f32, %o: f32):
+    linalg.yield %x : f32
+  }
+  linalg.generic {indexing_maps = [affine_map<(i, j, k) -> (i, k)>, affine_map<(i, j, k) -> (i, j)>], iterator_types = ["parallel", "parallel", "reduction"]} ins(%a : memref<8x4xf32>) outs(%r : memref<8x8xf32>) {
+  ^bb0(%x: f32, %o: f32):
+    %0 = arith.addf %x, %o : f32
+    linalg.yield %0 : f32
+  }
+  scf.forall (%i) in (8) {
+    %in = memref.subview %r[%i, 0] [1, 8] [1, 1] : memref<8x8xf32> to memref<1x8xf32, strided<[8, 1], offset: ?>>
+    %to = memref.subview %out[%i, 0] [1, 8] [1, 1] : memref<8x8xf32> to memref<1x8xf32, strided<[8, 1], offset: ?>>
+    linalg.generic {indexing_maps = [#id, #id], iterator_types = ["parallel", "parallel"]} ins(%in : memref<1x8xf32, strided<[8, 1], offset: ?>>) outs(%to : memref<1x8xf32, strided<[8, 1], offset: ?>>) {
+    ^bb0(%x: f32, %o: f32):
+      %0 = math.exp %x : f32
+      linalg.yield %0 : f32
+    }
+  }
+  return
+}

@@ -71,3 +71,58 @@ func.func @main(%x: tensor<1x57x57x64xf32>, %start: tensor<1x28x28x64xf32>) -> t
   } -> tensor<1x28x28x64xf32>
   return %0 : tensor<1x28x28x64xf32>
 }
+
+// -----
+
+// Three slices of a volume make one of the result: those at the ends that are padding stay known.
+#x = affine_map<(n, d, h, w, f, kd, kh, kw, c) -> (n, d + kd, h + kh, w + kw, c)>
+#w = affine_map<(n, d, h, w, f, kd, kh, kw, c) -> (kd, kh, kw, c, f)>
+#y = affine_map<(n, d, h, w, f, kd, kh, kw, c) -> (n, d, h, w, f)>
+// CHECK-DAG:   #[[DATA:.*]] = affine_map<(d0, d1, d2, d3, d4, d5, d6, d7, d8, d9, d10) -> (d0, d9 + d10, d1 + d4, d2 + d5, d8)>
+// CHECK-DAG:   #[[U:.*]] = affine_map<(d0, d1, d2, d3, d4, d5, d6, d7, d8, d9, d10) -> (d3 floordiv 32, d6, d7, d10, d8, d3 mod 32)>
+// CHECK-DAG:   #[[OUT:.*]] = affine_map<(d0, d1, d2, d3, d4, d5, d6, d7, d8, d9, d10) -> (d0, d9, d1, d2, d3)>
+// CHECK-LABEL: func.func @main(
+// CHECK:         linalg.transpose {{.*}} permutation = [4, 1, 2, 0, 3, 5]
+// CHECK:         linalg.generic {{.*}} outs(%{{.*}} : tensor<2x6x6x192x32xf32>)
+// CHECK:         %[[W:.*]] = tensor.expand_shape {{.*}} into tensor<2x6x6x3x64x32xf32>
+// CHECK:         linalg.generic {indexing_maps = [#[[DATA]], #{{.*}}, #{{.*}}, #[[U]], #[[OUT]]]
+// CHECK-SAME:      ins(%{{.*}}, %{{.*}}, %{{.*}}, %[[W]]
+// CHECK-SAME:      attrs = {strata.inside = array<i64: 9, 10, 1, 1, 1, 4>, strata.winograd = 4 : i64}
+ml_program.global private @w(dense<1.0> : tensor<3x3x3x64x64xf32>) : tensor<3x3x3x64x64xf32>
+func.func @main(%x: tensor<?x4x56x56x64xf32>, %start: tensor<?x4x56x56x64xf32>) -> tensor<?x4x56x56x64xf32> {
+  %w = ml_program.global_load_const @w : tensor<3x3x3x64x64xf32>
+  %zero = arith.constant 0.0 : f32
+  %padded = tensor.pad %x low[0, 1, 1, 1, 0] high[0, 1, 1, 1, 0] {
+  ^bb0(%n: index, %d: index, %h: index, %v: index, %c: index):
+    tensor.yield %zero : f32
+  } : tensor<?x4x56x56x64xf32> to tensor<?x6x58x58x64xf32>
+  %0 = linalg.generic {indexing_maps = [#x, #w, #y], iterator_types = ["parallel", "parallel", "parallel", "parallel", "parallel", "reduction", "reduction", "reduction", "reduction"]}
+      ins(%padded, %w : tensor<?x6x58x58x64xf32>, tensor<3x3x3x64x64xf32>) outs(%start : tensor<?x4x56x56x64xf32>) {
+  ^bb0(%a: f32, %b: f32, %c: f32):
+    %p = arith.mulf %a, %b : f32
+    %s = arith.addf %c, %p : f32
+    linalg.yield %s : f32
+  } -> tensor<?x4x56x56x64xf32>
+  return %0 : tensor<?x4x56x56x64xf32>
+}
+
+// -----
+
+// A volume of one small slice: the weights would be all the time.
+#x = affine_map<(n, d, h, w, f, kd, kh, kw, c) -> (n, d + kd, h + kh, w + kw, c)>
+#w = affine_map<(n, d, h, w, f, kd, kh, kw, c) -> (kd, kh, kw, c, f)>
+#y = affine_map<(n, d, h, w, f, kd, kh, kw, c) -> (n, d, h, w, f)>
+// CHECK-LABEL: func.func @main(
+// CHECK-NOT:     strata.winograd
+ml_program.global private @w(dense_resource<w> : tensor<3x3x3x512x512xf32>) : tensor<3x3x3x512x512xf32>
+func.func @main(%x: tensor<1x3x9x9x512xf32>, %start: tensor<1x1x7x7x512xf32>) -> tensor<1x1x7x7x512xf32> {
+  %w = ml_program.global_load_const @w : tensor<3x3x3x512x512xf32>
+  %0 = linalg.generic {indexing_maps = [#x, #w, #y], iterator_types = ["parallel", "parallel", "parallel", "parallel", "parallel", "reduction", "reduction", "reduction", "reduction"]}
+      ins(%x, %w : tensor<1x3x9x9x512xf32>, tensor<3x3x3x512x512xf32>) outs(%start : tensor<1x1x7x7x512xf32>) {
+  ^bb0(%a: f32, %b: f32, %c: f32):
+    %p = arith.mulf %a, %b : f32
+    %s = arith.addf %c, %p : f32
+    linalg.yield %s : f32
+  } -> tensor<1x1x7x7x512xf32>
+  return %0 : tensor<1x1x7x7x512xf32>
+}

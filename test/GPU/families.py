@@ -105,12 +105,32 @@ def layer_norm(dtype):
     return proto, [x, scale, bias], normal * wide(scale) + wide(bias)
 
 
+def attention(dtype):
+    """Heads of queries share keys, which have a bias; no length fills a tile."""
+    q, k, v = tensor(dtype, (2, 4, 37, 24)), tensor(dtype, (2, 2, 75, 24), 1), tensor(dtype, (2, 2, 75, 24), 2)
+    bias = tensor(dtype, (37, 75), 3)
+    shapes = {"q": [2, 4, "m", 24], "k": [2, 2, "n", 24], "v": [2, 2, "n", 24], "b": ["m", "n"]}
+    proto = model([("Attention", list(shapes), ["r"], {})], shapes, {"r": [2, 4, "m", 24]}, dtype)
+    proto.opset_import[0].version = 23
+    scores = wide(q) @ np.repeat(wide(k), 2, 1).swapaxes(-1, -2) / np.sqrt(24) + wide(bias)
+    e = np.exp(scores - scores.max(-1, keepdims=True))
+    return proto, [q, k, v, bias], e / e.sum(-1, keepdims=True) @ np.repeat(wide(v), 2, 1)
+
+
 def matmul(dtype):
     """With a fused bias and activation, no size a multiple of a tile."""
     x, w, b = tensor(dtype, (70, 45)), tensor(dtype, (45, 83), 1), tensor(dtype, (83,), 2)
     proto = model([("MatMul", ["x", "w"], ["p"], {}), ("Add", ["p", "b"], ["q"], {}), ("Max", ["q", "b"], ["r"], {})],
                   {"x": ["m", 45]}, {"r": ["m", 83]}, dtype, [("w", w), ("b", b)])  # fmt: skip
     return proto, [x], np.maximum(wide(x) @ wide(w) + wide(b), wide(b))
+
+
+def wide_matmul(dtype):
+    """Strides are multiples of 16 bytes, and there are as many columns as the largest tiles want."""
+    x, w, b = tensor(dtype, (70, 64)), tensor(dtype, (64, 4096), 1), tensor(dtype, (4096,), 2)
+    proto = model([("MatMul", ["x", "w"], ["p"], {}), ("Add", ["p", "b"], ["r"], {})], {"x": ["m", 64]},
+                  {"r": ["m", 4096]}, dtype, [("w", w), ("b", b)])  # fmt: skip
+    return proto, [x], wide(x) @ wide(w) + wide(b)
 
 
 def batched_matmul(dtype):
@@ -160,7 +180,9 @@ FAMILIES = {
                          "uint64"],
     softmax: FLOAT,
     layer_norm: FLOAT,
+    attention: FLOAT,
     matmul: MATRIX,
+    wide_matmul: ["float16", "bfloat16"],
     batched_matmul: MATRIX,
     convolution: ["float", "double", "float16"],
     host_and_device: ["float", "double"],

@@ -76,18 +76,19 @@ def chosen(key):
 
 
 def placements(keys):
-    """{schema: what the column says}"""
-    result, members = {}, []
-    for key in keys:
-        members += itertools.islice(chosen(key), CASES)
-    members.sort(key=lambda member: (member[0].key[0], member[0].key[2]))
-    for _, group in itertools.groupby(members, key=lambda member: (member[0].key[0], member[0].key[2])):
-        group = list(group)
-        for start in range(0, len(group), BATCH):
-            part = group[start : start + BATCH]
-            for (case, _), where in zip(part, explain(part)):
-                if where is not None:
-                    result.setdefault(case.key, set()).update(where)
+    """{schema: what the column says}: from more cases where the first ones leave no work, as those of known numbers."""
+    result, pending = {}, {key: chosen(key) for key in keys}
+    while pending:
+        taken = {key: list(itertools.islice(cases, CASES)) for key, cases in pending.items()}
+        members = sorted(itertools.chain(*taken.values()), key=lambda member: (member[0].key[0], member[0].key[2]))
+        for _, group in itertools.groupby(members, key=lambda member: (member[0].key[0], member[0].key[2])):
+            group = list(group)
+            for start in range(0, len(group), BATCH):
+                part = group[start : start + BATCH]
+                for (case, _), where in zip(part, explain(part)):
+                    if where is not None:
+                        result.setdefault(case.key, set()).update(where)
+        pending = {key: cases for key, cases in pending.items() if taken[key] and not result.get(key)}
     return {key: place(where) for key, where in result.items()}
 
 

@@ -7,8 +7,10 @@ import onnxruntime
 import pytest
 import strata
 from onnx import TensorProto, helper, numpy_helper
+from support import exports
 from support.emulator import library, use_emulator
 from support.library import BIN
+from support.peers import onnxruntime_outputs
 
 
 class Network:
@@ -57,10 +59,9 @@ def pictures():
     return n.model(["batch", 3, 33, 29], n.add("Softmax", x), ["batch", 10]), (2, 3, 33, 29)
 
 
-def text():
-    """A layer of a transformer: attention of four heads, GELU, normalisations, sequences of any length."""
+def text(width=64, heads=4):
+    """A layer of a transformer: attention of some heads, GELU, normalisations, sequences of any length."""
     n = Network()
-    width, heads = 64, 4
     split, merge = n.constant([0, 0, heads, width // heads]), n.constant([0, 0, width])
 
     def head(x):
@@ -87,6 +88,51 @@ def test_network(network, tmp_path):
     for _ in range(2):
         [got] = compiled.run([x])
         np.testing.assert_allclose(got, want, rtol=1e-4, atol=2e-5)
+
+
+def images():
+    """A block of a residual network behind pixels of few channels."""
+    n = Network()
+    x = n.add("Relu", n.add("Conv", "x", n.weight(64, 3, 3, 3), n.weight(64), pads=[1, 1, 1, 1]))
+    y = n.add("Relu", n.add("Conv", x, n.weight(64, 64, 1, 1), n.weight(64)))
+    y = n.add("Relu", n.add("Conv", y, n.weight(64, 64, 3, 3), n.weight(64), strides=[2, 2], pads=[1, 1, 1, 1]))
+    y = n.add("Conv", y, n.weight(128, 64, 1, 1), n.weight(128))
+    x = n.add("Relu", n.add("Add", y, n.add("Conv", x, n.weight(128, 64, 1, 1), strides=[2, 2])))
+    x = n.add("Flatten", n.add("GlobalAveragePool", x))
+    return n.model(["batch", 3, 12, 12], n.add("Gemm", x, n.weight(128, 64)), ["batch", 64]), (3, 3, 12, 12)
+
+
+@pytest.mark.parametrize("network", [images, lambda: text(128, 2)], ids=["images", "text"])
+@pytest.mark.parametrize("chip", ["cuda:sm_90a", "cuda"])
+def test_network_of_tf32(network, chip):
+    """Products by warpgroups, or by warps, between all others; the third run is a recorded graph."""
+    proto, shape = network()
+    x = np.random.default_rng(1).standard_normal(shape).astype(np.float32)
+    [want] = onnxruntime.InferenceSession(proto.SerializeToString()).run(None, {"x": x})
+    compiled = strata.compile(proto, gpu=chip, gpu_format=use_emulator(), threads=1, precision="tf32")
+    results = []
+    for _ in range(3):
+        [got] = compiled.run([x])
+        # Eleven bits of each factor.
+        np.testing.assert_allclose(got, want, rtol=1e-2, atol=1e-2)
+        results.append(got)
+    np.testing.assert_array_equal(results[0], results[2])
+
+
+@pytest.mark.parametrize("name, most", [("bert_base_dyn", 44), ("gpt2_prefill_dyn", 29), ("llama6_prefill_dyn", 56)])
+def test_exported_transformers(name, most, tmp_path):
+    """As exported, with each attention as one kernel."""
+    proto = exports.load(name)
+    path = tmp_path / "m.onnx"
+    path.write_bytes(proto.SerializeToString())
+    command = [BIN / "strata-compile", path, "--target=cuda:sm_80", "--compile-to=gpu"]
+    text = subprocess.run(command, capture_output=True, text=True, check=True).stdout
+    assert "attention, with an online softmax" in text
+    assert text.count("gpu.launch_func") <= most
+    feeds = exports.inputs(proto, exports.SIZES[0])
+    results = strata.compile(proto, gpu="cuda", gpu_format=use_emulator(), threads=1).run(feeds)
+    for got, want in zip(results, onnxruntime_outputs(path, feeds), strict=True):
+        assert np.abs(got - want).max() <= 1e-4 * np.abs(want).max()
 
 
 def test_kernels_that_the_driver_refuses(tmp_path):

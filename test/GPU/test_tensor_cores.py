@@ -6,15 +6,21 @@ import subprocess
 import numpy as np
 import pytest
 import strata
-from onnx import TensorProto, helper, numpy_helper
 from support.emulator import use_emulator
 from support.library import BIN
 
 from GPU.assembler import PTXAS, ptx, resources
 from GPU.families import model, tensor, wide
-
-ERROR = {"float": 1e-6, "float16": 1e-3, "bfloat16": 8e-3, "tf32": 1e-6}
-KINDS = list(ERROR)
+from GPU.products import (
+    KINDS,
+    check,
+    element,
+    factor,
+    gemm,
+    integers,
+    quantized_convolution,
+    quantized_product,
+)
 
 
 def compile_for_gpu(proto, kind=None):
@@ -24,36 +30,6 @@ def compile_for_gpu(proto, kind=None):
 
 def run(proto, inputs, kind=None):
     return compile_for_gpu(proto, kind).run(inputs)[0]
-
-
-def element(kind):
-    return "float" if kind == "tf32" else kind
-
-
-def factor(x, kind):
-    """What is multiplied, in f64: of tf32, floats with 11 significant bits, halves rounded away from zero."""
-    if kind != "tf32":
-        return wide(x)
-    bits = (x.view(np.uint32) + np.uint32(0x1000)) & np.uint32(0xFFFFE000)
-    return bits.view(np.float32).astype(np.float64)
-
-
-def check(got, want, kind):
-    assert got.shape == want.shape
-    error = np.abs(got.astype(np.float64) - want).max() / np.abs(want).max()
-    assert error <= ERROR[kind], f"largest error {error:.2e}"
-
-
-def gemm(kind, rows, columns, depth, transposed_a=0, transposed_b=0):
-    a = tensor(element(kind), (depth, rows) if transposed_a else (rows, depth))
-    b = tensor(element(kind), (columns, depth) if transposed_b else (depth, columns), 1)
-    bias = tensor(element(kind), (columns,), 2)
-    nodes = [("Gemm", ["a", "b", "c"], ["p"], {"transA": transposed_a, "transB": transposed_b}),
-             ("Relu", ["p"], ["r"], {})]  # fmt: skip
-    proto = model(nodes, {"a": list(a.shape), "b": list(b.shape), "c": [columns]}, {"r": [rows, columns]}, element(kind))
-    left, right = factor(a, kind), factor(b, kind)
-    left, right = left.T if transposed_a else left, right.T if transposed_b else right
-    return proto, [a, b, bias], np.maximum(left @ right + wide(bias), 0)
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -121,11 +97,6 @@ module attributes {{strata.model = "m"}} {{
 """
 
 
-def integers(dtype, shape):
-    low, high = (-128, 128) if dtype == "int8" else (0, 256)
-    return np.random.default_rng(0).integers(low, high, shape).astype(dtype)
-
-
 @pytest.mark.parametrize("left, right, size, transposed", [
     ("int8", "int8", (64, 64, 64), False), ("uint8", "uint8", (40, 48, 80), True), ("int8", "int8", (37, 45, 51), True),
     ("int8", "uint8", (37, 45, 51), False), ("uint8", "int8", (37, 45, 51), False)])  # fmt: skip
@@ -140,22 +111,6 @@ def test_bytes(left, right, size, transposed, tmp_path):
     np.testing.assert_array_equal(run(tmp_path / "m.mlir", [x, y]), want)
 
 
-def quantized(x, scale, zero, kind):
-    limits = np.iinfo(kind)
-    return np.clip(np.rint(x / np.float32(scale)) + zero, limits.min, limits.max).astype(kind)
-
-
-def quantized_model(op, x, y_shape, constants, inputs, **attributes):
-    kinds = {np.dtype("uint8"): TensorProto.UINT8, np.dtype("int8"): TensorProto.INT8}
-    result = TensorProto.INT32 if op.endswith("Integer") else TensorProto.UINT8
-    graph = helper.make_graph(
-        [helper.make_node(op, ["x", *inputs], ["r"], name=op.lower(), **attributes)], "g",
-        [helper.make_tensor_value_info("x", kinds[x.dtype], x.shape)],
-        [helper.make_tensor_value_info("r", result, y_shape)],
-        [numpy_helper.from_array(value, name) for name, value in constants.items()])  # fmt: skip
-    return helper.make_model(graph, opset_imports=[helper.make_opsetid("", 21)], ir_version=10)
-
-
 def instructions(proto, chip="sm_80", *options):
     """What of the tensor cores the kernels of a model use."""
     return set(re.findall(r"mma\.sync[\w.]+", ptx(proto, chip, *options)))
@@ -164,27 +119,15 @@ def instructions(proto, chip="sm_80", *options):
 @pytest.mark.parametrize("left, right", [("uint8", "int8"), ("int8", "int8"), ("uint8", "uint8")])
 @pytest.mark.parametrize("size", [(64, 80, 96), (37, 45, 51)], ids=["aligned", "odd"])
 def test_products_of_quantized_operators(left, right, size):
-    m, n, k = size
-    x, w = integers(left, (m, k)), integers(right, (k, n))
-    zx, zw = np.array(7, left), np.array(100 if right == "uint8" else 0, right)
-    proto = quantized_model("MatMulInteger", x, [m, n], {"w": w, "zx": zx, "zw": zw}, ["w", "zx", "zw"])
+    proto, inputs, want = quantized_product(left, right, *size)
     assert any("m16n8k32" in name for name in instructions(proto)), instructions(proto)
-    want = (x.astype(np.int32) - int(zx)) @ (w.astype(np.int32) - int(zw))
-    np.testing.assert_array_equal(run(proto, [x]), want)
+    np.testing.assert_array_equal(run(proto, inputs), want)
 
 
 def test_a_quantized_convolution():
-    x, w = integers("uint8", (1, 32, 12, 10)), integers("int8", (24, 32, 3, 3))
-    zx, zy, sx, sw, sy = np.uint8(7), np.uint8(10), np.float32(0.1), np.float32(0.02), np.float32(40)
-    names = ["sx", "zx", "w", "sw", "zw", "sy", "zy"]
-    constants = dict(zip(names, [sx, zx, w, sw, np.int8(0), sy, zy]))
-    constants = {name: np.asarray(value) for name, value in constants.items()}
-    proto = quantized_model("QLinearConv", x, [1, 24, 12, 10], constants, names, pads=[1, 1, 1, 1])
+    proto, inputs, want = quantized_convolution(1, 32, 24, 40)
     assert any("u8.s8" in name for name in instructions(proto)), instructions(proto)
-    padded = np.pad(x.astype(np.int32) - int(zx), ((0, 0), (0, 0), (1, 1), (1, 1)))
-    windows = np.lib.stride_tricks.sliding_window_view(padded, (3, 3), (2, 3))
-    sums = np.einsum("nchwij,fcij->nfhw", windows, w.astype(np.int32))
-    np.testing.assert_array_equal(run(proto, [x]), quantized(sums.astype("f") * (sx * sw / sy), 1, int(zy), "uint8"))
+    np.testing.assert_array_equal(run(proto, inputs), want)
 
 
 @pytest.mark.parametrize("kind", ["float", "float16"])

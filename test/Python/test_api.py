@@ -1,6 +1,8 @@
 """The Python package: what compile takes, what run takes and gives, and how failures look."""
 
 import gc
+import subprocess
+import sys
 import threading
 
 import ml_dtypes
@@ -10,6 +12,7 @@ import pytest
 import strata
 from onnx import TensorProto, helper, parser
 from strata._dtypes import from_memory, from_onnx, to_memory
+from support.library import BIN
 
 LINEAR = """
 <ir_version: 10, opset_import: ["" : 18]>
@@ -34,6 +37,22 @@ def linear():
 def check(outputs):
     np.testing.assert_allclose(outputs[0], X @ W, rtol=1e-6)
     np.testing.assert_allclose(outputs[1], np.maximum(X @ W, 0), rtol=1e-6)
+
+
+def test_running_needs_no_compiler(tmp_path):
+    (tmp_path / "linear.onnx").write_bytes(proto().SerializeToString())
+    library = tmp_path / "linear.so"
+    subprocess.run([BIN / "strata-compile", tmp_path / "linear.onnx", "--emit=lib", "-o", library], check=True)
+    script = f"""
+import numpy as np, strata
+model = strata.load({str(library)!r})
+model.run([np.zeros((1, 3), np.float32), np.zeros((3, 2), np.float32)])
+print("LLVM" in open("/proc/self/maps").read())
+strata.compile({str(tmp_path / "linear.onnx")!r})
+print("LLVM" in open("/proc/self/maps").read())
+"""
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
+    assert done.stdout.split() == ["False", "True"]
 
 
 def test_a_model_may_be_a_path_bytes_or_a_proto(tmp_path):

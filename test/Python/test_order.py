@@ -60,3 +60,37 @@ def test_boxes_are_those_of_onnx_runtime(centers):
         feeds = {"b": boxes, "s": scores, "k": np.array(k), "o": np.float32(overlap), "t": np.float32(least)}
         expected = oracle.run(None, {name: np.asarray(value) for name, value in feeds.items()})[0]
         np.testing.assert_array_equal(model.run(feeds)[0], expected)
+
+
+@pytest.mark.parametrize("spread", [3, 100, 3000])
+def test_many_boxes_are_those_of_onnx_runtime(spread):
+    """So many that they are looked for where they lie; some with sides of zero, some far away, many equal."""
+    text = SUPPRESSION.format(centers=0)
+    model = strata.compile(parser.parse_model(text))
+    oracle = onnxruntime.InferenceSession(parser.parse_model(text).SerializeToString())
+    generator = np.random.default_rng(3)
+    n = 4000
+    corner = generator.random((2, n, 2), np.float32) * spread
+    size = generator.integers(0, 20, (2, n, 2)).astype(np.float32)
+    size[:, :3] = 1e30
+    boxes = np.concatenate([corner, corner + size], 2)
+    boxes[:, 1000:1100] = boxes[:, :1]
+    scores = generator.integers(0, 200, (2, 3, n)).astype(np.float32) / 200
+    least = np.array(-1, np.float32)
+    for k, overlap in [(10**6, 0.0), (10**6, 0.5), (700, 0.9), (10**6, 1.0)]:
+        feeds = {"b": boxes, "s": scores, "k": np.array(k), "o": np.array(overlap, np.float32), "t": least}
+        np.testing.assert_array_equal(model.run(feeds)[0], oracle.run(None, feeds)[0])
+
+
+def test_boxes_with_no_number_overlap_with_none():
+    model = strata.compile(parser.parse_model(SUPPRESSION.format(centers=0)))
+    n = 3000
+    boxes = np.tile(np.array([0, 0, 1, 1], np.float32), (2, n, 1))
+    boxes[:, ::2, 1] = np.nan
+    boxes[:, 1::2] += np.arange(n // 2, dtype=np.float32)[:, None]
+    boxes[:, 1001, 2:] = np.inf
+    scores = np.tile(np.arange(n, 0, -1, dtype=np.float32), (2, 3, 1))
+    feeds = {"b": boxes, "s": scores, "k": np.array(n), "o": np.array(0, np.float32), "t": np.array(0, np.float32)}
+    # The infinite box touches all of a lower score, but what they have in common is nothing of it.
+    expected = [[b, c, i] for b in range(2) for c in range(3) for i in range(n)]
+    np.testing.assert_array_equal(model.run(feeds)[0], expected)

@@ -84,10 +84,15 @@ def test_symbolic_rows():
         (64, 12, 32, 1, {}),
         (32, 10, 64, 3, {"group": 2}),
         (16, 21, 16, 3, {"dilations": [2, 2]}),
+        (32, 17, 40, 3, {"pads": [1, 1, 1, 1]}),
+        (32, 19, 32, 3, {}),
+        (32, 35, 32, 5, {"pads": [2, 2, 2, 2]}),
+        (16, 17, 16, (1, 7), {"pads": [0, 3, 0, 3]}),
+        (16, 18, 16, 3, {"strides": [1, 2], "pads": [1, 1, 1, 1]}),
     ],
 )
 def test_convolutions(channels, size, filters, kernel, attributes):
-    w = values(filters, channels // attributes.get("group", 1), kernel, kernel)
+    w = values(filters, channels // attributes.get("group", 1), *np.broadcast_to(kernel, 2))
     nodes = [
         helper.make_node("Conv", ["x", "w", "b"], ["c"], **attributes),
         helper.make_node("Relu", ["c"], ["y"]),
@@ -101,19 +106,113 @@ def test_convolutions(channels, size, filters, kernel, attributes):
 
 
 @needs_tiles
+@pytest.mark.parametrize("size", [7, 17])
+def test_long_activation(size):
+    """Rows two by two, in lines that begin and end within a tile."""
+    nodes = [
+        helper.make_node("Conv", ["x", "w"], ["c"], pads=[1, 1, 1, 1]),
+        helper.make_node("Erf", ["c"], ["e"]),
+        helper.make_node("HardSwish", ["e"], ["y"]),
+    ]
+    w, x = values(32, 32, 3, 3), values(1, 32, size, size, seed=1)
+    proto = model(nodes, {"x": list(x.shape)}, list(x.shape), {"w": w})
+    [y] = strata.compile(proto, precision="bf16").run({"x": x})
+    exact = model(nodes, {"x": list(x.shape)}, list(x.shape), {"w": rounded(w).astype(np.float32)})
+    [expected] = ReferenceEvaluator(exact).run(None, {"x": rounded(x).astype(np.float32)})
+    np.testing.assert_allclose(y, expected, rtol=0, atol=2e-5)
+
+
+# Whole blocks; rows, lanes and pairs left over; the right-hand side as it is and transposed; batches.
+GIVEN = [
+    ((64, 64), (64, 64), False),
+    ((50, 100), (100, 50), False),
+    ((49, 67), (67, 90), False),
+    ((300, 512), (512, 96), False),
+    ((64, 64), (64, 64), True),
+    ((70, 66), (66, 100), True),
+    ((3, 80, 64), (3, 64, 48), False),
+    ((2, 3, 50, 64), (2, 3, 64, 197), True),
+    ((2, 50, 197), (2, 197, 64), False),
+    ((5, 60, 96), (96, 64), False),
+]
+
+
+@needs_tiles
+@pytest.mark.parametrize("left, right, transposed", GIVEN)
+def test_both_given(left, right, transposed):
+    a, b = values(*left), values(*right, seed=1)
+    order = [*range(b.ndim - 2), b.ndim - 1, b.ndim - 2]
+    nodes = [helper.make_node("MatMul", ["a", "b"], ["y"])]
+    feeds = {"a": a, "b": b}
+    if transposed:
+        nodes = [
+            helper.make_node("Transpose", ["t"], ["b"], perm=order),
+            helper.make_node("MatMul", ["a", "b"], ["y"]),
+        ]
+        feeds = {"a": a, "t": np.ascontiguousarray(b.transpose(order))}
+    expected = rounded(a) @ rounded(b)
+    proto = model(nodes, {name: list(value.shape) for name, value in feeds.items()}, list(expected.shape), {})
+    [y] = strata.compile(proto, precision="bf16").run(feeds)
+    check(y, expected)
+
+
+@needs_tiles
 def test_only_products_are_rounded():
+    """And of those only what many rows use."""
     nodes = [
         helper.make_node("Mul", ["x", "x"], ["square"]),
         helper.make_node("MatMul", ["x", "w"], ["p"]),
         helper.make_node("Transpose", ["x"], ["t"]),
-        helper.make_node("MatMul", ["t", "square"], ["q"]),
+        helper.make_node("MatMul", ["square", "t"], ["q"]),
         helper.make_node("Add", ["p", "q"], ["y"]),
     ]
-    w, x = values(64, 64), values(64, 64, seed=1)
-    proto = model(nodes, {"x": [64, 64]}, [64, 64], {"w": w})
+    w, x = values(64, 40), values(40, 64, seed=1)
+    proto = model(nodes, {"x": [40, 64]}, [40, 40], {"w": w})
     [y] = strata.compile(proto, precision="bf16").run({"x": x})
     exact = x.astype(np.float64)
-    check(y, rounded(x) @ rounded(w) + exact.T @ (exact * exact))
+    check(y, rounded(x) @ rounded(w) + (exact * exact) @ exact.T)
+
+
+def convolved(x, w, pad):
+    return conv_reference(x, w, pad).astype(np.float32)
+
+
+def conv_reference(x, w, pad):
+    nodes = [helper.make_node("Conv", ["x", "w"], ["y"], pads=[pad] * 4)]
+    return ReferenceEvaluator(model(nodes, {"x": list(x.shape)}, None, {"w": w})).run(None, {"x": x})[0]
+
+
+@needs_tiles
+@pytest.mark.parametrize("channels, size", [(32, 12), (64, 7), (48, 20)])
+def test_images_are_kept_rounded(channels, size):
+    """Where a convolution reads them: additions, pools and concatenations read the same. Small integers: sums are exact."""
+    nodes = [
+        helper.make_node("Conv", ["x", "u"], ["a"], pads=[1, 1, 1, 1]),
+        helper.make_node("MaxPool", ["a"], ["m"], kernel_shape=[3, 3], pads=[1, 1, 1, 1]),
+        helper.make_node("Conv", ["m", "v"], ["b"], pads=[1, 1, 1, 1]),
+        helper.make_node("Add", ["b", "m"], ["s"]),
+        helper.make_node("Relu", ["s"], ["r"]),
+        helper.make_node("AveragePool", ["r"], ["p"], kernel_shape=[2, 2], pads=[0, 0, 1, 1], count_include_pad=1),
+        helper.make_node("Concat", ["r", "p"], ["c"], axis=1),
+        helper.make_node("Conv", ["c", "w"], ["d"]),
+        helper.make_node("Add", ["c", "d"], ["y"]),
+    ]
+    rng = np.random.default_rng(0)
+    x = rng.integers(-3, 4, (2, 16, size, size)).astype(np.float32)
+    u = rng.integers(-3, 4, (channels, 16, 3, 3)).astype(np.float32)
+    v = rng.integers(-1, 2, (channels, channels, 3, 3)).astype(np.float32)
+    w = rng.integers(-1, 2, (2 * channels, 2 * channels, 1, 1)).astype(np.float32)
+    proto = model(nodes, {"x": list(x.shape)}, [2, 2 * channels, size, size], {"u": u, "v": v, "w": w})
+    [y] = strata.compile(proto, precision="bf16").run({"x": x})
+
+    a = convolved(x, u, 1)
+    windows = np.lib.stride_tricks.sliding_window_view
+    padded = np.pad(a, ((0, 0), (0, 0), (1, 1), (1, 1)), constant_values=-np.inf)
+    m = rounded(windows(padded, (3, 3), (2, 3)).max((4, 5))).astype(np.float32)
+    r = rounded(np.maximum(convolved(m, v, 1) + m, 0)).astype(np.float32)
+    p = windows(np.pad(r, ((0, 0), (0, 0), (0, 1), (0, 1))), (2, 2), (2, 3)).mean((4, 5))
+    c = np.concatenate([r, rounded(p).astype(np.float32)], 1)
+    check(y, conv_reference(c, w, 0).astype(np.float64) + c)
 
 
 def test_default_is_f32():

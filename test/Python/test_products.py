@@ -88,6 +88,24 @@ def test_batches(shape, shared):
     _check(model, feeds, values["a"].astype(np.float64) @ values["b"], k, threads=2)
 
 
+@pytest.mark.parametrize("rows", [7, 300, None])
+@pytest.mark.parametrize("threads", [1, 2])
+def test_deep_products(rows, threads):
+    """So deep that they are computed in parts, each of which adds to the sums of the one before."""
+    rng = np.random.default_rng(4)
+    w, bias = rng.standard_normal((20001, 200)).astype(np.float32), rng.standard_normal(200).astype(np.float32)
+    nodes = [helper.make_node("Gemm", ["x", "w", "b"], ["g"]), helper.make_node("Relu", ["g"], ["y"])]
+    graph = helper.make_graph(
+        nodes, "deep", [helper.make_tensor_value_info("x", TensorProto.FLOAT, [rows or "n", 20001])],
+        [helper.make_tensor_value_info("y", TensorProto.FLOAT, [rows or "n", 200])],
+        [numpy_helper.from_array(w, "w"), numpy_helper.from_array(bias, "b")],
+    )  # fmt: skip
+    model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=8)
+    for count in [rows] if rows else (1, 301):
+        x = rng.standard_normal((count, 20001)).astype(np.float32)
+        _check(model, {"x": x}, np.maximum(x.astype(np.float64) @ w + bias, 0), 20001, threads=threads)
+
+
 def test_symbolic_rows():
     model, values, _ = _model("MatMul", [(90, 260), (260, 200)], "", (90, 200))
     model.graph.input[0].type.tensor_type.shape.dim[0].dim_param = "rows"

@@ -50,6 +50,16 @@ def test_softmax(shape, axis, dynamic):
     check(run([node("LogSoftmax", ["x"], ["y"], axis=axis)], {"x": x}, dynamic=dynamic), expected)
 
 
+def test_softmax_gives_no_subnormal_numbers():
+    """Products with them take a hundred times as long; masks of -100 give such."""
+    x = np.random.default_rng(0).choice(np.float32([0, -87.5, -90, -95, -100, -103, -104, -200]), (40, 49))
+    x[:, 5] = 0
+    for dynamic in (False, True):
+        y = run([node("Softmax", ["x"], ["y"])], {"x": x}, dynamic=dynamic)
+        check(y, softmax(x))
+        np.testing.assert_array_equal(y == 0, x < 0)
+
+
 def test_softmax_of_no_numbers():
     x = normal(8, 100)
     x[1, 3], x[2, 5], x[3, 7], x[4], x[5] = np.nan, np.inf, -np.inf, -np.inf, 3e38
@@ -105,7 +115,9 @@ def test_norms_of_images(dynamic):
         unit = (centered / np.sqrt((centered**2).mean(-1, keepdims=True) + 1e-5)).reshape(x.shape)
         expected = unit * scale[:, None, None] + bias[:, None, None]
         dims = dynamic and name == "InstanceNormalization"
-        check(run([node(name, ["x", "s", "b"], ["y"], **attributes)], {"x": x}, {"s": scale, "b": bias}, dims), expected)
+        check(
+            run([node(name, ["x", "s", "b"], ["y"], **attributes)], {"x": x}, {"s": scale, "b": bias}, dims), expected
+        )
 
 
 def attention(q, k, v, mask, guard):
@@ -115,7 +127,8 @@ def attention(q, k, v, mask, guard):
 
 
 @pytest.mark.parametrize("dynamic, threads", [(False, 1), (True, 2)])
-@pytest.mark.parametrize("batch, heads, queries, keys, size", [(1, 2, 64, 64, 16), (2, 3, 37, 53, 20), (2, 1, 1, 7, 8)])
+@pytest.mark.parametrize("batch, heads, queries, keys, size", [(1, 2, 64, 64, 16), (2, 3, 37, 53, 20), (2, 1, 1, 7, 8),
+                                                             (4, 2, 49, 49, 32)])  # fmt: skip
 def test_attention(batch, heads, queries, keys, size, dynamic, threads):
     q, k, v = normal(batch, heads, queries, size), normal(batch, heads, keys, size), normal(batch, heads, keys, size)
     mask = np.zeros((1, 1, queries, keys), np.float32)

@@ -1,4 +1,4 @@
-"""3x3 convolutions by minimal filtering: images that tiles do not divide, any batch, what is fused with them."""
+"""3x3 convolutions by minimal filtering: images that tiles do not divide, volumes, any batch, what is fused."""
 
 import numpy as np
 import pytest
@@ -38,7 +38,9 @@ def reference(x, weights, bias, r):
     return np.maximum(y + r, 0)
 
 
-@pytest.mark.parametrize("size", [(32, 64, 30, 27), (64, 32, 14, 14), (48, 96, 17, 56)], ids=str)
+@pytest.mark.parametrize(
+    "size", [(32, 64, 30, 27), (64, 32, 14, 14), (48, 96, 17, 56), (32, 32, 56, 20), (32, 256, 26, 28)], ids=str
+)
 @pytest.mark.parametrize("residual", [False, True], ids=["relu", "add-relu"])
 def test_convolution(size, residual):
     channels, filters, height, width = size
@@ -52,3 +54,59 @@ def test_convolution(size, residual):
         for way, bound in ((True, 1e-5), (False, 1e-6)):
             [y] = compiled[way].run(feeds)
             assert np.abs(y - expected).max() <= bound * np.abs(expected).max()
+
+
+def volume_reference(x, weights, bias, padding, stride, dilation):
+    """In double precision, from the definition."""
+    front, back = padding
+    taps = weights.shape[2]
+    padded = np.pad(x.astype(np.float64), ((0, 0), (0, 0), (front, back), (1, 1), (1, 1)))
+    height, width = x.shape[3:]
+    slices = (padded.shape[2] - dilation * (taps - 1) - 1) // stride + 1
+    y = np.zeros((len(x), len(weights), slices, height, width)) + bias.astype(np.float64)[:, None, None, None]
+    for k in range(taps):
+        at = padded[:, :, k * dilation :][:, :, : stride * (slices - 1) + 1 : stride]
+        for i in range(3):
+            for j in range(3):
+                part = at[:, :, :, i : i + height, j : j + width]
+                y += np.einsum("fc,ncdhw->nfdhw", weights[:, :, k, i, j].astype(np.float64), part)
+    return np.maximum(y, 0)
+
+
+@pytest.mark.parametrize(
+    "depth",
+    # slices, taps, padding before and behind, stride, dilation
+    [(4, 3, (1, 1), 1, 1), (5, 3, (0, 0), 1, 1), (6, 3, (1, 1), 2, 1), (3, 1, (0, 0), 1, 1), (4, 3, (2, 2), 1, 2),
+     (1, 3, (1, 1), 1, 1), (2, 2, (3, 0), 1, 1)],
+    ids=str,
+)  # fmt: skip
+@pytest.mark.parametrize("size", [(32, 64, 30, 27), (32, 256, 26, 28)], ids=str)
+def test_volume(depth, size):
+    slices, taps, padding, stride, dilation = depth
+    channels, filters, height, width = size
+    weights = RNG.standard_normal((filters, channels, taps, 3, 3)).astype(np.float32)
+    bias = RNG.standard_normal(filters).astype(np.float32)
+    pads = [padding[0], 1, 1, padding[1], 1, 1]
+    nodes = [
+        helper.make_node("Conv", ["x", "w", "b"], ["c"], pads=pads, strides=[stride, 1, 1], dilations=[dilation, 1, 1]),
+        helper.make_node("Relu", ["c"], ["y"]),
+    ]
+    shape = ["n", channels, slices, height, width]
+    model = helper.make_model(
+        helper.make_graph(
+            nodes,
+            "g",
+            [helper.make_tensor_value_info("x", TensorProto.FLOAT, shape)],
+            [helper.make_tensor_value_info("y", TensorProto.FLOAT, None)],
+            [numpy_helper.from_array(weights, "w"), numpy_helper.from_array(bias, "b")],
+        ),
+        opset_imports=[helper.make_opsetid("", 18)],
+    )
+    compiled = {way: strata.compile(model, winograd=way, threads=2) for way in (True, False)}
+    for n in (1, 2):
+        x = RNG.standard_normal((n, *shape[1:])).astype(np.float32)
+        expected = volume_reference(x, weights, bias, padding, stride, dilation)
+        results = {way: compiled[way].run({"x": x})[0] for way in (True, False)}
+        assert not np.array_equal(results[True], results[False])
+        for way, bound in ((True, 1e-5), (False, 2e-6)):
+            assert np.abs(results[way] - expected).max() <= bound * np.abs(expected).max()

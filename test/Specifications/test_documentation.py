@@ -23,12 +23,19 @@ from onnx import parser, save
 ROOT = Path(__file__).parents[2]
 TOOLS = Path(strata.__file__).parents[2] / "bin"
 BLOCK = re.compile(r"^```(\w+)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
-# What the README's examples call their files.
+# What the examples call their files.
 NETWORK = """
 <ir_version: 8, opset_import: ["" : 17]>
 network (float[1, 3, 224, 224] input) => (float[1, 3] scores) {
   pooled = GlobalAveragePool(input)
   scores = Flatten(pooled)
+}
+"""
+TRANSFORMER = """
+<ir_version: 8, opset_import: ["" : 17]>
+transformer (int64[batch, seq] tokens) => (float[batch, seq, 2] hidden)
+<float[4, 2] table = {0, 1, 2, 3, 4, 5, 6, 7}> {
+  hidden = Gather(table, tokens)
 }
 """
 
@@ -88,6 +95,7 @@ def run_shell(text, folder):
 def test_examples(blocks, tmp_path):
     save(parser.parse_model(NETWORK), tmp_path / "model.onnx")
     save(parser.parse_model(NETWORK), tmp_path / "resnet50.onnx")
+    save(parser.parse_model(TRANSFORMER), tmp_path / "bert.onnx")
     np.save(tmp_path / "image.npy", np.ones((1, 3, 224, 224), np.float32))
     prelude = "import numpy as np\nimage = np.load('image.npy')\n"
     script = ""

@@ -54,6 +54,8 @@ int main(int argc, char **argv) {
   cl::opt<bool> profile("profile", category,
                         cl::desc("Make code that strata-run --profile can "
                                  "measure node by node"));
+  cl::list<std::string> specialize("specialize", category, cl::value_desc("DIM=SIZE,..."),
+                                   cl::desc(strata::specializeHelp));
   strata::parseCommandLine(argc, argv, "Compiles a model to native code\n");
 
   strata::CompileRequest request;
@@ -63,6 +65,7 @@ int main(int argc, char **argv) {
   request.options.threads = threads != 1;
   request.options.profile = profile;
   request.printWeights = weights;
+  request.versions = strata::parseSpecialize(specialize);
   if (emit.getNumOccurrences()) {
     request.emit = emit;
   } else if (phase.getNumOccurrences()) {

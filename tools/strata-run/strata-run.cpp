@@ -34,6 +34,17 @@ int main(int argc, char **argv) {
                             cl::desc("What the machine can do, for --profile: operations and bytes"));
   cl::opt<std::string> cache("cache", category, cl::value_desc("FOLDER"),
                              cl::desc("Keep what is compiled in this folder, and take it from there the next time"));
+  cl::list<std::string> specialize("specialize", category, cl::value_desc("DIM=SIZE,..."),
+                                   cl::desc(strata::specializeHelp));
+  cl::opt<uint64_t> specializeAfter("specialize-after", category, cl::init(0), cl::value_desc("N"),
+                                    cl::desc("After N runs with inputs of the same shapes, compile a version for "
+                                             "these in the background (0: never)"));
+  cl::opt<unsigned> specializeLimit("specialize-limit", category, cl::init(8), cl::value_desc("N"),
+                                    cl::desc("How many versions from the background there may be; the one that was "
+                                             "not run for longest goes (8)"));
+  cl::opt<uint64_t> specializeMemory("specialize-memory", category, cl::init(0), cl::value_desc("BYTES"),
+                                     cl::desc("What they may take together: code, and constants that the model "
+                                              "itself has not (0: no bound)"));
   cl::opt<int> threads("threads", category, cl::init(0), cl::desc("Threads to use (all cores)"));
   cl::opt<int> device("device", category, cl::value_desc("N"),
                       cl::desc("Which GPU, of models that are compiled for one (STRATA_CUDA_DEVICE, or the first)"));
@@ -57,6 +68,18 @@ int main(int argc, char **argv) {
       return 1;
     }
     request.dims[name] = value;
+  }
+  request.specialize.sets = strata::parseSpecialize(specialize);
+  request.specialize.after = specializeAfter;
+  request.specialize.limit = specializeLimit;
+  request.specialize.memory = specializeMemory;
+  if (specializeLimit == 0) {
+    errs() << "error: --specialize-limit is at least 1; without --specialize-after there are no such versions\n";
+    return 1;
+  }
+  if (!specializeAfter && (specializeLimit.getNumOccurrences() || specializeMemory.getNumOccurrences())) {
+    errs() << "error: --specialize-limit and --specialize-memory bound what --specialize-after makes\n";
+    return 1;
   }
   request.cache = cache;
   request.output = output;

@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 #include "Codegen/Passes.h"
 #include "DeviceTarget.h"
+#include "WarpgroupContraction.h"
 
 #include "mlir/Conversion/ArithToLLVM/ArithToLLVM.h"
 #include "mlir/Conversion/ComplexToLLVM/ComplexToLLVM.h"
@@ -32,6 +33,25 @@ namespace strata {
 
 using namespace mlir;
 using namespace strata;
+
+/// Buffers start at allocations, or at places of the arena: aligned to 256 bytes. Tensor maps are passed by value.
+static void describeParameters(LLVM::LLVMFuncOp function) {
+  Builder b(function.getContext());
+  auto maps = function->getAttrOfType<IntegerAttr>(kTensorMaps);
+  unsigned buffers = function.getNumArguments() - (maps ? maps.getInt() : 0);
+  for (auto [i, type] : llvm::enumerate(function.getArgumentTypes())) {
+    if (!isa<LLVM::LLVMPointerType>(type))
+      continue;
+    bool isMap = i >= buffers;
+    function.setArgAttr(i, LLVM::LLVMDialect::getAlignAttrName(), b.getI64IntegerAttr(isMap ? 64 : 256));
+    if (!isMap)
+      continue;
+    function.setArgAttr(i, LLVM::LLVMDialect::getByValAttrName(),
+                        TypeAttr::get(LLVM::LLVMArrayType::get(b.getI8Type(), 128)));
+    function.setArgAttr(i, NVVM::NVVMDialect::getGridConstantAttrName(), b.getUnitAttr());
+  }
+  function->removeAttr(kTensorMaps);
+}
 
 static LogicalResult convertKernels(gpu::GPUModuleOp kernels, const DeviceTarget &device) {
   MLIRContext *context = kernels.getContext();
@@ -61,11 +81,8 @@ static LogicalResult convertKernels(gpu::GPUModuleOp kernels, const DeviceTarget
   target.addLegalOp<gpu::GPUModuleOp, gpu::ModuleEndOp, UnrealizedConversionCastOp>();
   if (failed(applyFullConversion(kernels, target, std::move(patterns))))
     return failure();
-  // Buffers start at allocations, or at places of the arena: aligned to 256 bytes.
   for (auto function : kernels.getOps<LLVM::LLVMFuncOp>())
-    for (auto [i, type] : llvm::enumerate(function.getArgumentTypes()))
-      if (isa<LLVM::LLVMPointerType>(type))
-        function.setArgAttr(i, LLVM::LLVMDialect::getAlignAttrName(), Builder(context).getI64IntegerAttr(256));
+    describeParameters(function);
   // LLVM 19 has no fast-math flags on these; arith's attribute stays behind.
   kernels.walk([](Operation *op) {
     if (isa<LLVM::FPExtOp, LLVM::FPTruncOp>(op))

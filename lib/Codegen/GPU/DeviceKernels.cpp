@@ -1,4 +1,5 @@
 //===- DeviceKernels.cpp - what the GPU can run ---------------------------===//
+#include "Attention.h"
 #include "DeviceMath.h"
 #include "DeviceMemory.h"
 #include "RowKernel.h"
@@ -16,7 +17,7 @@ using namespace mlir;
 using namespace strata;
 
 /// Operations that both sides compute alike.
-static bool isPlain(Operation *op) {
+static bool isSharedOperation(Operation *op) {
   if (isa<arith::ArithDialect>(op->getDialect()))
     return true;
   return isa<linalg::GenericOp, linalg::YieldOp, linalg::IndexOp, affine::AffineApplyOp, affine::AffineMinOp,
@@ -32,10 +33,11 @@ std::optional<std::string> strata::whyNotOnDevice(func::FuncOp kernel) {
     return isa<memref::AllocOp, memref::DeallocOp>(op) && isa<func::FuncOp, scf::ForallOp>(op->getParentOp());
   };
   kernel.walk([&](Operation *op) {
-    if (op == kernel || isPlain(op) || isBetween(op) || isDeviceMath(op))
+    if (op == kernel || isSharedOperation(op) || isBetween(op) || isDeviceMath(op))
       return WalkResult::advance();
     if (auto loop = dyn_cast<scf::ForallOp>(op)) {
-      if (matchRowGroup(loop))
+      std::optional<Attention> attention = matchAttention(loop);
+      if (attention ? chooseAttentionTile(*attention).has_value() : matchRowGroup(loop).has_value())
         return WalkResult::advance();
       reason = "is a loop over rows that threads cannot share";
     } else if (isa<cf::AssertOp>(op)) {

@@ -39,6 +39,9 @@ inline constexpr llvm::StringLiteral kDeviceCall = "strata.gpu";
 /// Why a call of a kernel stays on the host, in words.
 inline constexpr llvm::StringLiteral kOnHost = "strata.on_host";
 
+/// What a launched kernel is, in words, where its nodes do not say it.
+inline constexpr llvm::StringLiteral kKernelNote = "strata.kernel_note";
+
 /// Bytes that an element takes in memory.
 inline int64_t bytesPerElement(mlir::MemRefType type) {
   mlir::Type element = type.getElementType();

@@ -95,6 +95,9 @@ struct LowerLaunch : ConvertOpToLLVMPattern<gpu::LaunchFuncOp> {
       Value one = rewriter.create<LLVM::ConstantOp>(loc, i64, rewriter.getI64IntegerAttr(1));
       return rewriter.create<LLVM::AllocaOp>(loc, pointer, type, one);
     };
+    // Tensor maps come last, and are passed by value.
+    size_t maps =
+        llvm::count_if(op.getKernelOperands().getTypes(), [](Type type) { return isa<LLVM::LLVMPointerType>(type); });
     SmallVector<Type> types;
     for (Value argument : arguments)
       types.push_back(argument.getType());
@@ -106,8 +109,10 @@ struct LowerLaunch : ConvertOpToLLVMPattern<gpu::LaunchFuncOp> {
       return rewriter.create<LLVM::GEPOp>(loc, pointer, type, base, ArrayRef<LLVM::GEPArg>{0, i});
     };
     for (auto [i, argument] : llvm::enumerate(arguments)) {
-      Value address = place(valuesType, values, i);
-      rewriter.create<LLVM::StoreOp>(loc, argument, address);
+      bool isMap = i + maps >= arguments.size();
+      Value address = isMap ? argument : place(valuesType, values, i);
+      if (!isMap)
+        rewriter.create<LLVM::StoreOp>(loc, argument, address);
       rewriter.create<LLVM::StoreOp>(loc, address, place(pointersType, pointers, i));
     }
     SmallVector<Value> sizes = {adaptor.getGridSizeX(),  adaptor.getGridSizeY(),  adaptor.getGridSizeZ(),
@@ -248,8 +253,19 @@ struct LowerDeviceCall : ConvertOpToLLVMPattern<func::CallOp> {
       rewriter.replaceOpWithNewOp<LLVM::CallOp>(op, declare(rewriter, op, name, nothing, {}), ValueRange());
       return success();
     }
+    if (role == "multiprocessors") {
+      rewriter.replaceOpWithNewOp<LLVM::CallOp>(op, declare(rewriter, op, name, rewriter.getI64Type(), {}),
+                                                ValueRange());
+      return success();
+    }
     auto type = cast<MemRefType>(op.getOperand(0).getType());
     MemRefDescriptor buffer(adaptor.getOperands()[0]);
+    if (role == "tensor_map") {
+      rewriter.replaceOp(op, makeTensorMap(op, adaptor,
+                                           declare(rewriter, op, name, nothing, {pointer, pointer, pointer, pointer}),
+                                           rewriter));
+      return success();
+    }
     if (role == "host_wrote") {
       rewriter.replaceOpWithNewOp<LLVM::CallOp>(op, declare(rewriter, op, name, nothing, {pointer, pointer}),
                                                 ValueRange{buffer.alignedPtr(rewriter, loc), namesOf(rewriter, op)});
@@ -273,6 +289,35 @@ struct LowerDeviceCall : ConvertOpToLLVMPattern<func::CallOp> {
   }
 
 private:
+  /// 128 bytes that describe a tensor at an offset of a buffer, by the numbers that follow.
+  Value makeTensorMap(func::CallOp op, OpAdaptor adaptor, LLVM::LLVMFuncOp function,
+                      ConversionPatternRewriter &rewriter) const {
+    Location loc = op.getLoc();
+    Type pointer = getVoidPtrType(), i64 = rewriter.getI64Type(), i8 = rewriter.getI8Type();
+    auto constant = [&](int64_t value) -> Value {
+      return rewriter.create<LLVM::ConstantOp>(loc, i64, rewriter.getI64IntegerAttr(value));
+    };
+    ValueRange numbers = adaptor.getOperands().drop_front(2);
+    Value map, array;
+    {
+      OpBuilder::InsertionGuard guard(rewriter);
+      if (auto parent = op->getParentOfType<LLVM::LLVMFuncOp>())
+        rewriter.setInsertionPointToStart(&parent.getBody().front());
+      map = rewriter.create<LLVM::AllocaOp>(loc, pointer, i8, constant(128), /*alignment=*/64);
+      array = rewriter.create<LLVM::AllocaOp>(loc, pointer, i64, constant(numbers.size()));
+    }
+    for (auto [i, value] : llvm::enumerate(numbers)) {
+      Value place = rewriter.create<LLVM::GEPOp>(loc, pointer, i64, array, ArrayRef<LLVM::GEPArg>{int32_t(i)});
+      rewriter.create<LLVM::StoreOp>(loc, value, place);
+    }
+    auto type = cast<MemRefType>(op.getOperand(0).getType());
+    Value address = rewriter.create<LLVM::GEPOp>(
+        loc, pointer, getTypeConverter()->convertType(type.getElementType()),
+        addressOf(*getTypeConverter(), rewriter, loc, type, adaptor.getOperands()[0]), adaptor.getOperands()[1]);
+    rewriter.create<LLVM::CallOp>(loc, function, ValueRange{map, address, array, namesOf(rewriter, op)});
+    return map;
+  }
+
   /// Whether the work that follows has to be asked for: it is not recorded for
   /// these operands.
   Value beginGraph(func::CallOp op, OpAdaptor adaptor, StringRef number, LLVM::LLVMFuncOp function,

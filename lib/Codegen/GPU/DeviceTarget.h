@@ -20,7 +20,7 @@ public:
 
   /// In LLVM's words.
   virtual llvm::StringRef triple() const = 0;
-  virtual llvm::StringRef features() const { return ""; }
+  virtual llvm::StringRef features(llvm::StringRef chip) const { return ""; }
   virtual unsigned addressSpace(mlir::gpu::AddressSpace space) const = 0;
   /// From the GPU dialect to the vendor's.
   virtual void populatePatterns(mlir::LLVMTypeConverter &converter, mlir::RewritePatternSet &patterns) const = 0;

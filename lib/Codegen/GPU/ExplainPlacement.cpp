@@ -124,7 +124,8 @@ private:
   void visit(Region &region) {
     for (Operation &op : region.getOps()) {
       if (auto launch = dyn_cast<gpu::LaunchFuncOp>(op)) {
-        addWork("GPU", launch.getKernelName().getValue(), op.getLoc());
+        auto note = op.getAttrOfType<StringAttr>(kKernelNote);
+        addWork("GPU", launch.getKernelName().getValue(), op.getLoc(), note ? note.getValue() : StringRef());
       } else if (auto call = dyn_cast<func::CallOp>(op)) {
         visitCall(call);
       } else if (auto copy = dyn_cast<memref::CopyOp>(op)) {
@@ -154,6 +155,9 @@ private:
   }
 
   void visitDeviceCall(func::CallOp call, StringAttr role) {
+    // Parts of a launch.
+    if (role == "tensor_map" || role == "multiprocessors")
+      return;
     auto type = cast<MemRefType>(call.getOperand(0).getType());
     std::string nodes = joinNodeNames(call.getLoc(), ", ");
     if (role == "constant") {

@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 #include "../FuseRows.h"
 #include "../ProductSums.h"
+#include "Attention.h"
 #include "Codegen/GPUPasses.h"
 #include "RowKernel.h"
 
@@ -37,7 +38,8 @@ struct FuseDeviceRowsPass : strata::impl::FuseDeviceRowsBase<FuseDeviceRowsPass>
     limits.rowBytes = 256 << 10; // the registers of a multiprocessor
     limits.products = false;
     limits.blocks = false;
-    limits.suits = strata::canShareRows;
+    // What an attention holds is no group of rows.
+    limits.suits = [](linalg::GenericOp op) { return !op->hasAttr(strata::kAttention) && strata::canShareRows(op); };
     limits.isLoop = reducesAlongMemory;
     limits.windows = false;
     limits.sharedPlaces = false; // registers have none

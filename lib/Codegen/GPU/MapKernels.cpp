@@ -1,9 +1,12 @@
 //===- MapKernels.cpp - kernels become functions of the GPU ---------------===//
+#include "Attention.h"
 #include "Codegen/GPUPasses.h"
 #include "Codegen/Passes.h"
+#include "DeviceMemory.h"
 #include "RowKernel.h"
 #include "ThreadNest.h"
 #include "TiledContraction.h"
+#include "WarpgroupContraction.h"
 
 #include "mlir/Dialect/Affine/IR/AffineOps.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -38,11 +41,19 @@ static bool isIndependent(ArrayRef<linalg::GenericOp> ops) {
 namespace {
 /// How many blocks of how many threads a kernel needs.
 struct Shape {
+  std::optional<WarpgroupPlan> warpgroups;
   std::optional<ContractionTile> tile;
   std::optional<RowMapping> rows;
+  std::optional<AttentionTile> attention;
   ThreadMapping mapping; ///< of all others
 
-  int64_t threads() const { return tile ? tile->threads() : rows ? rows->threads() : mapping.threads(); }
+  int64_t threads() const {
+    return warpgroups  ? warpgroups->threads()
+           : tile      ? tile->threads()
+           : rows      ? rows->threads()
+           : attention ? attention->threads()
+                       : mapping.threads();
+  }
 };
 
 struct MapKernelsPass : strata::impl::MapKernelsBase<MapKernelsPass> {
@@ -91,7 +102,16 @@ private:
     std::optional<RowGroup> rows;
     for (Operation &op : kernel.getBody().front().without_terminator()) {
       if (auto loop = dyn_cast<scf::ForallOp>(op)) {
-        rows = matchRowGroup(loop);
+        std::optional<Attention> attention = matchAttention(loop);
+        if (!attention)
+          rows = matchRowGroup(loop);
+        // What is computed for one iteration, by all blocks.
+        if (attention) {
+          shape.attention = chooseAttentionTile(*attention);
+          values.map(loop.getInductionVar(0), b.create<arith::ConstantIndexOp>(loc, 0));
+          for (Operation &inner : loop.getBody()->without_terminator())
+            b.clone(inner, values);
+        }
         continue;
       }
       Operation *copy = b.clone(op, values);
@@ -106,6 +126,14 @@ private:
       shape.rows = chooseRowMapping(*rows);
       emitRows(b, function, *rows, *shape.rows, values);
       eraseBuffers(llvm::to_vector(function.getBody().getOps<memref::AllocOp>()));
+    } else if (shape.attention) {
+      std::optional<Attention> attention = matchAttention(*body);
+      emitAttention(b, function, *attention, *shape.attention);
+      for (auto op : llvm::make_early_inc_range(body->getOps<linalg::GenericOp>()))
+        op.erase();
+      for (auto op : llvm::make_early_inc_range(body->getOps<memref::DeallocOp>()))
+        op.erase();
+      eraseBuffers(llvm::to_vector(body->getOps<memref::AllocOp>()));
     } else {
       emitNest(b, function, ops, shape);
       for (linalg::GenericOp op : llvm::reverse(ops))
@@ -128,7 +156,15 @@ private:
     LoopNest nest = buildDeviceNest(b, ops);
     auto chip = getOperation()->getAttrOfType<StringAttr>(kChip);
     bool nvidia = !chip || !chip.getValue().starts_with("gfx");
-    shape.tile = chooseTile(nest, nvidia, getOperation()->hasAttr(kTensorFloat));
+    bool tf32 = getOperation()->hasAttr(kTensorFloat);
+    // What 'a' adds is of this GPU alone.
+    if (chip && chip.getValue() == "sm_90a")
+      shape.warpgroups = planWarpgroups(b, function.getLoc(), nest, tf32);
+    if (shape.warpgroups) {
+      emitWarpgroups(b, function, *shape.warpgroups);
+      return;
+    }
+    shape.tile = chooseTile(nest, nvidia, tf32);
     if (shape.tile) {
       emitContraction(b, function, nest, *shape.tile);
     } else {
@@ -193,12 +229,23 @@ private:
       return b.create<arith::CeilDivUIOp>(loc, value, constant(by));
     };
     Value one = constant(1);
-    auto start = [&](Value blocks) {
-      b.create<gpu::LaunchFuncOp>(loc, function, gpu::KernelDim3{blocks, one, one},
-                                  gpu::KernelDim3{constant(shape.threads()), one, one},
-                                  /*dynamicSharedMemorySize=*/Value(), call.getOperands());
+    SmallVector<Value> operands(call.getOperands());
+    auto start = [&](Value blocks, Value sharedBytes = Value()) {
+      auto launch =
+          b.create<gpu::LaunchFuncOp>(loc, function, gpu::KernelDim3{blocks, one, one},
+                                      gpu::KernelDim3{constant(shape.threads()), one, one}, sharedBytes, operands);
+      if (shape.attention)
+        launch->setAttr(kKernelNote, b.getStringAttr("attention, with an online softmax"));
+      if (shape.warpgroups)
+        launch->setAttr(kKernelNote, b.getStringAttr("by warpgroups, in tiles of " + Twine(shape.warpgroups->rows()) +
+                                                     " x " + Twine(shape.warpgroups->columns())));
       call.erase();
     };
+    if (shape.warpgroups) {
+      WarpgroupLaunch launch = prepareLaunch(b, loc, *shape.warpgroups, function, operands);
+      llvm::append_range(operands, launch.maps);
+      return start(launch.blocks, b.create<arith::ConstantIntOp>(loc, shape.warpgroups->sharedBytes(), 32));
+    }
     if (shape.rows) {
       auto loop = *kernel.getOps<scf::ForallOp>().begin();
       Value rows = one;
@@ -209,6 +256,14 @@ private:
         rows = b.create<arith::MulIOp>(loc, rows, size);
       }
       return start(divide(rows, shape.rows->rows));
+    }
+    if (shape.attention) {
+      Attention attention = *matchAttention(*kernel.getOps<scf::ForallOp>().begin());
+      Value rows = one, others = one;
+      for (Value *product : {&rows, &others})
+        for (int size : product == &rows ? attention.rows : attention.batch)
+          *product = b.create<arith::MulIOp>(loc, *product, loopSize(b, loc, attention.scores, size, call));
+      return start(b.create<arith::MulIOp>(loc, divide(rows, shape.attention->rows), others));
     }
     auto ops = llvm::to_vector(kernel.getOps<linalg::GenericOp>());
     if (isIndependent(ops)) {

@@ -33,8 +33,8 @@ namespace {
 class NvidiaTarget : public DeviceTarget {
 public:
   StringRef triple() const override { return "nvptx64-nvidia-cuda"; }
-  /// CUDA 12.0 and newer drivers read it.
-  StringRef features() const override { return "+ptx80"; }
+  /// CUDA 12.0 and newer drivers read it; 12.4 for sm_90a, where wgmma of signed by unsigned bytes needs it.
+  StringRef features(StringRef chip) const override { return chip == "sm_90a" ? "+ptx84" : "+ptx80"; }
 
   unsigned addressSpace(gpu::AddressSpace space) const override {
     switch (space) {
@@ -53,7 +53,7 @@ public:
   }
 
   Attribute attribute(MLIRContext *context, StringRef chip) const override {
-    return NVVM::NVVMTargetAttr::get(context, /*optLevel=*/3, triple(), chip, features());
+    return NVVM::NVVMTargetAttr::get(context, /*optLevel=*/3, triple(), chip, features(chip));
   }
 
   ArrayRef<unsigned char> library() const override { return libraryBytes; }
@@ -66,8 +66,9 @@ public:
       return ptx.takeError();
     std::string ptxas = format == "ptx" ? std::string() : findPtxas();
     if (format == "cubin" && ptxas.empty())
-      return llvm::createStringError("machine code for a GPU needs ptxas of the CUDA toolkit, which was found neither in "
-                                     "CUDA_HOME, CUDA_PATH nor PATH");
+      return llvm::createStringError(
+          "machine code for a GPU needs ptxas of the CUDA toolkit, which was found neither in "
+          "CUDA_HOME, CUDA_PATH nor PATH");
     if (ptxas.empty())
       return Object{std::move(*ptx), gpu::CompilationTarget::Assembly};
     std::string arch = "-arch=" + machine.getTargetCPU().str();

@@ -8,6 +8,7 @@
 #include "Codegen/GPUPasses.h"
 #include "DeviceMemory.h"
 
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/IR/Matchers.h"
@@ -20,12 +21,22 @@ namespace strata {
 using namespace mlir;
 using namespace strata;
 
-/// Work that a graph can hold.
+/// The role of a call of the runtime.
+static StringRef roleOf(Operation *op) {
+  auto call = dyn_cast_or_null<func::CallOp>(op);
+  auto callee = call ? SymbolTable::lookupNearestSymbolFrom<func::FuncOp>(call, call.getCalleeAttr()) : func::FuncOp();
+  auto role = callee ? callee->getAttrOfType<StringAttr>(kDeviceCall) : StringAttr();
+  return role ? role.getValue() : "";
+}
+
+/// Work that a graph can hold; tensor maps are parameters of its kernels.
 static bool isRecordable(Operation &op) {
+  if (roleOf(&op) == "tensor_map")
+    return true;
   if (auto copy = dyn_cast<memref::CopyOp>(op))
     return isDeviceMemory(copy.getSource().getType()) && isDeviceMemory(copy.getTarget().getType());
   return isa<gpu::LaunchFuncOp>(op) && llvm::all_of(op.getOperandTypes(), [](Type type) {
-           return isa<MemRefType>(type) || type.isIntOrIndexOrFloat();
+           return isa<MemRefType, LLVM::LLVMPointerType>(type) || type.isIntOrIndexOrFloat();
          });
 }
 
@@ -34,10 +45,9 @@ static bool mayComeEarlier(Operation &op) {
   if (auto alloc = dyn_cast<memref::AllocOp>(op))
     // Those of known size are few: the arena has the others.
     return isDeviceMemory(alloc.getType()) && alloc.getType().hasStaticShape();
-  if (auto call = dyn_cast<func::CallOp>(op)) {
-    auto callee = SymbolTable::lookupNearestSymbolFrom<func::FuncOp>(call, call.getCalleeAttr());
-    auto role = callee->getAttrOfType<StringAttr>(kDeviceCall);
-    return role && (role == "constant" || role == "input");
+  if (isa<func::CallOp>(op)) {
+    StringRef role = roleOf(&op);
+    return role == "constant" || role == "input" || role == "multiprocessors";
   }
   return op.getNumRegions() == 0 && !op.hasTrait<OpTrait::IsTerminator>() && isMemoryEffectFree(&op);
 }
@@ -78,9 +88,8 @@ private:
 
   func::FuncOp declare(StringRef role, TypeRange inputs, TypeRange results) {
     OpBuilder top(getOperation().getBodyRegion());
-    auto function =
-        top.create<func::FuncOp>(top.getUnknownLoc(), ("strata_gpu_" + role + "_" + Twine(number)).str(),
-                                 FunctionType::get(&getContext(), inputs, results));
+    auto function = top.create<func::FuncOp>(top.getUnknownLoc(), ("strata_gpu_" + role + "_" + Twine(number)).str(),
+                                             FunctionType::get(&getContext(), inputs, results));
     function.setPrivate();
     function->setAttr(kDeviceCall, top.getStringAttr(role));
     return function;
@@ -90,7 +99,8 @@ private:
     llvm::SetVector<Value> key;
     for (Operation *op : work)
       for (Value operand : op->getOperands())
-        if (!matchPattern(operand, m_Constant()))
+        // A tensor map is what its own operands say.
+        if (!matchPattern(operand, m_Constant()) && !isa<LLVM::LLVMPointerType>(operand.getType()))
           key.insert(operand);
     OpBuilder b(work.front());
     Location loc = work.front()->getLoc();

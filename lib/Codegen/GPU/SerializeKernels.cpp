@@ -36,9 +36,8 @@ static std::unique_ptr<llvm::TargetMachine> createMachine(const DeviceTarget &de
   const llvm::Target *target = llvm::TargetRegistry::lookupTarget(device.triple().str(), error);
   if (!target)
     return nullptr;
-  return std::unique_ptr<llvm::TargetMachine>(
-      target->createTargetMachine(device.triple(), chip, device.features(), {}, llvm::Reloc::PIC_, {},
-                                  llvm::CodeGenOptLevel::Aggressive));
+  return std::unique_ptr<llvm::TargetMachine>(target->createTargetMachine(
+      device.triple(), chip, device.features(chip), {}, llvm::Reloc::PIC_, {}, llvm::CodeGenOptLevel::Aggressive));
 }
 
 static void optimize(llvm::Module &module, llvm::TargetMachine &machine, unsigned level) {
@@ -65,6 +64,12 @@ static void markWarpOperations(llvm::Module &module) {
     if (function.getName().starts_with("llvm.nvvm.mma.") || function.getName().starts_with("llvm.nvvm.ldmatrix."))
       for (llvm::User *user : function.users())
         llvm::cast<llvm::CallBase>(user)->setConvergent();
+  // Nor of PTX, which warps or warpgroups execute together.
+  for (llvm::Function &function : module)
+    for (llvm::BasicBlock &block : function)
+      for (llvm::Instruction &instruction : block)
+        if (auto *call = llvm::dyn_cast<llvm::CallBase>(&instruction); call && call->isInlineAsm())
+          call->setConvergent();
 }
 
 /// LLVM's wrapper says how long it is; a driver is not told.

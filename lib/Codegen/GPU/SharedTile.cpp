@@ -34,7 +34,9 @@ SharedTile::SharedTile(StageEmitter &stages, const Access &access, ArrayRef<int>
   bool numbersAreNeighbours = access.strides[numberLoops.back()].is(1),
        stepsAreNeighbours = access.strides[stepLoops.back()].is(1);
   // ldmatrix can transpose elements of 16 bits; those of 32 are loaded one by one.
-  linesAreNumbers = shape.matrix ? bytesOfElement == 1 || !numbersAreNeighbours : stepsAreNeighbours;
+  linesAreNumbers = shape.lines != TileShape::Lines::asInMemory ? shape.lines == TileShape::Lines::numbers
+                    : shape.matrix                              ? bytesOfElement == 1 || !numbersAreNeighbours
+                                                                : stepsAreNeighbours;
   lines = linesAreNumbers ? shape.numbers : shape.depth;
   lineElements = linesAreNumbers ? shape.depth : shape.numbers;
   if (linesAreNumbers ? stepsAreNeighbours : numbersAreNeighbours)
@@ -80,7 +82,7 @@ Value SharedTile::offset(Value line, Value chunk) const {
   bool swizzled = (linesAreNumbers || shape.matrix) && perLine > 1;
   if (swizzled && isLoadedSingly()) {
     // Lanes of four lines read eight neighbours of each.
-    chunk = i32.exclusiveOr(chunk, i32.mul(i32.rem(line, 4), 2));
+    chunk = i32.exclusiveOr(chunk, i32.mul(i32.rem(i32.div(line, isReadInPairs() ? 2 : 1), 4), 2));
   } else if (swizzled) {
     int64_t linesInBanks = std::max<int64_t>(1, banksBytes / pitch());
     Value key = i32.rem(i32.div(line, linesInBanks), std::min<int64_t>(perLine, banksBytes / chunkBytes));
@@ -92,6 +94,7 @@ Value SharedTile::offset(Value line, Value chunk) const {
 void SharedTile::prepare(Value thread, Value first, Value size, ArrayRef<Value> batchAt) {
   Integers index{b, loc, b.getIndexType()}, i32{b, loc, b.getI32Type()};
   base = pointerTo(b, loc, access.base, NVVM::kGlobalMemorySpace);
+  chunks.clear();
   int64_t perLine = lineElements / chunk, fast = neighboursAreLines ? lines : perLine;
   assert(shape.threads % fast == 0 && "threads copy whole lines");
   Value low = index.rem(thread, fast), high = index.div(thread, fast);

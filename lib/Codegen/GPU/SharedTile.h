@@ -12,6 +12,8 @@ struct TileShape {
   int64_t numbers, depth, threads;
   bool matrix; ///< read by ldmatrix
   bool async;  ///< copied by cp.async, where elements lie so
+  /// What a line is. Of pairs of steps a lane reads both, where others have one of each half of eight.
+  enum class Lines { asInMemory, numbers, pairsOfSteps } lines = Lines::asInMemory;
 };
 
 /// The tile lies in lines of 16-byte chunks. A line is a row with its steps or a step with its rows, as neighbours are
@@ -26,6 +28,7 @@ public:
   bool alongDepth() const { return linesAreNumbers; }
   /// No instruction reads fragments of it: lines are steps, of elements of 32 bits.
   bool isLoadedSingly() const { return shape.matrix && !linesAreNumbers && bytesOfElement == 4; }
+  bool isReadInPairs() const { return shape.lines == TileShape::Lines::pairsOfSteps; }
   int64_t elementBytes() const { return bytesOfElement; }
   int64_t pitch() const { return lineElements * bytesOfElement; }
   int64_t bytes() const { return shape.numbers * shape.depth * bytesOfElement; }
@@ -33,8 +36,8 @@ public:
   /// In bytes, where a chunk of a line lies. Lines that differ by a multiple of 8 lie that many pitches apart.
   mlir::Value offset(mlir::Value line, mlir::Value chunk) const;
 
-  /// Computes which elements `thread` copies: of the rows from `first` on, of which there are `size` in all (null: the
-  /// tiles are whole).
+  /// Computes which elements `thread` copies from now on: of the rows from `first` on, of which there are `size` in all
+  /// (null: the tiles are whole).
   void prepare(mlir::Value thread, mlir::Value first, mlir::Value size, llvm::ArrayRef<mlir::Value> batchAt);
 
   /// Copies steps from `begin` on to `stage` (!llvm.ptr<3>), zeros where there is nothing: steps end at `end` (null:

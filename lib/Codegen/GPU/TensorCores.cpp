@@ -37,10 +37,12 @@ std::optional<MatrixInstruction> strata::matchMatrixInstruction(const ProductSum
   return std::nullopt;
 }
 
-WarpProduct::WarpProduct(OpBuilder &b, Location loc, const MatrixInstruction &instruction, SharedTile &left,
+WarpProduct::WarpProduct(OpBuilder &b, Location loc, const MatrixInstruction &instruction, SharedTile *left,
                          SharedTile &right, int64_t rows, int64_t columns)
     : b(b), loc(loc), instruction(instruction), rows(rows), columns(columns), left{left, rows / 16, {}},
-      right{right, columns / 16, {}} {}
+      right{&right, columns / 16, {}} {}
+
+int64_t WarpProduct::stepsOf(Type element) { return stepBytes * 8 / element.getIntOrFloatBitWidth(); }
 
 std::pair<int64_t, int64_t> WarpProduct::placeOf(int64_t sum) const {
   int64_t tile = sum / 4, across = columns / 8;
@@ -58,12 +60,13 @@ Value WarpProduct::columnOf(OpBuilder &b, Location loc, Value lane) {
 /// lines (`linesFirst`) or the next bytes, the third the other.
 void WarpProduct::prepare(Fragments &fragments, Value lane, Value first, bool linesFirst) {
   Integers i32{b, loc, b.getI32Type()};
-  SharedTile &tile = fragments.tile;
+  SharedTile &tile = *fragments.tile;
   if (tile.isLoadedSingly()) {
     // Eight numbers of the lanes, by half groups; in chunks of four.
     Value number = i32.add(first, i32.div(lane, 4));
+    Value line = i32.mul(i32.rem(lane, 4), tile.isReadInPairs() ? 2 : 1);
     for (int64_t half = 0; half < 2 * fragments.groups; ++half)
-      fragments.places.push_back(i32.add(tile.offset(i32.rem(lane, 4), i32.add(i32.div(number, 4), half * 2)),
+      fragments.places.push_back(i32.add(tile.offset(line, i32.add(i32.div(number, 4), half * 2)),
                                          i32.mul(i32.rem(number, 4), tile.elementBytes())));
     return;
   }
@@ -80,8 +83,9 @@ void WarpProduct::prepare(Fragments &fragments, Value lane, Value first, bool li
 
 void WarpProduct::prepare(Value lane, Value row, Value column) {
   // Registers go by rows, then by steps on the left, by steps, then by columns on the right.
-  prepare(left, lane, row, left.tile.alongDepth());
-  prepare(right, lane, column, !right.tile.alongDepth());
+  if (left.tile)
+    prepare(left, lane, row, left.tile->alongDepth());
+  prepare(right, lane, column, !right.tile->alongDepth());
 }
 
 /// To 11 significant bits, halves away from zero.
@@ -89,8 +93,8 @@ Value WarpProduct::rounded(Value number) {
   return b.create<LLVM::CallIntrinsicOp>(loc, b.getI32Type(), StringRef("llvm.nvvm.f2tf32.rna"), number).getResult(0);
 }
 
-SmallVector<Value> WarpProduct::load(const Fragments &fragments, Value stage, int64_t group, int64_t step) {
-  SharedTile &tile = fragments.tile;
+WarpProduct::Registers WarpProduct::load(const Fragments &fragments, Value stage, int64_t group, int64_t step) {
+  SharedTile &tile = *fragments.tile;
   bool along = tile.alongDepth();
   if (tile.isLoadedSingly()) {
     SmallVector<Value> registers;
@@ -98,7 +102,7 @@ SmallVector<Value> WarpProduct::load(const Fragments &fragments, Value stage, in
       // The left side's second register has the next rows, the right side's the next steps.
       int64_t half = &fragments == &left ? i % 2 : i / 2, later = &fragments == &left ? i / 2 : i % 2;
       Value place = addressAt(b, loc, stage, fragments.places[group * 2 + half]);
-      place = addressAt(b, loc, place, (step * 8 + later * 4) * tile.pitch());
+      place = addressAt(b, loc, place, (step * 8 + later * (tile.isReadInPairs() ? 1 : 4)) * tile.pitch());
       registers.push_back(rounded(b.create<LLVM::LoadOp>(loc, b.getF32Type(), place)));
     }
     return registers;
@@ -120,26 +124,54 @@ SmallVector<Value> WarpProduct::load(const Fragments &fragments, Value stage, in
   return registers;
 }
 
+/// A lane's four sums of 8 columns are of rows 0 and 8, and of two columns that are next to each other: of 16 bits, as
+/// many steps as a register holds.
+WarpProduct::Registers WarpProduct::asLeft(ArrayRef<Value> sums, int64_t step) {
+  Integers i32{b, loc, b.getI32Type()};
+  Type element = instruction.element;
+  if (element.isF32())
+    return {rounded(sums[step * 4]), rounded(sums[step * 4 + 2]), rounded(sums[step * 4 + 1]),
+            rounded(sums[step * 4 + 3])};
+  Registers registers;
+  for (int64_t i = 0; i < 4; ++i) {
+    Value pair = b.create<LLVM::UndefOp>(loc, VectorType::get(2, element));
+    for (int64_t k = 0; k < 2; ++k) {
+      Value narrow = b.create<arith::TruncFOp>(loc, element, sums[step * 8 + i * 2 + k]);
+      pair = b.create<LLVM::InsertElementOp>(loc, pair, narrow, i32.number(k));
+    }
+    registers.push_back(element.isF16() ? pair : b.create<LLVM::BitcastOp>(loc, b.getI32Type(), pair).getResult());
+  }
+  return registers;
+}
+
 void WarpProduct::accumulate(Value leftStage, Value rightStage, MutableArrayRef<Value> sums) {
+  const SharedTile &tile = *left.tile;
+  int64_t depth = tile.alongDepth() ? tile.pitch() : tile.bytes() / tile.pitch() * tile.elementBytes();
+  for (int64_t step = 0; step < depth / stepBytes; ++step)
+    accumulate(loadLeft(leftStage, step), rightStage, step, sums);
+}
+
+SmallVector<WarpProduct::Registers> WarpProduct::loadLeft(Value stage, int64_t step) {
+  SmallVector<Registers> loaded;
+  for (int64_t group = 0; group < left.groups; ++group)
+    loaded.push_back(load(left, stage, group, step));
+  return loaded;
+}
+
+void WarpProduct::accumulate(ArrayRef<Registers> x, Value rightStage, int64_t step, MutableArrayRef<Value> sums) {
   SmallVector<Type> types(4, instruction.sum);
   Type four = LLVM::LLVMStructType::getLiteral(b.getContext(), types);
-  int64_t depth =
-      left.tile.alongDepth() ? left.tile.pitch() : left.tile.bytes() / left.tile.pitch() * left.tile.elementBytes();
-  for (int64_t step = 0; step < depth / stepBytes; ++step) {
-    SmallVector<SmallVector<Value>> x, y;
-    for (int64_t group = 0; group < left.groups; ++group)
-      x.push_back(load(left, leftStage, group, step));
-    for (int64_t group = 0; group < right.groups; ++group)
-      y.push_back(load(right, rightStage, group, step));
-    for (int64_t j = 0; j < columns / 8; ++j)
-      for (int64_t i = 0; i < left.groups; ++i) {
-        Value *sum = &sums[(i * (columns / 8) + j) * 4];
-        SmallVector<Value> operands(x[i]);
-        llvm::append_range(operands, ArrayRef(y[j / 2]).slice(j % 2 * 2, 2));
-        operands.append(sum, sum + 4);
-        Value result = b.create<LLVM::CallIntrinsicOp>(loc, four, StringRef(instruction.name), operands).getResult(0);
-        for (int64_t k = 0; k < 4; ++k)
-          sum[k] = b.create<LLVM::ExtractValueOp>(loc, result, k);
-      }
-  }
+  SmallVector<Registers> y;
+  for (int64_t group = 0; group < right.groups; ++group)
+    y.push_back(load(right, rightStage, group, step));
+  for (int64_t j = 0; j < columns / 8; ++j)
+    for (int64_t i = 0; i < left.groups; ++i) {
+      Value *sum = &sums[(i * (columns / 8) + j) * 4];
+      SmallVector<Value> operands(x[i]);
+      llvm::append_range(operands, ArrayRef(y[j / 2]).slice(j % 2 * 2, 2));
+      operands.append(sum, sum + 4);
+      Value result = b.create<LLVM::CallIntrinsicOp>(loc, four, StringRef(instruction.name), operands).getResult(0);
+      for (int64_t k = 0; k < 4; ++k)
+        sum[k] = b.create<LLVM::ExtractValueOp>(loc, result, k);
+    }
 }

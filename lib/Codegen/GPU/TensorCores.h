@@ -22,7 +22,8 @@ std::optional<MatrixInstruction> matchMatrixInstruction(const ProductSum &produc
 /// A warp's share of a block's tile: `rows` x `columns` sums, four in a thread for each 16 x 8.
 class WarpProduct {
 public:
-  WarpProduct(mlir::OpBuilder &b, mlir::Location loc, const MatrixInstruction &instruction, SharedTile &left,
+  /// Without a left tile (null) its registers are given.
+  WarpProduct(mlir::OpBuilder &b, mlir::Location loc, const MatrixInstruction &instruction, SharedTile *left,
               SharedTile &right, int64_t rows, int64_t columns);
 
   /// Where the fragments lie of the warp's rows from `row` on and its columns from `column` on (i32).
@@ -38,16 +39,30 @@ public:
   /// Adds the products of the tiles in a stage (!llvm.ptr<3>, where each begins).
   void accumulate(mlir::Value left, mlir::Value right, llvm::MutableArrayRef<mlir::Value> sums);
 
+  /// The four registers of a lane for 16 rows (or two times 8 columns) by the steps of one instruction.
+  using Registers = llvm::SmallVector<mlir::Value>;
+  /// Of each 16 rows.
+  llvm::SmallVector<Registers> loadLeft(mlir::Value left, int64_t step);
+  /// Adds the products of the steps of one instruction.
+  void accumulate(llvm::ArrayRef<Registers> left, mlir::Value right, int64_t step,
+                  llvm::MutableArrayRef<mlir::Value> sums);
+
+  /// Registers of 16 rows from sums of such, of which an instruction takes as many columns as steps. Of 32 bits, the
+  /// steps of the other side are read in pairs.
+  Registers asLeft(llvm::ArrayRef<mlir::Value> sums, int64_t step);
+
+  /// The number of steps that an instruction takes.
+  static int64_t stepsOf(mlir::Type element);
+
 private:
-  /// 16 rows (or two times 8 columns) by 32 bytes: four registers of a lane.
   struct Fragments {
-    SharedTile &tile;
+    SharedTile *tile;
     int64_t groups;                        ///< of 16 rows or columns
     llvm::SmallVector<mlir::Value> places; ///< of each group or half of one, or of each 32 bytes of steps
   };
   void prepare(Fragments &fragments, mlir::Value lane, mlir::Value first, bool linesFirst);
   mlir::Value rounded(mlir::Value number);
-  llvm::SmallVector<mlir::Value> load(const Fragments &fragments, mlir::Value stage, int64_t group, int64_t step);
+  Registers load(const Fragments &fragments, mlir::Value stage, int64_t group, int64_t step);
 
   mlir::OpBuilder &b;
   mlir::Location loc;

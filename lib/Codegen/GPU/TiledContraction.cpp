@@ -7,19 +7,18 @@
 //
 //===----------------------------------------------------------------------===//
 #include "TiledContraction.h"
+#include "../LinalgQueries.h"
 #include "Integers.h"
 #include "ThreadNest.h"
+#include "ThreadProduct.h"
 
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/LLVMIR/NVVMDialect.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
-#include "mlir/IR/IRMapping.h"
 
 using namespace mlir;
 using namespace strata;
-
-static int64_t bytesOf(Type element) { return llvm::divideCeil(element.getIntOrFloatBitWidth(), 8); }
 
 /// Moves the loop that walks memory of the access one by one to the end, where it counts fastest.
 static void putUnitLoopLast(SmallVectorImpl<int> &loops, const Access &access) {
@@ -169,17 +168,9 @@ private:
                               function_ref<void(Value left, Value right, Value begin, MutableArrayRef<Value>)> step);
   void copy(Value begin, Value stage);
 
-  /// A thread's sums by fused multiply-add.
-  struct ThreadProduct;
-
   /// The body for one pair of elements.
   Value accumulate(Value left, Value right, Value accumulator) {
-    Block *body = nest.reduce->op.getBody();
-    IRMapping values;
-    values.map(body->getArguments(), ValueRange{left, right, accumulator});
-    for (Operation &op : body->without_terminator())
-      b.clone(op, values);
-    return values.lookupOrDefault(body->getTerminator()->getOperand(0));
+    return addProduct(b, nest.reduce->op, left, right, accumulator);
   }
 
   Value initial(ArrayRef<Value> at) {
@@ -256,105 +247,6 @@ SmallVector<Value> ContractionEmitter::pipeline(SmallVector<Value> sums,
   return SmallVector<Value>(loop.getResults().drop_front(2));
 }
 
-/// Reads chunks of 16 bytes: of a line of rows, several rows of a step; of a row, several steps.
-struct ContractionEmitter::ThreadProduct {
-  ContractionEmitter &e;
-  struct Side {
-    SharedTile &tile;
-    int64_t count, threads; ///< rows of this thread; threads along the rows
-    Value number;           ///< of the thread among them
-    int64_t width = 0;      ///< elements of a read
-
-    /// The thread's rows: next to each other as far as they are read at once, else far from each other, so that
-    /// neighbouring threads read neighbours.
-    int64_t placeOf(int64_t i) const {
-      return tile.alongDepth() ? i * threads : i / width * width * threads + i % width;
-    }
-    int64_t factor() const { return tile.alongDepth() ? 1 : width; }
-  };
-  Side left, right;
-  int64_t together = 1; ///< steps
-
-  ThreadProduct(ContractionEmitter &e)
-      : e(e), left{e.left, e.tile.partRows, e.tile.rows / e.tile.partRows, {}},
-        right{e.right, e.tile.partColumns, e.tile.columns / e.tile.partColumns, {}} {
-    Value thread = e.i32.of(e.thread);
-    left.number = e.i32.div(thread, right.threads);
-    right.number = e.i32.rem(thread, right.threads);
-    for (Side *side : {&left, &right}) {
-      int64_t chunk = 16 / side->tile.elementBytes();
-      side->width = side->tile.alongDepth() ? chunk : std::min(chunk, side->count);
-      if (side->tile.alongDepth())
-        together = std::max(together, chunk);
-    }
-  }
-
-  /// The elements of `together` steps from `step` on: [step][row].
-  SmallVector<SmallVector<Value>> read(Side &side, Value stage, Value step) {
-    OpBuilder &b = e.b;
-    Location loc = e.loc;
-    Integers &i32 = e.i32;
-    SharedTile &tile = side.tile;
-    int64_t bytes = tile.elementBytes();
-    Type element = (&side == &left ? e.nest.reduce->inputs[0] : e.nest.reduce->inputs[1]).element;
-    auto load = [&](Value place, int64_t further) {
-      return b.create<LLVM::LoadOp>(loc, VectorType::get(side.width, element),
-                                    addressAt(b, loc, addressAt(b, loc, stage, place), further), side.width * bytes);
-    };
-    auto extract = [&](Value vector, int64_t i) {
-      return b.create<LLVM::ExtractElementOp>(loc, vector, i32.number(i));
-    };
-    SmallVector<SmallVector<Value>> elements(together);
-    for (int64_t s = 0; s < together; ++s) {
-      if (tile.alongDepth()) {
-        if (s % side.width)
-          continue;
-        Value place = tile.offset(side.number, i32.div(i32.add(step, s), side.width));
-        for (int64_t i = 0; i < side.count; ++i) {
-          Value vector = load(place, side.placeOf(i) * tile.pitch());
-          for (int64_t k = 0; k < side.width; ++k)
-            elements[s + k].push_back(extract(vector, k));
-        }
-        continue;
-      }
-      Value place = i32.add(i32.mul(step, tile.pitch()), i32.mul(side.number, side.width * bytes));
-      for (int64_t i = 0; i < side.count; i += side.width) {
-        Value vector = load(place, s * tile.pitch() + side.placeOf(i) * bytes);
-        for (int64_t k = 0; k < side.width; ++k)
-          elements[s].push_back(extract(vector, k));
-      }
-    }
-    return elements;
-  }
-
-  void accumulate(Value leftStage, Value rightStage, Value begin, MutableArrayRef<Value> sums) {
-    OpBuilder &b = e.b;
-    Location loc = e.loc;
-    // Beyond the last step both sides are zero: not everything adds nothing then.
-    bool guarded = !e.isWhole(e.loops.depth, e.tile.depth) && !matchProductSum(e.nest.reduce->op);
-    auto loop = b.create<scf::ForOp>(loc, e.index.number(0), e.index.number(e.tile.depth), e.index.number(together),
-                                     SmallVector<Value>(sums));
-    OpBuilder::InsertionGuard guard(b);
-    b.setInsertionPointToStart(loop.getBody());
-    Value step = e.i32.of(loop.getInductionVar());
-    SmallVector<SmallVector<Value>> x = read(left, leftStage, step), y = read(right, rightStage, step);
-    SmallVector<Value> next = llvm::to_vector(ValueRange(loop.getRegionIterArgs()));
-    for (int64_t s = 0; s < together; ++s) {
-      Value inside;
-      if (guarded)
-        inside = e.index.less(e.index.add(e.index.add(begin, loop.getInductionVar()), s), e.depth);
-      for (int64_t i = 0; i < left.count; ++i)
-        for (int64_t j = 0; j < right.count; ++j) {
-          Value &sum = next[i * right.count + j];
-          Value more = e.accumulate(x[s][i], y[s][j], sum);
-          sum = inside ? b.create<arith::SelectOp>(loc, inside, more, sum).getResult() : more;
-        }
-    }
-    b.create<scf::YieldOp>(loc, next);
-    llvm::copy(loop.getResults(), sums.begin());
-  }
-};
-
 void ContractionEmitter::finish(Value row, Value column, ArrayRef<Value> sums) {
   bool wholeRows = isWhole(loops.rows, tile.rows), wholeRuns = isWhole(loops.columns, sums.size());
   int64_t together = wholeRuns ? sums.size() : 1;
@@ -397,25 +289,34 @@ void ContractionEmitter::emit() {
 
   Value neutral = b.create<arith::ConstantOp>(loc, combiner.neutral);
   if (!tile.matrix) {
-    ThreadProduct part(*this);
+    ThreadProduct part(b, loc, {left, nest.reduce->inputs[0].element, tile.partRows, tile.rows / tile.partRows},
+                       {right, nest.reduce->inputs[1].element, tile.partColumns, tile.columns / tile.partColumns});
+    part.prepare(i32.of(thread));
     SmallVector<Value> sums(tile.partRows * tile.partColumns, neutral);
+    // Beyond the last step both sides are zero: not everything adds nothing then.
+    bool guarded = !isWhole(loops.depth, tile.depth) && !matchProductSum(nest.reduce->op);
     sums = pipeline(sums, [&](Value left, Value right, Value begin, MutableArrayRef<Value> sums) {
-      part.accumulate(left, right, begin, sums);
+      part.accumulate(left, right, tile.depth, sums, [&](Value step, Value x, Value y, Value sum) -> Value {
+        Value more = accumulate(x, y, sum);
+        if (!guarded)
+          return more;
+        return b.create<arith::SelectOp>(loc, index.less(index.add(begin, step), depth), more, sum);
+      });
     });
-    Value row = index.add(firstRow, index.of(i32.mul(part.left.number, part.left.factor())));
-    Value column = index.add(firstColumn, index.of(i32.mul(part.right.number, part.right.factor())));
-    int64_t run = part.right.factor();
+    const ThreadProduct::Side &down = part.left(), &across = part.right();
+    Value row = index.add(firstRow, index.of(down.first(b, loc)));
+    Value column = index.add(firstColumn, index.of(across.first(b, loc)));
     for (int64_t i = 0; i < tile.partRows; ++i)
-      for (int64_t j = 0; j < tile.partColumns; j += run)
-        finish(index.add(row, part.left.placeOf(i)), index.add(column, part.right.placeOf(j)),
-               ArrayRef(sums).slice(i * tile.partColumns + j, run));
+      for (int64_t j = 0; j < tile.partColumns; j += across.run())
+        finish(index.add(row, down.placeOf(i)), index.add(column, across.placeOf(j)),
+               ArrayRef(sums).slice(i * tile.partColumns + j, across.run()));
     return;
   }
   Value lane = i32.rem(i32.of(thread), 32), warp = i32.div(i32.of(thread), 32);
   int64_t across = tile.columns / tile.partColumns;
   Value warpRow = i32.mul(i32.div(warp, across), tile.partRows),
         warpColumn = i32.mul(i32.rem(warp, across), tile.partColumns);
-  WarpProduct part(b, loc, *tile.matrix, left, right, tile.partRows, tile.partColumns);
+  WarpProduct part(b, loc, *tile.matrix, &left, right, tile.partRows, tile.partColumns);
   part.prepare(lane, warpRow, warpColumn);
   SmallVector<Value> sums(part.numSums(), neutral);
   sums = pipeline(

@@ -36,6 +36,7 @@ module attributes {gpu.container_module} {
 // What the host does between two kernels, or a buffer whose size the run tells, ends a graph; one kernel is none.
 // CHECK-LABEL: func.func @main(
 // CHECK-NOT:     graph_begin
+// CHECK:       gpu.module
 #global = #gpu.address_space<global>
 module attributes {gpu.container_module} {
   func.func @main(%a: memref<8xf32, #global>, %h: memref<1xi64>) {
@@ -51,5 +52,35 @@ module attributes {gpu.container_module} {
   }
   gpu.module @kernels {
     gpu.func @kernel_0(%a: memref<8xf32, #global>) kernel { gpu.return }
+  }
+}
+
+// -----
+
+// A tensor map belongs to the launch that it is a parameter of: the question is given what it is made of. How many
+// multiprocessors there are is asked before.
+// CHECK:       func.func @main(%[[A:.*]]: memref<?xf16, #gpu.address_space<global>>, %[[N:.*]]: index)
+// CHECK:         %[[MOST:.*]] = call @multiprocessors()
+// CHECK:         %[[NEW:.*]] = call @strata_gpu_graph_begin_0(%[[MOST]], %[[A]], %[[N]])
+// CHECK-NEXT:    scf.if %[[NEW]] {
+// CHECK-NEXT:      gpu.launch_func  @kernels::@kernel_0
+// CHECK-NEXT:      %[[MAP:.*]] = func.call @tensor_map(%[[A]], %[[N]])
+// CHECK-NEXT:      gpu.launch_func  @kernels::@kernel_1 {{.*}} args(%[[A]] : {{.*}}, %[[MAP]] : !llvm.ptr)
+// CHECK-NEXT:      func.call @strata_gpu_graph_end_0()
+#global = #gpu.address_space<global>
+module attributes {gpu.container_module} {
+  func.func private @multiprocessors() -> index attributes {strata.gpu = "multiprocessors"}
+  func.func private @tensor_map(memref<?xf16, #global>, index) -> !llvm.ptr attributes {strata.gpu = "tensor_map"}
+  func.func @main(%a: memref<?xf16, #global>, %n: index) {
+    %c1 = arith.constant 1 : index
+    %most = call @multiprocessors() : () -> index
+    gpu.launch_func @kernels::@kernel_0 blocks in (%most, %c1, %c1) threads in (%c1, %c1, %c1) args(%a : memref<?xf16, #global>)
+    %map = call @tensor_map(%a, %n) : (memref<?xf16, #global>, index) -> !llvm.ptr
+    gpu.launch_func @kernels::@kernel_1 blocks in (%c1, %c1, %c1) threads in (%c1, %c1, %c1) args(%a : memref<?xf16, #global>, %map : !llvm.ptr)
+    return
+  }
+  gpu.module @kernels {
+    gpu.func @kernel_0(%a: memref<?xf16, #global>) kernel { gpu.return }
+    gpu.func @kernel_1(%a: memref<?xf16, #global>, %map: !llvm.ptr) kernel { gpu.return }
   }
 }

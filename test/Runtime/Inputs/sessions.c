@@ -65,13 +65,27 @@ static void model_main(void **args) {
   strata_rt_free(scratch);
 }
 
-static const int64_t dynamic[1] = {-1};
+/* What a version runs: the results are the inputs. */
+static int version_runs;
+static void version_main(void **args) {
+  vector *r = args[0], *s = args[1], *x = args[2], *y = args[3];
+  *r = *x;
+  *s = *y;
+  ++version_runs;
+}
+
+static const int64_t dynamic[1] = {-1}, five[1] = {5};
 static const char *const names[1] = {"n"};
 static const strata_value_info inputs[2] = {{"x", STRATA_FLOAT, 1, dynamic, names}, {"y", STRATA_FLOAT, 1, dynamic, names}};
 static const strata_value_info outputs[2] = {{"r", STRATA_FLOAT, 1, dynamic, names}, {"s", STRATA_FLOAT, 1, dynamic, names}};
 static const strata_model_descriptor model_descriptor = {
     .abi_version = STRATA_ABI_VERSION, .num_inputs = 2, .num_outputs = 2, .name = "test", .metadata = "",
     .inputs = inputs, .outputs = outputs, .main = model_main};
+
+static const strata_value_info inputs_of_five[2] = {{"x", STRATA_FLOAT, 1, five, names}, {"y", STRATA_FLOAT, 1, dynamic, names}};
+static const strata_model_descriptor version_of_five = {
+    .abi_version = STRATA_ABI_VERSION, .num_inputs = 2, .num_outputs = 2, .name = "test", .metadata = "",
+    .inputs = inputs_of_five, .outputs = outputs, .main = version_main};
 
 static strata_session *session;
 static strata_tensor in[2], out[2];
@@ -166,6 +180,32 @@ int main(int argc, char **argv) {
   }
   clock_gettime(CLOCK_MONOTONIC, &b);
   fprintf(stderr, "run with one region: %.0f ns\n", ((b.tv_sec - a.tv_sec) * 1e9 + (b.tv_nsec - a.tv_nsec)) / runs);
+  // Versions: of the descriptor, taken away, given to the session.
+  const strata_model_descriptor *versions[1] = {&version_of_five};
+  strata_model_descriptor with_version = model_descriptor;
+  with_version.num_versions = 1;
+  with_version.versions = versions;
+  strata_session_free(session);
+  strata_model_free(model);
+  CHECK(strata_model_from_descriptor(&with_version, &model) == 0 && strata_session_create(model, NULL, &session) == 0);
+  int64_t sizes[2][1] = {{5}, {6}};
+  for (int given = 1; given >= -1; --given) {
+    if (given < 1)
+      CHECK(strata_session_set_versions(session, versions, given < 0) == 0);
+    for (int i = 0; i < 2; ++i) {
+      in[0].shape = in[1].shape = sizes[i];
+      version_runs = 0;
+      CHECK(run(""));
+      CHECK(version_runs == (given && i == 0));
+      CHECK(out[0].shape[0] == sizes[i][0] && ((float *)out[0].data)[1] == x[1] + (version_runs ? 0 : 1));
+      out[0].release(&out[0]), out[1].release(&out[1]);
+    }
+  }
+  strata_model_descriptor other = version_of_five;
+  other.num_inputs = 1;
+  versions[0] = &other;
+  CHECK(strata_session_set_versions(session, versions, 1) != 0);
+  printf("%s\n", strata_last_error());
   strata_session_free(session);
   strata_model_free(model);
   CHECK(strata_model_load("/nonexistent.so", &model) != 0);

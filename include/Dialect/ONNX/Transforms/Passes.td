@@ -20,6 +20,22 @@ def InferShapesPass : Pass<"onnx-infer-shapes", "::mlir::ModuleOp"> {
   }];
 }
 
+def SpecializeShapesPass : Pass<"onnx-specialize-shapes", "::mlir::ModuleOp"> {
+  let summary = "Give symbolic dimensions of the inputs sizes";
+  let description = [{
+    Every dimension of an input of @main that has one of the names gets its size; what follows from it is found by
+    shape inference. A name that no input has, a size below 1 and a name that is given twice are errors.
+
+    ```mlir
+    // sizes=batch=2
+    func.func @main(%x: tensor<?x3xf32, #onnx.dims<"batch", "">>)
+    // becomes
+    func.func @main(%x: tensor<2x3xf32>)
+    ```
+  }];
+  let options = [ListOption<"sizes", "sizes", "std::string", "NAME=SIZE: batch=1,seq=128">];
+}
+
 def UpgradeOpsetPass : Pass<"onnx-upgrade-opset", "::mlir::ModuleOp"> {
   let summary = "Rewrite every operator to its newest version";
   let description = [{

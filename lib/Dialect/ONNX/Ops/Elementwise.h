@@ -91,10 +91,10 @@ inline ValueAnalysis::Values broadcastValues(ShapeContext &c, llvm::function_ref
   return out;
 }
 
-/// `value` as an element of an integer type: the bits beyond its width are dropped.
-/// `value` in float or double.
+/// `value` as an element of float or double.
 inline double roundFloat(double value, Type element) { return element.isF32() ? static_cast<float>(value) : value; }
 
+/// `value` as an element of an integer type: the bits beyond its width are dropped.
 inline int64_t wrapInteger(int64_t value, Type element) {
   auto type = cast<IntegerType>(element);
   APInt bits = APInt(64, value).zextOrTrunc(type.getWidth());

@@ -532,11 +532,12 @@ static FailureOr<SmallVector<Value>> lowerPow(Operation *op, ValueRange operands
     }
     if (known == -1.0)
       return n.create<arith::DivFOp>(constant(1), x);
-    if (known == 0.5) { // pow(-0, 0.5) is 0 and pow(-inf, 0.5) is inf, unlike the square root.
+    if (known == 0.5 || known == -0.5) { // pow(-0, 0.5) is 0 and pow(-inf, 0.5) is inf, unlike the square root.
       Value root = n.create<math::SqrtOp>(n.create<arith::AddFOp>(x, constant(0)));
       Value isLowest =
           n.create<arith::CmpFOp>(arith::CmpFPredicate::OEQ, x, constant(-std::numeric_limits<double>::infinity()));
-      return select(n, isLowest, constant(std::numeric_limits<double>::infinity()), root);
+      root = select(n, isLowest, constant(std::numeric_limits<double>::infinity()), root);
+      return *known == 0.5 ? root : n.create<arith::DivFOp>(constant(1), root).getResult();
     }
     return n.create<math::PowFOp>(x, y);
   };

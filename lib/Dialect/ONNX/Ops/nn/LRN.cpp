@@ -15,6 +15,17 @@ static LogicalResult inferLRN(ShapeContext &c) {
   return success();
 }
 
+// A power of a number that is not negative. The usual one, 0.75, has no need of a logarithm. (Upstream's algebraic
+// simplification has the same rewrite for any base, where it differs for those below zero: -inf.)
+static Value power(ImplicitLocOpBuilder &n, Value base, double exponent) {
+  if (exponent == 1)
+    return base;
+  if (exponent != 0.5 && exponent != 0.75)
+    return n.create<math::PowFOp>(base, constantFloat(n, base.getType(), exponent));
+  Value root = n.create<math::SqrtOp>(base);
+  return exponent == 0.5 ? root : n.create<arith::MulFOp>(root, n.create<math::SqrtOp>(root)).getResult();
+}
+
 // x / (bias + alpha / size * sum of squares of the channels around)^beta.
 static FailureOr<SmallVector<Value>> lowerLRN(Operation *op, ValueRange operands, LinalgBuilder &b) {
   auto lrn = cast<LRNOp>(op);
@@ -52,7 +63,9 @@ static FailureOr<SmallVector<Value>> lowerLRN(Operation *op, ValueRange operands
                              [&](ImplicitLocOpBuilder &n, ValueRange v) {
                                Value scaled = n.create<arith::MulFOp>(v[1], constantFloat(n, compute, alpha / size));
                                Value base = n.create<arith::AddFOp>(constantFloat(n, compute, bias), scaled);
-                               Value norm = n.create<math::PowFOp>(base, constantFloat(n, compute, beta));
+                               Value norm = alpha >= 0 && bias >= 0
+                                                ? power(n, base, beta)
+                                                : n.create<math::PowFOp>(base, constantFloat(n, compute, beta));
                                Value e = scalar::decode(n, v[0], element);
                                return scalar::encode(n, n.create<arith::DivFOp>(e, norm), element);
                              });

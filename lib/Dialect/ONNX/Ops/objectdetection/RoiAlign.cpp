@@ -1,7 +1,9 @@
 //===- RoiAlign.cpp - RoiAlign, MaxRoiPool --------------------------------===//
 //
 // Each result element pools over a part of a region, whose extent is data: a
-// loop inside of the element's computation.
+// loop inside of the element's computation. RoiAlign with a known number of
+// samples is a reduction over them; where they lie is computed once for all
+// channels.
 //
 //===----------------------------------------------------------------------===//
 
@@ -109,90 +111,176 @@ static Side getSide(ImplicitLocOpBuilder &n, Value place, Value size) {
   return {index, next, n.create<arith::SubFOp>(one, t), t, counts};
 }
 
+namespace {
+// One dimension of one bin of a region.
+struct Axis {
+  Value start, bin, samples, samplesFloat, size;
+};
+
+// RoiAlign's operands and attributes.
+struct Regions {
+  Value x, rois, batches;
+  Type onnx, compute;
+  bool shift, average;
+  int64_t height, width, ratio;
+  double scale;
+
+  Regions(RoiAlignOp align, ValueRange operands)
+      : x(operands[0]), rois(operands[1]), batches(operands[2]), onnx(getElementType(align->getOperand(0))),
+        compute(scalar::getComputeType(onnx)), shift(align.getCoordinateTransformationMode() == "half_pixel"),
+        average(align.getMode() == "avg"), height(align.getOutputHeight()), width(align.getOutputWidth()),
+        ratio(align.getSamplingRatio()), scale(align.getSpatialScale().convertToDouble()) {}
+
+  // `column` 1 is the vertical dimension, 0 the horizontal one.
+  Axis getAxis(ImplicitLocOpBuilder &n, int64_t column, Value size, Value region, Value which) const {
+    auto number = [&](double value) { return constantFloat(n, compute, value); };
+    auto edge = [&](int64_t i) -> Value {
+      Value at = n.create<tensor::ExtractOp>(rois, ValueRange{region, n.create<arith::ConstantIndexOp>(i)});
+      Value scaled = n.create<arith::MulFOp>(scalar::decode(n, at, onnx), number(scale));
+      return shift ? n.create<arith::SubFOp>(scaled, number(0.5)).getResult() : scaled;
+    };
+    Value first = edge(column), extent = n.create<arith::SubFOp>(edge(column + 2), first);
+    if (!shift) // Degenerate regions are one element large.
+      extent = n.create<arith::MaxNumFOp>(extent, number(1));
+    Axis axis;
+    axis.bin = n.create<arith::DivFOp>(extent, number(static_cast<double>(column ? height : width)));
+    axis.start = n.create<arith::AddFOp>(first, n.create<arith::MulFOp>(axis.bin, fromIndex(n, compute, which)));
+    axis.samples = ratio > 0 ? n.create<arith::ConstantIndexOp>(ratio).getResult()
+                             : toIndex(n, bounded(n, n.create<math::CeilOp>(axis.bin)));
+    axis.samplesFloat = fromIndex(n, compute, axis.samples);
+    axis.size = size;
+    return axis;
+  }
+
+  Side getPoint(ImplicitLocOpBuilder &n, const Axis &axis, Value i) const {
+    Value middle = n.create<arith::AddFOp>(fromIndex(n, compute, i), constantFloat(n, compute, 0.5));
+    Value step = n.create<arith::DivFOp>(n.create<arith::MulFOp>(middle, axis.bin), axis.samplesFloat);
+    return getSide(n, n.create<arith::AddFOp>(axis.start, step), axis.size);
+  }
+
+  // The value at one point, of its four neighbours that `read` gives.
+  Value getSample(ImplicitLocOpBuilder &n, const Side &y, const Side &x,
+                  llvm::function_ref<Value(Value, Value)> read) const {
+    Value sample;
+    for (auto [row, rowWeight] : {std::pair(y.low, y.lowWeight), std::pair(y.high, y.highWeight)})
+      for (auto [column, columnWeight] : {std::pair(x.low, x.lowWeight), std::pair(x.high, x.highWeight)}) {
+        Value element = read(row, column);
+        Value weight = n.create<arith::MulFOp>(rowWeight, columnWeight);
+        Value term = n.create<arith::MulFOp>(scalar::decode(n, element, onnx), weight);
+        sample = sample ? pool(n, sample, term) : term;
+      }
+    Value counts = n.create<arith::AndIOp>(y.counts, x.counts);
+    return n.create<arith::SelectOp>(counts, sample, constantFloat(n, compute, 0));
+  }
+
+  Value pool(ImplicitLocOpBuilder &n, Value sum, Value sample) const {
+    return average ? n.create<arith::AddFOp>(sum, sample).getResult()
+                   : n.create<arith::MaximumFOp>(sum, sample).getResult();
+  }
+  // The maximum starts with the first sample.
+  double start() const { return average ? 0 : -std::numeric_limits<double>::infinity(); }
+};
+} // namespace
+
+// As many samples as the region is large: loops in the element's computation.
+static Value alignAdaptively(LinalgBuilder &b, const Regions &r) {
+  Value rows = b.index(b.dim(r.x, 2)), columns = b.index(b.dim(r.x, 3));
+  Sizes sizes{b.dim(r.rois, 0), b.dim(r.x, 1), b.getIndexAttr(r.height), b.getIndexAttr(r.width)};
+  return b.generate(sizes, getElementType(r.x), [&](ImplicitLocOpBuilder &n, ValueRange at) -> Value {
+    Value batch = n.create<arith::IndexCastOp>(n.getIndexType(), n.create<tensor::ExtractOp>(r.batches, at[0]));
+    Axis y = r.getAxis(n, 1, rows, at[0], at[2]), x = r.getAxis(n, 0, columns, at[0], at[3]);
+    Value zero = n.create<arith::ConstantIndexOp>(0), start = constantFloat(n, r.compute, r.start());
+    Value pooled = accumulate(n, zero, y.samples, start, [&](ImplicitLocOpBuilder &m, Value iy, Value outer) {
+      Side sideY = r.getPoint(m, y, iy);
+      return accumulate(m, zero, x.samples, outer, [&](ImplicitLocOpBuilder &k, Value ix, Value sum) -> Value {
+        auto read = [&](Value row, Value column) -> Value {
+          return k.create<tensor::ExtractOp>(r.x, ValueRange{batch, at[1], row, column});
+        };
+        return r.pool(k, sum, r.getSample(k, sideY, r.getPoint(k, x, ix), read));
+      });
+    });
+    // Without samples the result is 0.
+    if (r.average) {
+      Value samples = n.create<arith::MulFOp>(y.samplesFloat, x.samplesFloat);
+      pooled = n.create<arith::DivFOp>(pooled, n.create<arith::MaximumFOp>(samples, constantFloat(n, r.compute, 1)));
+    } else {
+      Value some = n.create<arith::AndIOp>(n.create<arith::CmpIOp>(arith::CmpIPredicate::sgt, y.samples, zero),
+                                           n.create<arith::CmpIOp>(arith::CmpIPredicate::sgt, x.samples, zero));
+      pooled = n.create<arith::SelectOp>(some, pooled, constantFloat(n, r.compute, 0));
+    }
+    return scalar::encode(n, pooled, r.onnx);
+  });
+}
+
+// The sides of all points along one dimension, [region, bin, sample] each: they are the same for every channel.
+static SmallVector<Value> makeSides(LinalgBuilder &b, const Regions &r, int64_t column) {
+  Value size = b.index(b.dim(r.x, column ? 2 : 3));
+  Sizes sizes{b.dim(r.rois, 0), b.getIndexAttr(column ? r.height : r.width), b.getIndexAttr(r.ratio)};
+  auto table = [&](Type element, llvm::function_ref<Value(ImplicitLocOpBuilder &, const Side &)> part) {
+    return b.generate(sizes, element, [&](ImplicitLocOpBuilder &n, ValueRange at) -> Value {
+      return part(n, r.getPoint(n, r.getAxis(n, column, size, at[0], at[1]), at[2]));
+    });
+  };
+  auto asInteger = [](ImplicitLocOpBuilder &n, Value index) -> Value {
+    return n.create<arith::IndexCastOp>(n.getI64Type(), index);
+  };
+  return {table(b.getI64Type(), [&](auto &n, const Side &side) { return asInteger(n, side.low); }),
+          table(b.getI64Type(), [&](auto &n, const Side &side) { return asInteger(n, side.high); }),
+          table(r.compute, [](auto &, const Side &side) { return side.lowWeight; }),
+          table(r.compute, [](auto &, const Side &side) { return side.highWeight; }),
+          table(b.getI1Type(), [](auto &, const Side &side) { return side.counts; })};
+}
+
+// A known number of samples: a reduction over them, with the channels last, which lie side by side at each point.
+static Value alignRegularly(LinalgBuilder &b, const Regions &r) {
+  Value image = b.transpose(r.x, {0, 2, 3, 1});
+  SmallVector<Value> inputs{r.batches};
+  llvm::append_range(inputs, makeSides(b, r, 1));
+  llvm::append_range(inputs, makeSides(b, r, 0));
+  // Loops: the region, the bin's row and column, the channel; the sample's row and column.
+  auto map = [&](ArrayRef<unsigned> dims) { return AffineMap::getMultiDimMapWithTargets(6, dims, b.getContext()); };
+  SmallVector<AffineMap> maps{map(0)};
+  maps.append(5, map({0, 1, 4}));
+  maps.append(5, map({0, 2, 5}));
+  maps.push_back(map({0, 1, 2, 3}));
+  SmallVector<utils::IteratorType> iterators(4, utils::IteratorType::parallel);
+  iterators.append(2, utils::IteratorType::reduction);
+  Sizes sizes{b.dim(r.rois, 0), b.getIndexAttr(r.height), b.getIndexAttr(r.width), b.dim(r.x, 1)};
+  Value init = b.fill(sizes, b.scalar(r.compute, r.start()));
+  auto body = [&](OpBuilder &nested, Location loc, ValueRange args) {
+    ImplicitLocOpBuilder n(loc, nested);
+    auto asIndex = [&](Value integer) -> Value { return n.create<arith::IndexCastOp>(n.getIndexType(), integer); };
+    auto side = [&](ValueRange v) { return Side{asIndex(v[0]), asIndex(v[1]), v[2], v[3], v[4]}; };
+    Value batch = asIndex(args[0]), channel = n.create<linalg::IndexOp>(3);
+    Value sample =
+        r.getSample(n, side(args.slice(1, 5)), side(args.slice(6, 5)), [&](Value row, Value column) -> Value {
+          return n.create<tensor::ExtractOp>(image, ValueRange{batch, row, column, channel});
+        });
+    n.create<linalg::YieldOp>(r.pool(n, args.back(), sample));
+  };
+  Value pooled = b.create<linalg::GenericOp>(init.getType(), inputs, init, maps, iterators, body).getResult(0);
+  AffineMap channelsLast = AffineMap::getMultiDimMapWithTargets(4, {0, 2, 3, 1}, b.getContext());
+  Sizes results{sizes[0], sizes[3], sizes[1], sizes[2]};
+  return mapElements(b, pooled, channelsLast, results, getElementType(r.x),
+                     [&](ImplicitLocOpBuilder &n, ValueRange v) -> Value {
+                       Value samples = constantFloat(n, r.compute, static_cast<double>(r.ratio * r.ratio));
+                       return scalar::encode(n, r.average ? n.create<arith::DivFOp>(v[0], samples) : v[0], r.onnx);
+                     });
+}
+
 static FailureOr<SmallVector<Value>> lowerRoiAlign(Operation *op, ValueRange operands, LinalgBuilder &b) {
-  auto align = cast<RoiAlignOp>(op);
-  Value x = operands[0], rois = operands[1], batches = operands[2];
-  Type onnx = getElementType(op->getOperand(0)), compute = scalar::getComputeType(onnx);
-  bool shift = align.getCoordinateTransformationMode() == "half_pixel", average = align.getMode() == "avg";
-  int64_t height = align.getOutputHeight(), width = align.getOutputWidth(), ratio = align.getSamplingRatio();
-  double scale = align.getSpatialScale().convertToDouble();
-  checkNotEmpty(b, x);
-  b.checkEqual(b.dim(rois, 1), b.getIndexAttr(4), "a region does not have 4 numbers");
-  b.checkEqual(b.dim(rois, 0), b.dim(batches, 0), "there are not as many batch indices as regions");
-  Value count = b.createOrFold<arith::IndexCastOp>(b.getI64Type(), b.index(b.dim(x, 0)));
-  Value ok = b.reduce(batches, {0}, false, b.scalarInt(b.getI1Type(), 1),
+  Regions r(cast<RoiAlignOp>(op), operands);
+  checkNotEmpty(b, r.x);
+  b.checkEqual(b.dim(r.rois, 1), b.getIndexAttr(4), "a region does not have 4 numbers");
+  b.checkEqual(b.dim(r.rois, 0), b.dim(r.batches, 0), "there are not as many batch indices as regions");
+  Value count = b.createOrFold<arith::IndexCastOp>(b.getI64Type(), b.index(b.dim(r.x, 0)));
+  Value ok = b.reduce(r.batches, {0}, false, b.scalarInt(b.getI1Type(), 1),
                       [&](ImplicitLocOpBuilder &n, ValueRange args) -> Value {
                         Value fits = n.create<arith::CmpIOp>(arith::CmpIPredicate::ult, args[0], count);
                         return n.create<arith::AndIOp>(args[1], fits);
                       });
   b.check(b.extractScalar(ok), "a batch index is out of range");
-  Value rows = b.index(b.dim(x, 2)), columns = b.index(b.dim(x, 3));
-
-  Sizes sizes{b.dim(rois, 0), b.dim(x, 1), b.getIndexAttr(height), b.getIndexAttr(width)};
-  return SmallVector<Value>{b.generate(sizes, getElementType(x), [&](ImplicitLocOpBuilder &n, ValueRange at) -> Value {
-    auto number = [&](ImplicitLocOpBuilder &m, double value) { return constantFloat(m, compute, value); };
-    Value batch = n.create<arith::IndexCastOp>(n.getIndexType(), n.create<tensor::ExtractOp>(batches, at[0]));
-    struct Axis {
-      Value start, bin, samples, samplesFloat, size;
-    };
-    auto getAxis = [&](int64_t column, int64_t bins, Value size, Value which) -> Axis {
-      auto edge = [&](int64_t i) -> Value {
-        Value at0 = n.create<tensor::ExtractOp>(rois, ValueRange{at[0], n.create<arith::ConstantIndexOp>(i)});
-        Value scaled = n.create<arith::MulFOp>(scalar::decode(n, at0, onnx), number(n, scale));
-        return shift ? n.create<arith::SubFOp>(scaled, number(n, 0.5)).getResult() : scaled;
-      };
-      Value first = edge(column), extent = n.create<arith::SubFOp>(edge(column + 2), first);
-      if (!shift) // Degenerate regions are one element large.
-        extent = n.create<arith::MaxNumFOp>(extent, number(n, 1));
-      Axis axis;
-      axis.bin = n.create<arith::DivFOp>(extent, number(n, static_cast<double>(bins)));
-      axis.start = n.create<arith::AddFOp>(first, n.create<arith::MulFOp>(axis.bin, fromIndex(n, compute, which)));
-      axis.samples = ratio > 0 ? n.create<arith::ConstantIndexOp>(ratio).getResult()
-                               : toIndex(n, bounded(n, n.create<math::CeilOp>(axis.bin)));
-      axis.samplesFloat = fromIndex(n, compute, axis.samples);
-      axis.size = size;
-      return axis;
-    };
-    Axis y = getAxis(1, height, rows, at[2]), z = getAxis(0, width, columns, at[3]);
-    auto getPoint = [&](ImplicitLocOpBuilder &m, const Axis &axis, Value i) {
-      Value middle = m.create<arith::AddFOp>(fromIndex(m, compute, i), number(m, 0.5));
-      Value step = m.create<arith::DivFOp>(m.create<arith::MulFOp>(middle, axis.bin), axis.samplesFloat);
-      return getSide(m, m.create<arith::AddFOp>(axis.start, step), axis.size);
-    };
-    Value zero = n.create<arith::ConstantIndexOp>(0);
-    // The maximum starts with the first sample; without samples the result is 0.
-    Value start = number(n, average ? 0 : -std::numeric_limits<double>::infinity());
-    Value pooled = accumulate(n, zero, y.samples, start, [&](ImplicitLocOpBuilder &m, Value iy, Value outer) {
-      Side sy = getPoint(m, y, iy);
-      return accumulate(m, zero, z.samples, outer, [&](ImplicitLocOpBuilder &k, Value ix, Value sum) -> Value {
-        Side sx = getPoint(k, z, ix);
-        Value counts = k.create<arith::AndIOp>(sy.counts, sx.counts), sample;
-        for (auto [row, rowWeight] : {std::pair(sy.low, sy.lowWeight), std::pair(sy.high, sy.highWeight)})
-          for (auto [column, columnWeight] : {std::pair(sx.low, sx.lowWeight), std::pair(sx.high, sx.highWeight)}) {
-            Value element = k.create<tensor::ExtractOp>(x, ValueRange{batch, at[1], row, column});
-            Value weight = k.create<arith::MulFOp>(rowWeight, columnWeight);
-            Value term = k.create<arith::MulFOp>(scalar::decode(k, element, onnx), weight);
-            if (!sample)
-              sample = term;
-            else
-              sample = average ? k.create<arith::AddFOp>(sample, term).getResult()
-                               : k.create<arith::MaximumFOp>(sample, term).getResult();
-          }
-        sample = k.create<arith::SelectOp>(counts, sample, number(k, 0));
-        return average ? k.create<arith::AddFOp>(sum, sample).getResult()
-                       : k.create<arith::MaximumFOp>(sum, sample).getResult();
-      });
-    });
-    Value samples = n.create<arith::MulFOp>(y.samplesFloat, z.samplesFloat);
-    if (average) {
-      pooled = n.create<arith::DivFOp>(pooled, n.create<arith::MaximumFOp>(samples, number(n, 1)));
-    } else {
-      Value some = n.create<arith::AndIOp>(n.create<arith::CmpIOp>(arith::CmpIPredicate::sgt, y.samples, zero),
-                                           n.create<arith::CmpIOp>(arith::CmpIPredicate::sgt, z.samples, zero));
-      pooled = n.create<arith::SelectOp>(some, pooled, number(n, 0));
-    }
-    return scalar::encode(n, pooled, onnx);
-  })};
+  return SmallVector<Value>{r.ratio > 0 ? alignRegularly(b, r) : alignAdaptively(b, r)};
 }
 
 //===----------------------------------------------------------------------===//

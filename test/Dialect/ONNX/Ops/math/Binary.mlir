@@ -100,6 +100,18 @@ func.func @square(%a: tensor<4xf32>) -> tensor<4xf32> {
 
 // -----
 
+// CHECK-LABEL: @reciprocal_root
+// CHECK-NOT: math.powf
+// CHECK: math.sqrt
+// CHECK: arith.divf
+func.func @reciprocal_root(%a: tensor<4xf32>) -> tensor<4xf32> {
+  %e = onnx.Initializer dense<-0.5> : tensor<f32>
+  %0 = onnx.Pow_15(%a, %e) : (tensor<4xf32>, tensor<f32>) -> tensor<4xf32>
+  return %0 : tensor<4xf32>
+}
+
+// -----
+
 // Elements of shapes are known at compile time, wrapped to their type.
 // SHAPES-LABEL: @values
 // SHAPES-DAG: onnx.Initializer dense<[3, -2]> : tensor<2xi64>

@@ -18,6 +18,23 @@ func.func @old(%x: tensor<2x3x8x9xf32>, %rois: tensor<?x4xf32>, %batch: tensor<?
 
 // -----
 
+// With a known number of samples: their sides once for all channels, and a reduction that reads channels side by side.
+// CHECK-LABEL: @regular
+// CHECK-SAME: (%[[X:.*]]: tensor<2x16x8x9xf32>
+// CHECK: %[[IMAGE:.*]] = linalg.{{.*}}ins(%[[X]]
+// CHECK: linalg.generic {{.*}} outs(%{{.*}} : tensor<?x7x2xi64>)
+// CHECK: linalg.generic {{.*}}"reduction", "reduction"]
+// CHECK-NOT: scf.for
+// CHECK: %[[CHANNEL:.*]] = linalg.index 3
+// CHECK-COUNT-4: tensor.extract %{{.*}}, %[[CHANNEL]]] : tensor<2x8x9x16xf32>
+// CHECK-NOT: scf.for
+func.func @regular(%x: tensor<2x16x8x9xf32>, %rois: tensor<?x4xf32>, %batch: tensor<?xi64>) -> tensor<*xf32> {
+  %0 = onnx.RoiAlign_16(%x, %rois, %batch) {output_height = 7, output_width = 5, sampling_ratio = 2} : (tensor<2x16x8x9xf32>, tensor<?x4xf32>, tensor<?xi64>) -> tensor<*xf32>
+  return %0 : tensor<*xf32>
+}
+
+// -----
+
 // CHECK-LABEL: @max
 // CHECK-SAME: -> (tensor<5x3x2x4xf16>
 // CHECK: math.round

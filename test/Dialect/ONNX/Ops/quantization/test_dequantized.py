@@ -91,3 +91,92 @@ def test_quotients(constant):
     result = helper.make_tensor_value_info("y", TensorProto.INT8, x.shape)
     [y] = strata.compile(model_of([node], inputs, weights if constant else {}, [result])).run(inputs)
     np.testing.assert_array_equal(y, want)
+
+
+@pytest.mark.parametrize("kind", [np.uint8, np.int8])
+def test_quotients_of_sums(kind):
+    """All sums of two dequantised numbers: each quotient is that of f32, rounded once."""
+    rng = np.random.default_rng(1)
+    low, high = np.iinfo(kind).min, np.iinfo(kind).max
+    a, b = np.meshgrid(*[np.arange(low, high + 1).astype(kind)] * 2)
+    for _ in range(4):
+        scales = (rng.random(3) + 0.5).astype(np.float32) * np.float32(2.0) ** rng.integers(-9, 9, 3).astype(np.float32)
+        scales[2] = scales[:2].sum() * np.float32(0.7)
+        zeros = rng.integers(low, high + 1, 3).astype(kind)
+        weights = {}
+        for name, scale, zero in zip("aby", scales, zeros):
+            weights |= {f"{name}_scale": scale, f"{name}_zero": np.array(zero)}
+        nodes = [
+            dequantized("a"),
+            dequantized("b"),
+            helper.make_node("Add", ["a_real", "b_real"], ["s"]),
+            helper.make_node("QuantizeLinear", ["s", "y_scale", "y_zero"], ["y"]),
+        ]
+        real = [(q.astype(np.int32) - zero).astype(np.float32) * scale for q, zero, scale in zip((a, b), zeros, scales)]
+        quotient = np.rint((real[0] + real[1]) / scales[2])
+        assert quotient.dtype == np.float32
+        want = np.clip(quotient + zeros[2].astype(np.float32), low, high).astype(kind)
+        result = helper.make_tensor_value_info("y", helper.np_dtype_to_tensor_dtype(np.dtype(kind)), a.shape)
+        [y] = strata.compile(model_of(nodes, {"a": a, "b": b}, weights, [result])).run({"a": a, "b": b})
+        np.testing.assert_array_equal(y, want)
+
+
+def convolved(x, w, pad):
+    """Sums of integers, as floats that hold them."""
+    x = np.pad(x.astype(np.float64), [(0, 0), (0, 0), (pad, pad), (pad, pad)])
+    windows = np.lib.stride_tricks.sliding_window_view(x, w.shape[2:], axis=(2, 3))
+    return np.einsum("nchwij,fcij->nfhw", windows, w.astype(np.float64))
+
+
+@pytest.mark.parametrize("scales", [(4, 4, 4), (8, 4, 2)])
+@pytest.mark.parametrize("kind, zero", [(np.uint8, 0), (np.uint8, 119), (np.int8, -7)])
+def test_between_products(kind, zero, scales):
+    """Pools, concatenations and residual additions of quantised values. Scales are powers of two, all sums exact."""
+    rng = np.random.default_rng(zero + 10)
+    low, high = np.iinfo(kind).min, np.iinfo(kind).max
+    first, pooled, last = (np.float32(scale) for scale in scales)
+    weights = {"one": np.float32(1), "none": np.array(0, np.int8), "zero": np.array(zero, kind), "first": first,
+               "pooled": pooled, "last": last}  # fmt: skip
+    for name, shape in {"u": (48, 3, 3, 3), "v": (48, 48, 1, 1), "w": (16, 48, 3, 3)}.items():
+        weights[name] = rng.integers(-3, 4, shape).astype(np.int8)
+    nodes, names = [], {}
+
+    def quantised(name, scale):
+        nodes.append(helper.make_node("QuantizeLinear", [name, scale, "zero"], [name + "_q"]))
+        nodes.append(helper.make_node("DequantizeLinear", [name + "_q", scale, "zero"], [name + "_d"]))
+        return name + "_d"
+
+    def convolution(x, w, y, **attributes):
+        if w not in names:
+            names[w] = w + "_real"
+            nodes.append(helper.make_node("DequantizeLinear", [w, "one", "none"], [names[w]]))
+        nodes.append(helper.make_node("Conv", [x, names[w]], [y], **attributes))
+
+    nodes.append(helper.make_node("DequantizeLinear", ["x", "one", "zero"], ["x_d"]))
+    convolution("x_d", "u", "a", pads=[1, 1, 1, 1])
+    pool = {"kernel_shape": [3, 3], "strides": [2, 2], "pads": [1, 1, 1, 1]}
+    nodes.append(helper.make_node("MaxPool", [quantised("a", "first")], ["p"], **pool))
+    p = quantised("p", "pooled")
+    convolution(p, "v", "b")
+    nodes.append(helper.make_node("Add", [quantised("b", "last"), p], ["s"]))
+    nodes.append(helper.make_node("Relu", ["s"], ["r"]))
+    r = quantised("r", "last")
+    convolution(r, "w", "c", pads=[1, 1, 1, 1])
+    nodes.append(helper.make_node("Concat", [quantised("c", "first"), r], ["y"], axis=1))
+    nodes.append(helper.make_node("QuantizeLinear", ["y", "last", "zero"], ["z"]))
+
+    def rounded(value, scale):
+        return (np.clip(np.rint(value / scale) + zero, low, high) - zero) * scale
+
+    x = rng.integers(low, high + 1, (2, 3, 15, 15)).astype(kind)
+    a = rounded(convolved(x.astype(np.float64) - zero, weights["u"], 1), first)
+    padded = np.pad(a, [(0, 0), (0, 0), (1, 1), (1, 1)], constant_values=-np.inf)
+    windows = np.lib.stride_tricks.sliding_window_view(padded, (3, 3), axis=(2, 3))[:, :, ::2, ::2]
+    q = rounded(windows.max((4, 5)), pooled)
+    b = rounded(convolved(q, weights["v"], 0), last)
+    r = rounded(np.maximum(b + q, 0), last)
+    c = rounded(convolved(r, weights["w"], 1), first)
+    want = np.clip(np.rint(np.concatenate([c, r], 1) / last) + zero, low, high).astype(kind)
+    result = helper.make_tensor_value_info("z", helper.np_dtype_to_tensor_dtype(np.dtype(kind)), want.shape)
+    [z] = strata.compile(model_of(nodes, {"x": x}, weights, [result])).run({"x": x})
+    np.testing.assert_array_equal(z, want)

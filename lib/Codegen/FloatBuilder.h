@@ -1,0 +1,70 @@
+//===- FloatBuilder.h - operations on f32 and vectors of it ---------------===//
+#ifndef STRATA_CODEGEN_FLOATBUILDER_H
+#define STRATA_CODEGEN_FLOATBUILDER_H
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+#include "mlir/Dialect/Math/IR/Math.h"
+#include "mlir/IR/ImplicitLocOpBuilder.h"
+#include "mlir/IR/TypeUtilities.h"
+
+namespace strata {
+/// Operations on f32, or on vectors of it.
+struct Floats : mlir::ImplicitLocOpBuilder {
+  Floats(mlir::Location loc, mlir::OpBuilder &b, mlir::Type type) : mlir::ImplicitLocOpBuilder(loc, b), type(type) {}
+  mlir::Type type;
+
+  mlir::Type integers() {
+    auto vector = llvm::dyn_cast<mlir::VectorType>(type);
+    return vector ? mlir::Type(vector.clone(getI32Type())) : getI32Type();
+  }
+  mlir::Value constant(mlir::Type type, mlir::TypedAttr value) {
+    if (auto vector = llvm::dyn_cast<mlir::VectorType>(type))
+      return create<mlir::arith::ConstantOp>(mlir::DenseElementsAttr::get(vector, mlir::Attribute(value)));
+    return create<mlir::arith::ConstantOp>(value);
+  }
+  mlir::Value number(float value) { return constant(type, getF32FloatAttr(value)); }
+  mlir::Value integer(int32_t value) { return constant(integers(), getI32IntegerAttr(value)); }
+  mlir::Value fma(mlir::Value x, mlir::Value y, mlir::Value z) { return create<mlir::math::FmaOp>(x, y, z); }
+  mlir::Value bits(mlir::Value x) { return create<mlir::arith::BitcastOp>(integers(), x); }
+  mlir::Value fromBits(mlir::Value x) { return create<mlir::arith::BitcastOp>(type, x); }
+  /// NaN is in no range and stays.
+  mlir::Value bound(mlir::Value x, mlir::arith::CmpFPredicate beyond, float limit) {
+    mlir::Value is = create<mlir::arith::CmpFOp>(beyond, x, number(limit));
+    return create<mlir::arith::SelectOp>(is, number(limit), x);
+  }
+  mlir::Value clamp(mlir::Value x, float low, float high) {
+    return bound(bound(x, mlir::arith::CmpFPredicate::OLT, low), mlir::arith::CmpFPredicate::OGT, high);
+  }
+  /// The polynomial of these coefficients, the constant one last.
+  mlir::Value horner(mlir::Value x, llvm::ArrayRef<float> coefficients) {
+    mlir::Value sum = number(coefficients.front());
+    for (float c : coefficients.drop_front())
+      sum = fma(sum, x, number(c));
+    return sum;
+  }
+  /// A number that, added to a whole n, leaves n + 254 in the last bits of the sum.
+  static constexpr float exponentShifter = 0x1.8p23f + 254;
+  /// p * 2^n, rounded once, for a p near 1 and a whole n of [-252, 252]; `shifted` is n + exponentShifter.
+  mlir::Value timesPowerOfTwo(mlir::Value p, mlir::Value n, mlir::Value shifted, bool powerScaling) {
+    if (auto vector = llvm::dyn_cast<mlir::VectorType>(type); powerScaling && vector && vector.getNumElements() == 16) {
+      // One instruction: with every lane, rounded as usual.
+      mlir::Value lanes = create<mlir::arith::ConstantOp>(getI16IntegerAttr(-1));
+      mlir::Value rounding = create<mlir::arith::ConstantOp>(getI32IntegerAttr(4));
+      return create<mlir::LLVM::CallIntrinsicOp>(type, getStringAttr("llvm.x86.avx512.mask.scalef.ps.512"),
+                                                 mlir::ValueRange{p, n, p, lanes, rounding})
+          .getResult(0);
+    }
+    // Of the two halves that the last bits fall into, each is an exponent.
+    mlir::Value mantissaBits = integer(23), all = bits(shifted);
+    mlir::Value half = create<mlir::arith::ShRUIOp>(all, integer(1));
+    mlir::Value rest = create<mlir::arith::SubIOp>(all, half);
+    mlir::Value first = fromBits(create<mlir::arith::ShLIOp>(half, mantissaBits));
+    mlir::Value second = fromBits(create<mlir::arith::ShLIOp>(rest, mantissaBits));
+    return create<mlir::arith::MulFOp>(create<mlir::arith::MulFOp>(p, first), second);
+  }
+};
+
+} // namespace strata
+
+#endif // STRATA_CODEGEN_FLOATBUILDER_H

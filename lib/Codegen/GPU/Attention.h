@@ -1,0 +1,95 @@
+//===- Attention.h - products around a softmax as one kernel --------------===//
+//
+// softmax(Q * K^T) * V is a chain of operations whose shape says all: two
+// products, and between them a maximum, exponentials, their sum and weights along
+// the same rows. Names of operators play no part.
+//
+//===----------------------------------------------------------------------===//
+#ifndef STRATA_CODEGEN_GPU_ATTENTION_H
+#define STRATA_CODEGEN_GPU_ATTENTION_H
+
+#include "TensorCores.h"
+
+#include "mlir/Dialect/GPU/IR/GPUDialect.h"
+#include "mlir/Dialect/Linalg/IR/Linalg.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+
+namespace strata {
+
+/// The attribute of an operation of an attention: what it does in it.
+inline constexpr llvm::StringLiteral kAttention = "strata.attention";
+
+/// The operations, on tensors or on buffers.
+struct Attention {
+  mlir::linalg::GenericOp scores;      ///< Q * K^T
+  mlir::linalg::GenericOp score;       ///< of each score: its scale, bias, mask; may be null
+  mlir::linalg::GenericOp maximum;     ///< of each row
+  mlir::linalg::GenericOp exponential; ///< of what a score has less than the maximum
+  mlir::linalg::GenericOp sum;
+  mlir::linalg::GenericOp inverse; ///< of the sum; may be null
+  mlir::linalg::GenericOp weight;  ///< the exponential times the inverse, or by the sum
+  mlir::linalg::GenericOp values;  ///< weights * V
+  mlir::linalg::GenericOp finish;  ///< of each result; may be null
+
+  // By loops of `scores`.
+  llvm::SmallVector<int> batch, rows;
+  int key = -1, depth = -1;
+  // Of other operations' loops, which one of `scores` they are; what `values` has beside them comes behind.
+  llvm::SmallVector<int> scoreLoops, valueLoops, finishLoops;
+  unsigned query = 0, probability = 0; ///< which inputs of the products are Q and the weights
+
+  /// Those that there are, in order, with their names.
+  llvm::SmallVector<std::pair<llvm::StringRef, mlir::linalg::GenericOp>> ops() const;
+  mlir::linalg::GenericOp last() const { return finish ? finish : values; }
+
+  mlir::OpOperand &queries() const { return *mlir::linalg::GenericOp(scores).getDpsInputOperand(query); }
+  mlir::OpOperand &keys() const { return *mlir::linalg::GenericOp(scores).getDpsInputOperand(1 - query); }
+  mlir::OpOperand &valuesOperand() const {
+    return *mlir::linalg::GenericOp(values).getDpsInputOperand(1 - probability);
+  }
+};
+
+/// A score is -inf for keys from `number` + `offset` on, or (`isLower`) for those below. `number` is of the body of
+/// `score`: a sum of the loop of the first rows and of what is the same for all scores.
+struct KeyBound {
+  mlir::Value number;
+  int64_t offset;
+  bool isLower;
+};
+llvm::SmallVector<KeyBound> findKeyBounds(const Attention &attention);
+
+/// The attention that ends in a product of weights and V, on tensors.
+std::optional<Attention> findAttention(mlir::linalg::GenericOp values);
+
+/// The attention that a loop of one iteration holds, on buffers.
+std::optional<Attention> matchAttention(mlir::scf::ForallOp loop);
+std::optional<Attention> matchAttention(mlir::Block &body);
+
+/// The input of `op` that is the result of `producer`; null if none or several are.
+mlir::OpOperand *inputFrom(mlir::linalg::GenericOp op, mlir::linalg::GenericOp producer);
+
+/// A block of threads has `rows` queries, and `keys` keys at a time.
+struct AttentionTile {
+  int64_t rows, keys;
+  int64_t depth, width; ///< of a head of Q and K, and of V, filled up with zeros
+  int64_t partRows;     ///< of a thread, or of a warp where there is an instruction for it
+  std::optional<MatrixInstruction> matrix;
+  bool async; ///< copies to shared memory run by themselves
+
+  mlir::Type weightType; ///< in shared memory; those of tensor cores stay in the registers that they are computed in
+
+  static constexpr int64_t threadsOfRow = 8; ///< without tensor cores
+  int64_t threads() const { return rows / partRows * (matrix ? 32 : threadsOfRow); }
+  int64_t queryBytes, keyBytes, valueBytes, weightBytes; ///< in shared memory
+  int64_t bytes() const { return queryBytes + keyBytes + valueBytes + weightBytes; }
+};
+
+/// How to compute it as one kernel on the module's GPU; nothing where that is not possible or does not pay.
+std::optional<AttentionTile> chooseAttentionTile(const Attention &attention);
+
+/// Emits what a thread does. Blocks are numbered by block_id x: rows fastest, then batch.
+void emitAttention(mlir::OpBuilder &b, mlir::gpu::GPUFuncOp function, Attention &attention, const AttentionTile &tile);
+
+} // namespace strata
+
+#endif // STRATA_CODEGEN_GPU_ATTENTION_H

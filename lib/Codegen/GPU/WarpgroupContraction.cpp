@@ -1,0 +1,450 @@
+//===- WarpgroupContraction.cpp - code of products by warpgroups ----------===//
+//
+// One warpgroup copies, the others multiply. For each stage of shared memory there
+// are two mbarriers: `full`, whose phase ends when the stage's bytes have arrived,
+// and `empty`, when all warps that multiply have waited for their products of it.
+// A warp multiplies the next stage before it waits for the last one.
+//
+//===----------------------------------------------------------------------===//
+#include "WarpgroupContraction.h"
+#include "Integers.h"
+#include "SharedTile.h"
+#include "StageEmitter.h"
+
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+
+using namespace mlir;
+using namespace strata;
+
+/// Registers of a thread that copies, and of one that multiplies: together what 384 threads have.
+static constexpr int64_t copyingRegisters = 40, multiplyingRegisters = 232;
+/// The swizzle's pattern is one of eight lines.
+static constexpr int64_t patternLines = 8;
+
+namespace {
+/// A stage of shared memory and the parity of its phase.
+struct Turn {
+  Value stage, parity;
+};
+
+class WarpgroupEmitter {
+public:
+  WarpgroupEmitter(OpBuilder &b, gpu::GPUFuncOp function, WarpgroupPlan &plan)
+      : b(b), loc(function.getLoc()), function(function), plan(plan), stages{b, loc, plan.nest},
+        index{b, loc, b.getIndexType()}, i32{b, loc, b.getI32Type()}, i64{b, loc, b.getI64Type()},
+        combiner(*matchCombiner(plan.nest.reduce->op)) {}
+
+  void emit();
+
+private:
+  OpBuilder &b;
+  Location loc;
+  gpu::GPUFuncOp function;
+  WarpgroupPlan &plan;
+  StageEmitter stages;
+  Integers index, i32, i64;
+  Combiner combiner;
+  Value maps[2];
+  Value thread, shared, steps, tiles;
+  SmallVector<Value> rowTiles, columnTiles; ///< along each loop of a side
+
+  Value sizeOf(int loop) { return i32.of(stages.materialize(plan.nest.loops[loop].size)); }
+  Value equal(Value x, Value y) { return b.create<arith::CmpIOp>(loc, arith::CmpIPredicate::eq, x, y); }
+  Value divideUp(Value value, int64_t by) { return i32.div(i32.add(value, by - 1), by); }
+
+  Value full(Value stage) { return addressAt(b, loc, shared, i32.add(i32.mul(stage, 8), barriersAt())); }
+  Value empty(Value stage) {
+    return addressAt(b, loc, shared, i32.add(i32.mul(stage, 8), barriersAt() + 8 * plan.stages));
+  }
+  int64_t barriersAt() const { return plan.stages * plan.stageBytes(); }
+  Value stageAt(Value stage) { return addressAt(b, loc, shared, i32.mul(stage, plan.stageBytes())); }
+
+  void waitFor(Value barrier, Value parity) {
+    b.create<NVVM::MBarrierTryWaitParitySharedOp>(loc, barrier, parity, i32.number(10000000));
+  }
+  Turn next(Turn turn) {
+    Value after = i32.add(turn.stage, 1), wraps = equal(after, i32.number(plan.stages));
+    return {b.create<arith::SelectOp>(loc, wraps, i32.number(0), after),
+            i32.exclusiveOr(turn.parity, b.create<arith::ExtUIOp>(loc, i32.type, wraps))};
+  }
+
+  void findSharedMemory();
+  void makeBarriers();
+  void countTiles();
+
+  /// Where a tile begins: the numbers of the loops of both sides and of the batch (index), others null.
+  SmallVector<Value> originOf(Value tile);
+  /// For each tile of the block; `body` is given what it carries and gives the next.
+  void forEachTile(ValueRange carried, function_ref<SmallVector<Value>(Value tile, ValueRange carried)> body);
+
+  void copyTiles();
+  void copyOperand(const BulkOperand &operand, Value map, ArrayRef<Value> at, Value to, Value barrier);
+  void multiplyTiles(Value consumer);
+  SmallVector<Value> multiplyTile(Turn &turn, Value consumer, Value lane);
+  void multiplyStage(Value stage, Value consumer, MutableArrayRef<Value> sums);
+  Value descriptor(const BulkOperand &operand, Value address);
+  Value descriptorStep(const BulkOperand &operand, Value descriptor, int64_t groups, int64_t step);
+
+  void finishTile(ArrayRef<Value> origin, Value consumer, Value warp, Value lane, ArrayRef<Value> sums);
+  void finishPair(ArrayRef<Value> rowAt, Value column, Value x, Value y);
+  SmallVector<Value> results(ArrayRef<Value> at, Value sum);
+  /// Adds to where the tile begins where its row `number` is; whether there is one (null: always).
+  Value placeOf(const BulkOperand &operand, Value number, MutableArrayRef<Value> at);
+};
+} // namespace
+
+void WarpgroupEmitter::findSharedMemory() {
+  constexpr llvm::StringLiteral name = "dynamic_shared";
+  auto module = function->getParentOfType<gpu::GPUModuleOp>();
+  auto global = module.lookupSymbol<LLVM::GlobalOp>(name);
+  if (!global) {
+    OpBuilder top(module.getBody(), module.getBody()->begin());
+    global = top.create<LLVM::GlobalOp>(loc, LLVM::LLVMArrayType::get(b.getI8Type(), 0), /*isConstant=*/false,
+                                        LLVM::Linkage::External, name, Attribute(), patternLines * kLongestLine,
+                                        NVVM::kSharedMemorySpace);
+  }
+  shared = b.create<LLVM::AddressOfOp>(loc, global);
+}
+
+void WarpgroupEmitter::makeBarriers() {
+  auto first = b.create<scf::IfOp>(loc, equal(thread, i32.number(0)));
+  {
+    OpBuilder::InsertionGuard guard(b);
+    b.setInsertionPointToStart(first.thenBlock());
+    for (int64_t stage = 0; stage < plan.stages; ++stage) {
+      b.create<NVVM::MBarrierInitSharedOp>(loc, full(i32.number(stage)), i32.number(1), Value());
+      b.create<NVVM::MBarrierInitSharedOp>(loc, empty(i32.number(stage)), i32.number(4 * plan.consumers), Value());
+    }
+    b.create<NVVM::FenceMbarrierInitOp>(loc);
+    b.create<NVVM::FenceProxyOp>(loc, NVVM::ProxyKindAttr::get(b.getContext(), NVVM::ProxyKind::async_shared),
+                                 NVVM::SharedSpaceAttr::get(b.getContext(), NVVM::SharedSpace::shared_cta));
+    for (Value map : maps)
+      b.create<NVVM::PrefetchTensorMapOp>(loc, map, Value());
+  }
+  b.create<gpu::BarrierOp>(loc);
+}
+
+void WarpgroupEmitter::countTiles() {
+  auto count = [&](const BulkOperand &operand, SmallVector<Value> &along) {
+    Value all = i32.number(1);
+    for (auto [loop, box] : llvm::zip(operand.loops, operand.boxes)) {
+      along.push_back(divideUp(sizeOf(loop), box));
+      all = i32.mul(all, along.back());
+    }
+    return all;
+  };
+  tiles = i32.mul(count(plan.left, rowTiles), count(plan.right, columnTiles));
+  for (int loop : plan.batch)
+    tiles = i32.mul(tiles, sizeOf(loop));
+  steps = divideUp(sizeOf(plan.depthLoop), plan.depth);
+  for (int loop : plan.outerDepth)
+    steps = i32.mul(steps, sizeOf(loop));
+}
+
+/// Tiles that are computed at the same time shall share what they read: of 16 tiles of rows, one column of tiles after
+/// the other.
+SmallVector<Value> WarpgroupEmitter::originOf(Value tile) {
+  constexpr int64_t together = 16;
+  auto product = [&](ArrayRef<Value> numbers) {
+    Value all = numbers[0];
+    for (Value number : numbers.drop_front())
+      all = i32.mul(all, number);
+    return all;
+  };
+  Value rows = product(rowTiles), columns = product(columnTiles), perBatch = i32.mul(rows, columns);
+  Value batch = b.create<arith::DivUIOp>(loc, tile, perBatch), inBatch = i32.rem(tile, perBatch);
+  Value perGroup = i32.mul(columns, together), group = i32.div(inBatch, perGroup), inGroup = i32.rem(inBatch, perGroup);
+  Value firstRow = i32.mul(group, together);
+  Value groupRows = b.create<arith::MinUIOp>(loc, b.create<arith::SubIOp>(loc, rows, firstRow), i32.number(together));
+  Value row = i32.add(firstRow, i32.rem(inGroup, groupRows)), column = i32.div(inGroup, groupRows);
+
+  SmallVector<Value> at(plan.nest.loops.size());
+  auto place = [&](const BulkOperand &operand, Value number, ArrayRef<Value> along) {
+    for (auto [i, loop] : llvm::enumerate(operand.loops)) {
+      bool last = i + 1 == operand.loops.size();
+      at[loop] = index.of(i32.mul(last ? number : i32.rem(number, along[i]), operand.boxes[i]));
+      if (!last)
+        number = i32.div(number, along[i]);
+    }
+  };
+  place(plan.left, row, rowTiles);
+  place(plan.right, column, columnTiles);
+  for (auto [i, loop] : llvm::enumerate(llvm::reverse(plan.batch))) {
+    bool last = i + 1 == plan.batch.size();
+    at[loop] = index.of(last ? batch : i32.rem(batch, sizeOf(loop)));
+    if (!last)
+      batch = i32.div(batch, sizeOf(loop));
+  }
+  return at;
+}
+
+void WarpgroupEmitter::forEachTile(ValueRange carried, function_ref<SmallVector<Value>(Value, ValueRange)> body) {
+  Value first = i32.of(b.create<gpu::BlockIdOp>(loc, gpu::Dimension::x));
+  Value blocks = i32.of(b.create<gpu::GridDimOp>(loc, gpu::Dimension::x));
+  auto loop = b.create<scf::ForOp>(loc, first, tiles, blocks, carried);
+  OpBuilder::InsertionGuard guard(b);
+  b.setInsertionPointToStart(loop.getBody());
+  b.create<scf::YieldOp>(loc, body(loop.getInductionVar(), loop.getRegionIterArgs()));
+}
+
+/// One copy of a side's tile, or, of lines of rows, one for each line of the swizzle's width.
+void WarpgroupEmitter::copyOperand(const BulkOperand &operand, Value map, ArrayRef<Value> at, Value to, Value barrier) {
+  int64_t lineBytes = plan.lineBytes(operand), perLine = lineBytes / plan.instruction.elementBytes;
+  int64_t copies = operand.across ? operand.tile() / perLine : 1;
+  SmallVector<Value> coordinates;
+  for (const MapDimension &dimension : operand.dimensions) {
+    Value sum;
+    for (const MapDimension::Part &part : dimension.parts)
+      if (at[part.loop]) {
+        Value term = i32.mul(i32.of(at[part.loop]), part.factor);
+        sum = sum ? i32.add(sum, term) : term;
+      }
+    coordinates.push_back(sum ? sum : i32.number(0));
+  }
+  for (int64_t i = 0; i < copies; ++i) {
+    SmallVector<Value> moved(coordinates);
+    moved[0] = i32.add(moved[0], i * perLine);
+    b.create<NVVM::CpAsyncBulkTensorGlobalToSharedClusterOp>(loc, addressAt(b, loc, to, i * plan.depth * lineBytes),
+                                                             map, moved, barrier, ValueRange(), Value(), Value(),
+                                                             Value());
+  }
+}
+
+void WarpgroupEmitter::copyTiles() {
+  if (plan.consumers > 1)
+    b.create<NVVM::SetMaxRegisterOp>(loc, copyingRegisters, NVVM::SetMaxRegisterAction::decrease);
+  auto one = b.create<scf::IfOp>(loc, equal(thread, i32.number(0)));
+  OpBuilder::InsertionGuard guard(b);
+  b.setInsertionPointToStart(one.thenBlock());
+  // A wait for the phase before the first one does not wait.
+  forEachTile(ValueRange{i32.number(0), i32.number(1)}, [&](Value tile, ValueRange carried) {
+    SmallVector<Value> at = originOf(tile);
+    Value chunks = divideUp(sizeOf(plan.depthLoop), plan.depth);
+    auto loop = b.create<scf::ForOp>(loc, i32.number(0), steps, i32.number(1), carried);
+    OpBuilder::InsertionGuard guard(b);
+    b.setInsertionPointToStart(loop.getBody());
+    Turn turn{loop.getRegionIterArg(0), loop.getRegionIterArg(1)};
+    waitFor(empty(turn.stage), turn.parity);
+    Value barrier = full(turn.stage), to = stageAt(turn.stage);
+    b.create<NVVM::MBarrierArriveExpectTxSharedOp>(loc, barrier, i32.number(plan.stageBytes()), Value());
+    SmallVector<Value> step(at);
+    Value number = loop.getInductionVar();
+    if (plan.outerDepth.empty()) {
+      step[plan.depthLoop] = i32.mul(number, plan.depth);
+    } else {
+      step[plan.depthLoop] = i32.mul(i32.rem(number, chunks), plan.depth);
+      number = i32.div(number, chunks);
+      for (auto [i, outer] : llvm::enumerate(llvm::reverse(plan.outerDepth))) {
+        bool last = i + 1 == plan.outerDepth.size();
+        step[outer] = last ? number : i32.rem(number, sizeOf(outer));
+        if (!last)
+          number = i32.div(number, sizeOf(outer));
+      }
+    }
+    copyOperand(plan.left, maps[0], step, to, barrier);
+    copyOperand(plan.right, maps[1], step, addressAt(b, loc, to, plan.leftBytes()), barrier);
+    Turn after = next(turn);
+    b.create<scf::YieldOp>(loc, ValueRange{after.stage, after.parity});
+    b.setInsertionPointAfter(loop);
+    return SmallVector<Value>(loop.getResults());
+  });
+}
+
+/// Of 64 bits: the address and two distances in units of 16 bytes; the swizzle, of 128 or 64 bytes. Where lines are
+/// rows, groups of eight follow each other; where they are steps, groups of eight steps do, and the next rows are a
+/// copy further.
+Value WarpgroupEmitter::descriptor(const BulkOperand &operand, Value address) {
+  constexpr uint64_t unit = 16;
+  uint64_t lineBytes = plan.lineBytes(operand), swizzle = uint64_t(kLongestLine / lineBytes) << 62;
+  uint64_t leading = operand.across ? plan.depth * lineBytes / unit : 1, stride = patternLines * lineBytes / unit;
+  Value bits = b.create<LLVM::PtrToIntOp>(loc, i64.type, address);
+  bits = b.create<arith::AndIOp>(loc, bits, i64.number(0x3ffff));
+  bits = b.create<arith::ShRUIOp>(loc, bits, i64.number(4));
+  return b.create<arith::OrIOp>(loc, bits, i64.number(int64_t(leading << 16 | stride << 32 | swizzle)));
+}
+
+/// The same for the rows that lie `groups` times 64 further, and for an instruction's later steps.
+Value WarpgroupEmitter::descriptorStep(const BulkOperand &operand, Value descriptor, int64_t groups, int64_t step) {
+  int64_t bytes = groups * 64 * plan.depth * plan.instruction.elementBytes +
+                  (operand.across ? step * kLongestLine : step * plan.instruction.elementBytes);
+  return i64.add(descriptor, bytes / 16);
+}
+
+void WarpgroupEmitter::multiplyStage(Value stage, Value consumer, MutableArrayRef<Value> sums) {
+  const WarpgroupInstruction &instruction = plan.instruction;
+  int64_t groups = sums.size();
+  MLIRContext *context = b.getContext();
+  Value left = stageAt(stage), right = addressAt(b, loc, left, plan.leftBytes());
+  left = addressAt(b, loc, left, i32.mul(consumer, plan.leftBytes() / plan.consumers));
+  Value x = descriptor(plan.left, left), y = descriptor(plan.right, right);
+  auto layout = [&](bool row) {
+    return NVVM::MMALayoutAttr::get(context, row ? NVVM::MMALayout::row : NVVM::MMALayout::col);
+  };
+  auto typeOf = [&](NVVM::WGMMATypes type) { return NVVM::WGMMATypesAttr::get(context, type); };
+  auto one = NVVM::WGMMAScaleInAttr::get(context, NVVM::WGMMAScaleIn::one);
+  b.create<NVVM::WgmmaFenceAlignedOp>(loc);
+  for (int64_t step = 0; step < plan.depth; step += instruction.steps())
+    for (int64_t group = 0; group < groups; ++group)
+      sums[group] = b.create<NVVM::WgmmaMmaAsyncOp>(
+          loc, sums[group].getType(), sums[group], descriptorStep(plan.left, x, group, step),
+          descriptorStep(plan.right, y, 0, step),
+          NVVM::MMAShapeAttr::get(context, 64, plan.columns(), instruction.steps()), typeOf(instruction.left),
+          typeOf(instruction.right), typeOf(instruction.sum),
+          NVVM::WGMMAScaleOutAttr::get(context, NVVM::WGMMAScaleOut::one), one, one, layout(!plan.left.across),
+          layout(plan.right.across), NVVM::MMAIntOverflowAttr());
+  b.create<NVVM::WgmmaGroupSyncAlignedOp>(loc);
+}
+
+/// The sums of a tile: of each 64 rows of the warpgroup a structure.
+SmallVector<Value> WarpgroupEmitter::multiplyTile(Turn &turn, Value consumer, Value lane) {
+  int64_t groups = plan.rows() / plan.consumers / 64;
+  SmallVector<Type> types(plan.columns() / 2, plan.instruction.sumType);
+  Type structure = LLVM::LLVMStructType::getLiteral(b.getContext(), types);
+  // A stage is free when the products behind it have begun: `last` is to be freed.
+  SmallVector<Value> carried{turn.stage, turn.parity, i32.number(0)};
+  carried.append(groups, b.create<LLVM::ZeroOp>(loc, structure));
+  auto loop = b.create<scf::ForOp>(loc, i32.number(0), steps, i32.number(1), carried);
+  auto release = [&](Value condition, Value stage) {
+    condition = both(b, loc, equal(lane, i32.number(0)), condition);
+    OpBuilder::InsertionGuard guard(b);
+    b.setInsertionPointToStart(b.create<scf::IfOp>(loc, condition).thenBlock());
+    b.create<NVVM::MBarrierArriveSharedOp>(loc, i64.type, empty(stage));
+  };
+  auto isPositive = [&](Value number) { return i32.less(i32.number(0), number); };
+  {
+    OpBuilder::InsertionGuard guard(b);
+    b.setInsertionPointToStart(loop.getBody());
+    Turn now{loop.getRegionIterArg(0), loop.getRegionIterArg(1)};
+    SmallVector<Value> sums(loop.getRegionIterArgs().drop_front(3));
+    waitFor(full(now.stage), now.parity);
+    multiplyStage(now.stage, consumer, sums);
+    b.create<NVVM::WgmmaWaitGroupSyncOp>(loc, 1);
+    release(isPositive(loop.getInductionVar()), loop.getRegionIterArg(2));
+    Turn after = next(now);
+    SmallVector<Value> yielded{after.stage, after.parity, now.stage};
+    llvm::append_range(yielded, sums);
+    b.create<scf::YieldOp>(loc, yielded);
+  }
+  b.create<NVVM::WgmmaWaitGroupSyncOp>(loc, 0);
+  release(isPositive(steps), loop.getResult(2));
+  turn = {loop.getResult(0), loop.getResult(1)};
+  SmallVector<Value> sums;
+  for (Value structure : loop.getResults().drop_front(3))
+    for (int64_t i = 0; i < plan.columns() / 2; ++i)
+      sums.push_back(b.create<LLVM::ExtractValueOp>(loc, structure, i));
+  return sums;
+}
+
+void WarpgroupEmitter::multiplyTiles(Value consumer) {
+  if (plan.consumers > 1)
+    b.create<NVVM::SetMaxRegisterOp>(loc, multiplyingRegisters, NVVM::SetMaxRegisterAction::increase);
+  Value lane = i32.rem(thread, 32), warp = i32.rem(i32.div(thread, 32), 4);
+  forEachTile(ValueRange{i32.number(0), i32.number(0)}, [&](Value tile, ValueRange carried) {
+    Turn turn{carried[0], carried[1]};
+    SmallVector<Value> sums = multiplyTile(turn, consumer, lane);
+    finishTile(originOf(tile), consumer, warp, lane, sums);
+    return SmallVector<Value>{turn.stage, turn.parity};
+  });
+}
+
+Value WarpgroupEmitter::placeOf(const BulkOperand &operand, Value number, MutableArrayRef<Value> at) {
+  Value inside;
+  for (auto [i, loop] : llvm::enumerate(operand.loops)) {
+    int64_t box = operand.boxes[i];
+    bool last = i + 1 == operand.loops.size();
+    at[loop] = index.add(at[loop], index.of(last ? number : i32.rem(number, box)));
+    if (!last)
+      number = i32.div(number, box);
+    const Extent &size = plan.nest.loops[loop].size;
+    if (!size.isKnown() || size.known % box != 0)
+      inside = both(b, loc, inside, index.less(at[loop], stages.materialize(size)));
+  }
+  return inside;
+}
+
+SmallVector<Value> WarpgroupEmitter::results(ArrayRef<Value> at, Value sum) {
+  LoopNest &nest = plan.nest;
+  Value initial = nest.init ? stages.evaluate(*nest.init, at, {}, {})[0] : stages.load(*nest.reduce, 2, at);
+  Value value = combiner.joinScalars(b, loc, initial, sum);
+  if (!nest.finish)
+    return {value};
+  return stages.evaluate(nest.last(), at, value, SmallVector<Value>(nest.last().outputs.size()));
+}
+
+/// Two neighbouring columns: all is read before anything is written, so that they travel together where both are there.
+void WarpgroupEmitter::finishPair(ArrayRef<Value> rowAt, Value column, Value x, Value y) {
+  const Extent &size = plan.nest.loops[plan.right.loops[0]].size;
+  bool areTogether = plan.right.boxes[0] % 2 == 0 && size.isKnown() && size.known % 2 == 0;
+  auto finish = [&](ArrayRef<Value> sums, Value column) {
+    OpBuilder::InsertionGuard guard(b);
+    SmallVector<SmallVector<Value>> places, values;
+    for (size_t i = 0; i < sums.size(); ++i) {
+      SmallVector<Value> at(rowAt);
+      Value inside = placeOf(plan.right, i32.add(column, i), at);
+      if (i == 0 && inside)
+        b.setInsertionPointToStart(b.create<scf::IfOp>(loc, inside).thenBlock());
+      places.push_back(std::move(at));
+    }
+    for (auto [at, sum] : llvm::zip(places, sums))
+      values.push_back(results(at, sum));
+    for (auto [at, results] : llvm::zip(places, values))
+      for (auto [i, value] : llvm::enumerate(results))
+        stages.store(plan.nest.last(), i, value, at);
+  };
+  if (areTogether)
+    return finish({x, y}, column);
+  finish(x, column);
+  finish(y, i32.add(column, 1));
+}
+
+/// Of each 64 rows, a warp has 16: a lane two of them, eight from each other, and of each eight columns two neighbours.
+void WarpgroupEmitter::finishTile(ArrayRef<Value> origin, Value consumer, Value warp, Value lane,
+                                  ArrayRef<Value> sums) {
+  int64_t rows = plan.rows() / plan.consumers, perGroup = plan.columns() / 2;
+  Value row = i32.add(i32.add(i32.mul(consumer, rows), i32.mul(warp, 16)), i32.div(lane, 4));
+  Value column = i32.mul(i32.rem(lane, 4), 2);
+  for (int64_t group = 0; group < rows / 64; ++group)
+    for (int64_t half = 0; half < 2; ++half) {
+      OpBuilder::InsertionGuard guard(b);
+      SmallVector<Value> at(origin);
+      if (Value inside = placeOf(plan.left, i32.add(row, group * 64 + half * 8), at))
+        b.setInsertionPointToStart(b.create<scf::IfOp>(loc, inside).thenBlock());
+      for (int64_t i = 0; i < plan.columns() / 8; ++i) {
+        const Value *pair = &sums[group * perGroup + i * 4 + half * 2];
+        finishPair(at, i32.add(column, i * 8), pair[0], pair[1]);
+      }
+    }
+}
+
+void WarpgroupEmitter::emit() {
+  OpBuilder::InsertionGuard guard(b);
+  Block &body = function.getBody().front();
+  SmallVector<Type> types(function.getArgumentTypes());
+  Type pointer = LLVM::LLVMPointerType::get(b.getContext());
+  for (Value &map : maps) {
+    map = body.insertArgument(types.size(), pointer, loc);
+    types.push_back(pointer);
+  }
+  function.setFunctionType(b.getFunctionType(types, {}));
+  function->setAttr(kTensorMaps, b.getI64IntegerAttr(2));
+  // So many blocks share a multiprocessor's registers, which warpgroups then give each other.
+  function->setAttr(NVVM::NVVMDialect::getMinctasmAttrName(), b.getI32IntegerAttr(plan.together));
+
+  thread = i32.of(b.create<gpu::ThreadIdOp>(loc, gpu::Dimension::x));
+  findSharedMemory();
+  countTiles();
+  makeBarriers();
+  // The same for all lanes, which the compiler does not know.
+  Value group = b.create<NVVM::ShflOp>(loc, i32.type, i32.number(-1), i32.div(thread, 128), i32.number(0),
+                                       i32.number(31), NVVM::ShflKind::idx, UnitAttr());
+  auto branch = b.create<scf::IfOp>(loc, equal(group, i32.number(0)), /*withElseRegion=*/true);
+  b.setInsertionPointToStart(branch.thenBlock());
+  copyTiles();
+  b.setInsertionPointToStart(branch.elseBlock());
+  multiplyTiles(i32.add(group, -1));
+}
+
+void strata::emitWarpgroups(OpBuilder &b, gpu::GPUFuncOp function, WarpgroupPlan &plan) {
+  WarpgroupEmitter(b, function, plan).emit();
+}

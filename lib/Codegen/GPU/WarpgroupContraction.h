@@ -1,0 +1,28 @@
+//===- WarpgroupContraction.h - code of products by warpgroups ------------===//
+#ifndef STRATA_CODEGEN_GPU_WARPGROUPCONTRACTION_H
+#define STRATA_CODEGEN_GPU_WARPGROUPCONTRACTION_H
+
+#include "WarpgroupPlan.h"
+
+#include "mlir/Dialect/GPU/IR/GPUDialect.h"
+
+namespace strata {
+
+/// Gives the function two more parameters, the tensor maps of the operands, and emits what a thread does. Blocks take
+/// tile after tile, however many there are of them.
+void emitWarpgroups(mlir::OpBuilder &b, mlir::gpu::GPUFuncOp function, WarpgroupPlan &plan);
+
+/// At the launch: the operands' tensor maps (!llvm.ptr) and the number of blocks. `operands` are the launch's.
+struct WarpgroupLaunch {
+  llvm::SmallVector<mlir::Value> maps;
+  mlir::Value blocks;
+};
+WarpgroupLaunch prepareLaunch(mlir::OpBuilder &b, mlir::Location loc, const WarpgroupPlan &plan,
+                              mlir::gpu::GPUFuncOp function, mlir::ValueRange operands);
+
+/// The attribute of a gpu.func with the number of its last parameters that are tensor maps.
+inline constexpr llvm::StringLiteral kTensorMaps = "strata.tensor_maps";
+
+} // namespace strata
+
+#endif // STRATA_CODEGEN_GPU_WARPGROUPCONTRACTION_H

@@ -1,0 +1,109 @@
+//===- WarpgroupLaunch.cpp - tensor maps and blocks at a launch -----------===//
+//
+// What the kernel computes of its operands' sizes, the host computes again.
+//
+//===----------------------------------------------------------------------===//
+#include "DeviceMemory.h"
+#include "WarpgroupContraction.h"
+
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+#include "mlir/IR/IRMapping.h"
+
+using namespace mlir;
+using namespace strata;
+
+/// As CUDA numbers them.
+enum { kBytes = 0, kHalf = 6, kBFloat = 9, kTensorFloat = 11, kSwizzle64 = 2, kSwizzle128 = 3 };
+
+static int64_t cudaType(NVVM::WGMMATypes type) {
+  switch (type) {
+  case NVVM::WGMMATypes::f16:
+    return kHalf;
+  case NVVM::WGMMATypes::bf16:
+    return kBFloat;
+  case NVVM::WGMMATypes::tf32:
+    return kTensorFloat; // copies round f32
+  default:
+    return kBytes;
+  }
+}
+
+namespace {
+class LaunchEmitter {
+public:
+  LaunchEmitter(OpBuilder &b, Location loc, const WarpgroupPlan &plan, gpu::GPUFuncOp function, ValueRange operands)
+      : b(b), loc(loc), plan(plan), module(function->getParentOfType<ModuleOp>()) {
+    outside.map(function.getArguments().take_front(operands.size()), operands);
+  }
+
+  Value mapOf(const BulkOperand &operand, const Access &access, NVVM::WGMMATypes type) {
+    SmallVector<Value> arguments{onHost(access.base),
+                                 access.offset ? onHost(access.offset) : number(0),
+                                 number(cudaType(type)),
+                                 number(plan.lineBytes(operand) == kLongestLine ? kSwizzle128 : kSwizzle64),
+                                 number(plan.instruction.elementBytes),
+                                 number(operand.dimensions.size())};
+    for (const MapDimension &dimension : operand.dimensions)
+      arguments.append(
+          {onHost(dimension.size), onHost(dimension.stride), number(dimension.box), number(dimension.step)});
+    return call("tensor_map", arguments, LLVM::LLVMPointerType::get(b.getContext()));
+  }
+
+  /// One for each tile, as long as they run at the same time.
+  Value blocks() {
+    Value tiles = number(1);
+    for (const BulkOperand *operand : {&plan.left, &plan.right})
+      for (auto [loop, box] : llvm::zip(operand->loops, operand->boxes))
+        tiles = b.create<arith::MulIOp>(loc, tiles, b.create<arith::CeilDivUIOp>(loc, sizeOf(loop), number(box)));
+    for (int loop : plan.batch)
+      tiles = b.create<arith::MulIOp>(loc, tiles, sizeOf(loop));
+    Value most = b.create<arith::MulIOp>(loc, call("multiprocessors", {}, b.getIndexType()), number(plan.together));
+    return b.create<arith::MinUIOp>(loc, tiles, most);
+  }
+
+private:
+  OpBuilder &b;
+  Location loc;
+  const WarpgroupPlan &plan;
+  ModuleOp module;
+  IRMapping outside;
+
+  Value number(int64_t value) { return b.create<arith::ConstantIndexOp>(loc, value); }
+  Value sizeOf(int loop) { return onHost(plan.nest.loops[loop].size); }
+
+  Value onHost(const Extent &extent) { return extent.isKnown() ? number(extent.known) : onHost(extent.value); }
+  Value onHost(Value value) {
+    if (Value known = outside.lookupOrNull(value))
+      return known;
+    Operation *op = value.getDefiningOp();
+    for (Value operand : op->getOperands())
+      onHost(operand);
+    b.clone(*op, outside);
+    return outside.lookup(value);
+  }
+
+  /// A function of the runtime.
+  Value call(StringRef role, ValueRange arguments, Type result) {
+    OpBuilder top(module.getBodyRegion());
+    std::string name;
+    for (int i = 0; name.empty() || module.lookupSymbol(name); ++i)
+      name = ("strata_gpu_" + role + "_" + Twine(i)).str();
+    auto function =
+        top.create<func::FuncOp>(top.getUnknownLoc(), name, b.getFunctionType(arguments.getTypes(), result));
+    function.setPrivate();
+    function->setAttr(kDeviceCall, b.getStringAttr(role));
+    return b.create<func::CallOp>(loc, function, arguments).getResult(0);
+  }
+};
+} // namespace
+
+WarpgroupLaunch strata::prepareLaunch(OpBuilder &b, Location loc, const WarpgroupPlan &plan, gpu::GPUFuncOp function,
+                                      ValueRange operands) {
+  LaunchEmitter emitter(b, loc, plan, function, operands);
+  const Stage &reduce = *plan.nest.reduce;
+  WarpgroupLaunch launch;
+  launch.maps = {emitter.mapOf(plan.left, reduce.inputs[0], plan.instruction.left),
+                 emitter.mapOf(plan.right, reduce.inputs[1], plan.instruction.right)};
+  launch.blocks = emitter.blocks();
+  return launch;
+}

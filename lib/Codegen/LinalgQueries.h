@@ -1,0 +1,38 @@
+//===- LinalgQueries.h - small questions about linalg operations -*- C++ -*-===//
+#ifndef STRATA_CODEGEN_LINALGQUERIES_H
+#define STRATA_CODEGEN_LINALGQUERIES_H
+
+#include "mlir/Dialect/Linalg/IR/Linalg.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "mlir/Interfaces/ViewLikeInterface.h"
+
+namespace strata {
+
+inline bool isReduction(mlir::linalg::GenericOp op) { return op.getNumReductionLoops() > 0; }
+
+/// The position of loop `dim` among a map's results.
+inline std::optional<unsigned> positionOf(mlir::AffineMap map, unsigned dim) {
+  return map.getResultPosition(mlir::getAffineDimExpr(dim, map.getContext()));
+}
+
+/// Of one element in memory.
+inline int64_t bytesOf(mlir::Type element) {
+  return element.isIntOrFloat() ? llvm::divideCeil(element.getIntOrFloatBitWidth(), 8) : 8;
+}
+
+/// The buffer that a view is a view of.
+inline mlir::Value rootOf(mlir::Value buffer) {
+  while (mlir::Operation *maker = buffer.getDefiningOp()) {
+    if (auto view = mlir::dyn_cast<mlir::ViewLikeOpInterface>(maker))
+      buffer = view.getViewSource();
+    else if (auto cast = mlir::dyn_cast<mlir::memref::CastOp>(maker))
+      buffer = cast.getSource();
+    else
+      break;
+  }
+  return buffer;
+}
+
+} // namespace strata
+
+#endif // STRATA_CODEGEN_LINALGQUERIES_H

@@ -1,0 +1,320 @@
+//===- QuantisedBodies.cpp - quantised values between operations ----------===//
+//
+// A model in the QDQ form quantises and dequantises at every border between two
+// operators, and says in f32 what lies between. Here what can be is kept, moved and
+// compared as integers.
+//
+//===----------------------------------------------------------------------===//
+#include "QuantisedBodies.h"
+#include "LoopNest.h"
+#include "ProductSums.h"
+#include "WholeNumbers.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Math/IR/Math.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "mlir/IR/IRMapping.h"
+#include "mlir/IR/Matchers.h"
+#include "mlir/Transforms/GreedyPatternRewriteDriver.h"
+
+using namespace mlir;
+using linalg::GenericOp;
+using strata::floatOf, strata::integerOf, strata::matchQuotient, strata::rangeOf, strata::rangeOfInteger;
+using strata::WholeRange;
+
+//===----------------------------------------------------------------------===//
+// In bodies
+//===----------------------------------------------------------------------===//
+
+namespace {
+/// An integral float that goes through a narrow integer which holds it: itself, moved by the zero point.
+struct SkipInteger : OpRewritePattern<arith::SIToFPOp> {
+  using OpRewritePattern::OpRewritePattern;
+
+  LogicalResult matchAndRewrite(arith::SIToFPOp op, PatternRewriter &rewriter) const override {
+    Value integer = op.getIn();
+    int64_t zero = 0;
+    if (auto moved = integer.getDefiningOp<arith::SubIOp>()) {
+      std::optional<int64_t> by = integerOf(moved.getRhs());
+      if (!by || std::abs(*by) > 65536)
+        return failure();
+      zero = *by;
+      integer = moved.getLhs();
+    }
+    Operation *extension = integer.getDefiningOp();
+    std::optional<WholeRange> held = rangeOfInteger(integer);
+    if (!held || !isa<arith::ExtUIOp, arith::ExtSIOp>(extension))
+      return failure();
+    auto narrow = extension->getOperand(0).getDefiningOp<arith::TruncIOp>();
+    auto converted = narrow ? narrow.getIn().getDefiningOp<arith::FPToSIOp>() : nullptr;
+    if (!converted || converted.getIn().getType() != op.getType() || !op.getType().isF32())
+      return failure();
+    std::optional<WholeRange> range = rangeOf(converted.getIn());
+    if (!range || range->low < held->low || range->high > held->high)
+      return failure();
+    Value number = converted.getIn();
+    if (zero) {
+      Value by = rewriter.create<arith::ConstantOp>(op.getLoc(), rewriter.getF32FloatAttr(zero));
+      number = rewriter.create<arith::SubFOp>(op.getLoc(), number, by);
+    }
+    rewriter.replaceOp(op, number);
+    return success();
+  }
+};
+
+/// clamp(n + zero) - zero of an integral n, whose sum with a small zero is exact or far outside: a clamp of n.
+struct MoveClamp : OpRewritePattern<arith::SubFOp> {
+  using OpRewritePattern::OpRewritePattern;
+
+  LogicalResult matchAndRewrite(arith::SubFOp op, PatternRewriter &rewriter) const override {
+    std::optional<double> zero = floatOf(op.getRhs());
+    std::optional<WholeRange> range = rangeOf(op.getLhs());
+    if (!zero || !range || !op.getType().isF32())
+      return failure();
+    auto upper = op.getLhs().getDefiningOp<arith::MinNumFOp>();
+    auto lower = upper ? upper.getLhs().getDefiningOp<arith::MaxNumFOp>() : nullptr;
+    auto sum = lower ? lower.getLhs().getDefiningOp<arith::AddFOp>() : nullptr;
+    if (!sum || floatOf(sum.getRhs()) != zero || !sum.getLhs().getDefiningOp<math::RoundEvenOp>() ||
+        !upper->hasOneUse() || !lower->hasOneUse() || std::abs(*zero) > 65536)
+      return failure();
+    auto number = [&](double value) -> Value {
+      return rewriter.create<arith::ConstantOp>(op.getLoc(), rewriter.getF32FloatAttr(value));
+    };
+    Value low = number(range->low - *zero), high = number(range->high - *zero);
+    Value clamped = rewriter.create<arith::MaxNumFOp>(op.getLoc(), sum.getLhs(), low);
+    rewriter.replaceOpWithNewOp<arith::MinNumFOp>(op, clamped, high);
+    return success();
+  }
+};
+
+/// max(round(max(x, 0) / s), 0): the first maximum is in the second.
+struct DropRectifier : OpRewritePattern<arith::MaxNumFOp> {
+  using OpRewritePattern::OpRewritePattern;
+
+  LogicalResult matchAndRewrite(arith::MaxNumFOp op, PatternRewriter &rewriter) const override {
+    auto rounded = op.getLhs().getDefiningOp<math::RoundEvenOp>();
+    double factor = 0;
+    Value quotient = rounded ? rounded.getOperand() : Value();
+    Value divided = quotient ? matchQuotient(quotient, factor) : Value();
+    auto rectified = divided ? divided.getDefiningOp<arith::MaximumFOp>() : nullptr;
+    if (!rectified || floatOf(op.getRhs()) != 0.0 || floatOf(rectified.getRhs()) != 0.0 || !(factor > 0) ||
+        !rectified->hasOneUse() || !quotient.hasOneUse())
+      return failure();
+    rewriter.replaceOp(rectified, rectified.getLhs());
+    return success();
+  }
+};
+
+/// What was an integer times the scale, divided by the scale and rounded, is the integer.
+struct QuantiseAgain : OpRewritePattern<math::RoundEvenOp> {
+  using OpRewritePattern::OpRewritePattern;
+
+  LogicalResult matchAndRewrite(math::RoundEvenOp op, PatternRewriter &rewriter) const override {
+    double factor = 0;
+    Value divided = matchQuotient(op.getOperand(), factor);
+    auto product = divided ? divided.getDefiningOp<arith::MulFOp>() : nullptr;
+    std::optional<double> scale = product ? floatOf(product.getRhs()) : std::nullopt;
+    // Three roundings of a number below 2^16 do not reach the next half.
+    if (!scale || !(std::abs(*scale) > 1e-30) || std::abs(*scale * factor - 1) > std::ldexp(1.0, -22) ||
+        !rangeOf(product.getLhs()))
+      return failure();
+    rewriter.replaceOp(op, product.getLhs());
+    return success();
+  }
+};
+
+/// Scaled sums of products are rounded once where the f32 model rounds each product: how their quotient is rounded says
+/// nothing, so one product of f32 gives it, and scale and bias may be one instruction.
+struct DivideSums : OpRewritePattern<arith::TruncFOp> {
+  using OpRewritePattern::OpRewritePattern;
+
+  LogicalResult matchAndRewrite(arith::TruncFOp op, PatternRewriter &rewriter) const override {
+    double factor = 0;
+    Value divided = matchQuotient(op, factor);
+    if (!divided || !divided.getType().isF32() || !isScaledSum(divided))
+      return failure();
+    Value by = rewriter.create<arith::ConstantOp>(op.getLoc(), rewriter.getF32FloatAttr(factor));
+    if (auto biased = divided.getDefiningOp<arith::AddFOp>())
+      for (Operation *part : {biased.getLhs().getDefiningOp(), biased.getOperation()})
+        rewriter.modifyOpInPlace(part, [&] {
+          part->setAttr("fastmath", arith::FastMathFlagsAttr::get(op.getContext(), arith::FastMathFlags::contract));
+        });
+    rewriter.replaceOpWithNewOp<arith::MulFOp>(op, divided, by);
+    return success();
+  }
+
+  static bool isScaledSum(Value value) {
+    if (auto biased = value.getDefiningOp<arith::AddFOp>())
+      value = biased.getLhs();
+    auto scaled = value.getDefiningOp<arith::MulFOp>();
+    auto sum = scaled ? scaled.getLhs().getDefiningOp<arith::SIToFPOp>() : nullptr;
+    if (!sum)
+      return false;
+    value = sum.getIn();
+    if (auto corrected = value.getDefiningOp<arith::AddIOp>())
+      value = corrected.getLhs();
+    auto argument = dyn_cast<BlockArgument>(value);
+    auto generic = argument ? dyn_cast<GenericOp>(argument.getOwner()->getParentOp()) : nullptr;
+    if (!generic)
+      return false;
+    auto product = generic->getOperand(argument.getArgNumber()).getDefiningOp<GenericOp>();
+    return product && strata::matchProductSum(product);
+  }
+};
+} // namespace
+
+void strata::simplifyQuantisedBodies(Operation *root) {
+  RewritePatternSet patterns(root->getContext());
+  patterns.add<SkipInteger, MoveClamp, DropRectifier, QuantiseAgain, DivideSums>(root->getContext());
+  (void)applyPatternsAndFoldGreedily(root, std::move(patterns));
+}
+
+//===----------------------------------------------------------------------===//
+// Between operations
+//===----------------------------------------------------------------------===//
+
+static bool isElementwise(GenericOp op) {
+  return op.hasPureTensorSemantics() && op.getNumReductionLoops() == 0 && op.getNumDpsInits() == 1 &&
+         op.getMatchingIndexingMap(op.getDpsInitOperand(0)).isPermutation();
+}
+
+/// One operand, read in the order of the result.
+static bool isUnary(GenericOp op) {
+  return isElementwise(op) && op.getNumDpsInputs() == 1 && isa<RankedTensorType>(op.getDpsInputs()[0].getType()) &&
+         op.getMatchingIndexingMap(op.getDpsInputOperand(0)) == op.getMatchingIndexingMap(op.getDpsInitOperand(0));
+}
+
+static unsigned bitsOf(Value value) {
+  Type element = getElementTypeOrSelf(value.getType());
+  return element.isIntOrFloat() ? element.getIntOrFloatBitWidth() : 64;
+}
+
+static GenericOp cloneOn(OpBuilder &b, GenericOp op, Value input) {
+  Location loc = op.getLoc();
+  Value empty = b.create<tensor::EmptyOp>(loc, tensor::getMixedSizes(b, loc, input),
+                                          getElementTypeOrSelf(op.getResult(0).getType()));
+  int64_t rank = cast<RankedTensorType>(input.getType()).getRank();
+  AffineMap identity = b.getMultiDimIdentityMap(rank);
+  SmallVector<utils::IteratorType> kinds(rank, utils::IteratorType::parallel);
+  auto made = b.create<GenericOp>(loc, empty.getType(), input, empty, ArrayRef{identity, identity}, kinds);
+  b.cloneRegionBefore(op.getRegion(), made.getRegion(), made.getRegion().begin());
+  return made;
+}
+
+/// What `op` makes of numbers, if it never makes less of more, and integers of at most eight bits: their range.
+static std::optional<WholeRange> matchMonotone(GenericOp op) {
+  for (Operation &inner : op.getBody()->without_terminator()) {
+    bool fits = isa<arith::ExtFOp, arith::TruncFOp, math::RoundEvenOp, arith::FPToSIOp, arith::TruncIOp>(inner);
+    if (isa<arith::AddFOp, arith::SubFOp, arith::MaxNumFOp, arith::MinNumFOp, arith::MaximumFOp, arith::MinimumFOp>(
+            inner))
+      fits = floatOf(inner.getOperand(1)).has_value();
+    if (isa<arith::MulFOp>(inner))
+      fits = floatOf(inner.getOperand(1)).value_or(-1) > 0;
+    if (!fits)
+      return std::nullopt;
+  }
+  auto narrow = op.getBody()->getTerminator()->getOperand(0).getDefiningOp<arith::TruncIOp>();
+  auto converted = narrow ? narrow.getIn().getDefiningOp<arith::FPToSIOp>() : nullptr;
+  std::optional<WholeRange> range = converted ? rangeOf(converted.getIn()) : std::nullopt;
+  if (!range || !narrow.getType().isInteger(8) || range->high - range->low > 255 || range->low < -128 ||
+      (range->low < 0 && range->high > 127) || range->high > 255)
+    return std::nullopt;
+  return range;
+}
+
+/// Whether a constant is less than all other numbers.
+static bool isLeast(Value value) {
+  FloatAttr attribute;
+  return matchPattern(value, m_Constant(&attribute)) && attribute.getValue().isInfinity() &&
+         attribute.getValue().isNegative();
+}
+
+/// The largest of some numbers, quantised, is the largest of the quantised ones.
+static bool quantiseBeforePool(GenericOp op) {
+  auto pool = isUnary(op) ? op.getDpsInputs()[0].getDefiningOp<GenericOp>() : nullptr;
+  if (!pool || !pool->hasOneUse() || !pool.hasPureTensorSemantics() || !pool.getNumReductionLoops() ||
+      pool.getNumDpsInits() != 1 || !pool.getNumDpsInputs() || pool.getBody()->getOperations().size() != 2)
+    return false;
+  std::optional<WholeRange> range = matchMonotone(op);
+  std::optional<strata::Combiner> combiner = strata::matchCombiner(pool);
+  auto fill = pool.getDpsInits()[0].getDefiningOp<linalg::FillOp>();
+  if (!range || !combiner || !fill || !isLeast(fill.getInputs()[0]) ||
+      (combiner->kind != vector::CombiningKind::MAXIMUMF && combiner->kind != vector::CombiningKind::MAXNUMF) ||
+      !llvm::is_contained(combiner->op->getOperands(), pool.getBody()->getArgument(0)))
+    return false;
+  Value source = pool.getDpsInputs()[0];
+  auto pad = source.getDefiningOp<tensor::PadOp>();
+  if (pad && (!pad.getConstantPaddingValue() || !isLeast(pad.getConstantPaddingValue())))
+    return false;
+  OpBuilder b(pool);
+  Location loc = pool.getLoc();
+  Value least = b.create<arith::ConstantOp>(loc, b.getI8IntegerAttr(static_cast<int64_t>(range->low)));
+  Value integers = cloneOn(b, op, pad ? pad.getSource() : source).getResult(0);
+  if (pad)
+    integers = b.create<tensor::PadOp>(loc, pad.getResultType().clone(b.getI8Type()), integers, pad.getMixedLowPad(),
+                                       pad.getMixedHighPad(), least);
+  Value init = b.create<tensor::EmptyOp>(loc, tensor::getMixedSizes(b, loc, fill.getOutputs()[0]), b.getI8Type());
+  init = b.create<linalg::FillOp>(loc, least, init).getResult(0);
+  SmallVector<Value> inputs(pool.getDpsInputs());
+  inputs[0] = integers;
+  auto largest =
+      b.create<GenericOp>(loc, init.getType(), inputs, init, pool.getIndexingMapsArray(), pool.getIteratorTypesArray(),
+                          [&](OpBuilder &b, Location loc, ValueRange arguments) {
+                            Value x = arguments.front(), y = arguments.back();
+                            Value more = range->low < 0 ? b.create<arith::MaxSIOp>(loc, y, x).getResult()
+                                                        : b.create<arith::MaxUIOp>(loc, y, x).getResult();
+                            b.create<linalg::YieldOp>(loc, more);
+                          });
+  op.replaceAllUsesWith(largest);
+  op.erase();
+  pool.erase();
+  return true;
+}
+
+/// What is concatenated and then made narrower is made narrower first.
+static bool narrowParts(GenericOp op) {
+  auto concat = isUnary(op) ? op.getDpsInputs()[0].getDefiningOp<tensor::ConcatOp>() : nullptr;
+  if (!concat || !concat->hasOneUse() || bitsOf(op.getResult(0)) >= bitsOf(concat.getResult()) ||
+      op.hasIndexSemantics())
+    return false;
+  OpBuilder b(op);
+  SmallVector<Value> parts;
+  for (Value part : concat.getInputs())
+    parts.push_back(cloneOn(b, op, part).getResult(0));
+  Type type = op.getResult(0).getType();
+  op.replaceAllUsesWith(b.create<tensor::ConcatOp>(concat.getLoc(), type, concat.getDim(), parts).getOperation());
+  op.erase();
+  return true;
+}
+
+bool strata::keepQuantised(Operation *root) {
+  SmallVector<GenericOp> ops;
+  root->walk([&](GenericOp op) {
+    if (op.getNumReductionLoops() == 0)
+      ops.push_back(op);
+  });
+  bool changed = false;
+  // The last one first: a pool's integers come from a concatenation's.
+  for (GenericOp op : llvm::reverse(ops))
+    changed |= quantiseBeforePool(op) || narrowParts(op);
+  return changed;
+}
+
+static bool readsSums(GenericOp op) {
+  return llvm::any_of(op.getDpsInputs(), [](Value input) {
+    auto product = input.getDefiningOp<GenericOp>();
+    return product && getElementTypeOrSelf(input.getType()).isInteger(32) && strata::matchProductSum(product);
+  });
+}
+
+bool strata::finishesSums(GenericOp producer, GenericOp consumer) {
+  if (!isElementwise(producer) || bitsOf(producer.getResult(0)) > 8 || !readsSums(producer))
+    return false;
+  // With its own sums, or the first of the others' reader: what waits meanwhile are bytes.
+  if (readsSums(consumer))
+    return true;
+  // What dequantises joins its reader first, which shows how many sums that one has.
+  Operation *reader = consumer->hasOneUse() ? *consumer->user_begin() : nullptr;
+  auto next = dyn_cast_or_null<GenericOp>(reader);
+  return next && next.getNumReductionLoops() == 0 && bitsOf(consumer.getResult(0)) > 8;
+}

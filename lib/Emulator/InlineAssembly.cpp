@@ -1,0 +1,111 @@
+//===- InlineAssembly.cpp - PTX in the kernels' IR ------------------------===//
+//
+// Instructions of sm_90a that LLVM 19 has no intrinsics for are PTX in the IR, one
+// instruction in each text, at most with a loop around it.
+//
+//===----------------------------------------------------------------------===//
+#include "Emulator.h"
+
+#include "llvm/IR/IRBuilder.h"
+#include "llvm/IR/InlineAsm.h"
+#include "llvm/IR/Module.h"
+#include "llvm/Support/Regex.h"
+
+using namespace llvm;
+
+namespace strata::emulator {
+
+/// What a text begins with, or has in it, and the function in its place.
+static const struct {
+  const char *pattern, *function;
+} instructions[] = {
+    {"^fence\\.mbarrier_init", "fence_mbarrier_init"},
+    {"^fence\\.proxy\\.async", "fence_proxy_async"},
+    {"^mbarrier\\.arrive\\.expect_tx\\.shared\\.b64 _", "mbarrier_arrive_expect_tx"},
+    {"mbarrier\\.try_wait\\.parity\\.shared\\.b64.*bra", "mbarrier_try_wait_parity"},
+    {"^cp\\.async\\.bulk\\.tensor\\.1d\\.shared::cluster\\.global\\.mbarrier", "cp_async_bulk_tensor_1d"},
+    {"^cp\\.async\\.bulk\\.tensor\\.2d\\.shared::cluster\\.global\\.mbarrier", "cp_async_bulk_tensor_2d"},
+    {"^cp\\.async\\.bulk\\.tensor\\.3d\\.shared::cluster\\.global\\.mbarrier", "cp_async_bulk_tensor_3d"},
+    {"^cp\\.async\\.bulk\\.tensor\\.4d\\.shared::cluster\\.global\\.mbarrier", "cp_async_bulk_tensor_4d"},
+    {"^cp\\.async\\.bulk\\.tensor\\.5d\\.shared::cluster\\.global\\.mbarrier", "cp_async_bulk_tensor_5d"},
+    {"^wgmma\\.fence", "wgmma_fence"},
+    {"^wgmma\\.commit_group", "wgmma_commit_group"},
+    {"^wgmma\\.wait_group", "wgmma_wait_group"},
+    {"^prefetch\\.tensormap", "prefetch_tensormap"},
+};
+
+static void callInstead(CallInst *call, const char *function, ArrayRef<Value *> arguments) {
+  IRBuilder<> b(call);
+  SmallVector<Type *> types;
+  for (Value *argument : arguments)
+    types.push_back(argument->getType());
+  FunctionCallee callee = call->getModule()->getOrInsertFunction(std::string("emulator_") + function,
+                                                                 FunctionType::get(b.getVoidTy(), types, false));
+  b.CreateCall(callee, arguments);
+}
+
+/// {sums} = PTX(sums, descriptors, whether sums are added to, signs, how operands lie): the sums go through memory.
+static Error replaceProduct(CallInst *call, ArrayRef<StringRef> match) {
+  static const StringRef elementKinds[] = {"f16", "bf16", "tf32", "s8", "u8"};
+  auto kindOf = [&](StringRef name) { return std::distance(elementKinds, find(elementKinds, name)); };
+  unsigned columns, steps, sums;
+  match[1].getAsInteger(10, columns);
+  match[2].getAsInteger(10, steps);
+  auto *structure = cast<StructType>(call->getType());
+  sums = structure->getNumElements();
+  auto constant = [&](unsigned i) {
+    auto *value = i < call->arg_size() ? dyn_cast<ConstantInt>(call->getArgOperand(i)) : nullptr;
+    return value ? value->getSExtValue() : 0;
+  };
+  bool floats = structure->getElementType(0)->isFloatTy(), halves = match[4] == "f16" || match[4] == "bf16";
+  static const unsigned stepsOf[] = {16, 16, 8, 32, 32};
+  unsigned left = kindOf(match[4]), right = kindOf(match[5]);
+  if (left > 4 || right > 4 || steps != stepsOf[left] || sums != columns / 2 || constant(sums + 2) != 1 ||
+      (floats && (constant(sums + 3) != 1 || constant(sums + 4) != 1)))
+    return createStringError("the emulator has no %s", match[0].str().c_str());
+  IRBuilder<> entry(&call->getFunction()->getEntryBlock(), call->getFunction()->getEntryBlock().begin());
+  Value *memory = entry.CreateAlloca(structure);
+  IRBuilder<> b(call);
+  for (unsigned i = 0; i < sums; ++i)
+    b.CreateStore(call->getArgOperand(i), b.CreateStructGEP(structure, memory, i));
+  callInstead(call, "wgmma_mma_async",
+              {memory, call->getArgOperand(sums), call->getArgOperand(sums + 1), b.getInt32(columns), b.getInt32(left),
+               b.getInt32(right), b.getInt32(halves ? constant(sums + 5) : 0),
+               b.getInt32(halves ? constant(sums + 6) : 0)});
+  call->replaceAllUsesWith(b.CreateLoad(structure, memory));
+  call->eraseFromParent();
+  return Error::success();
+}
+
+static Error replace(CallInst *call, StringRef text) {
+  static const Regex product("wgmma\\.mma_async\\.sync\\.aligned\\.m64n([0-9]+)k([0-9]+)\\.(f32|s32)\\.([a-z0-9]+)\\."
+                             "([a-z0-9]+) ");
+  SmallVector<StringRef> match;
+  if (product.match(text, &match))
+    return replaceProduct(call, match);
+  std::string oneLine = text.str();
+  std::replace(oneLine.begin(), oneLine.end(), '\n', ' ');
+  for (const auto &instruction : instructions) {
+    if (!Regex(instruction.pattern).match(oneLine))
+      continue;
+    callInstead(call, instruction.function, SmallVector<Value *>(call->args()));
+    call->eraseFromParent();
+    return Error::success();
+  }
+  return createStringError("the emulator has no %s", oneLine.c_str());
+}
+
+Error replaceInlineAssembly(Module &module) {
+  SmallVector<CallInst *> calls;
+  for (Function &function : module)
+    for (BasicBlock &block : function)
+      for (Instruction &instruction : block)
+        if (auto *call = dyn_cast<CallInst>(&instruction); call && call->isInlineAsm())
+          calls.push_back(call);
+  for (CallInst *call : calls)
+    if (Error error = replace(call, cast<InlineAsm>(call->getCalledOperand())->getAsmString()))
+      return error;
+  return Error::success();
+}
+
+} // namespace strata::emulator

@@ -1,0 +1,86 @@
+// RUN: strata-opt %s --split-input-file --pass-pipeline='builtin.module(func.func(strata-pack-weights{vector-bits=512 registers=32}))' | FileCheck %s
+// RUN: strata-opt %s --split-input-file --pass-pipeline='builtin.module(strata-tiled-phase{cpu=skylake-avx512},strata-buffers-phase{cpu=skylake-avx512},strata-vector-phase{cpu=skylake-avx512})' | FileCheck %s --check-prefix=LOOPS
+
+// With a dilation of 12, most taps of most rows lie in the padding: loop 1 over rows, loop 4 over taps, strides 1 and
+// 12, the data behind 12 rows of zeros. Columns are computed together.
+#x = affine_map<(n, h, w, f, kh, kw, c) -> (n, h + kh * 12, w + kw * 12, c)>
+#w = affine_map<(n, h, w, f, kh, kw, c) -> (kh, kw, c, f)>
+#y = affine_map<(n, h, w, f, kh, kw, c) -> (n, h, w, f)>
+// CHECK-LABEL: func.func @dilated(
+// CHECK:         linalg.generic
+// CHECK-SAME:      strata.inside = array<i64: 1, 4, 1, 12, 12, 14>
+// LOOPS-LABEL: func.func private @strata_task_0(
+// LOOPS:         %[[LOW:.*]] = arith.subi %c12, %[[ROW:.*]] : index
+// LOOPS:         %[[DISTANCE:.*]] = arith.maxsi %[[LOW]], %c0
+// LOOPS:         %[[FROM:.*]] = arith.ceildivui %[[DISTANCE]], %c12
+// LOOPS:         arith.subi %c26, %[[ROW]]
+// LOOPS:         %[[TO:.*]] = arith.minui %{{.*}}, %c3
+// LOOPS:         scf.for %{{.*}} = %[[FROM]] to %[[TO]] step %c1
+func.func @dilated(%x: tensor<1x14x14x32xf32>, %start: tensor<1x14x14x32xf32>) -> tensor<1x14x14x32xf32> {
+  %zero = arith.constant 0.0 : f32
+  %w = arith.constant dense<0.5> : tensor<3x3x32x32xf32>
+  %p = tensor.pad %x low[0, 12, 12, 0] high[0, 12, 12, 0] {
+  ^bb0(%i: index, %j: index, %k: index, %l: index):
+    tensor.yield %zero : f32
+  } : tensor<1x14x14x32xf32> to tensor<1x38x38x32xf32>
+  %0 = linalg.generic {indexing_maps = [#x, #w, #y], iterator_types = ["parallel", "parallel", "parallel", "parallel", "reduction", "reduction", "reduction"]}
+      ins(%p, %w : tensor<1x38x38x32xf32>, tensor<3x3x32x32xf32>) outs(%start : tensor<1x14x14x32xf32>) {
+  ^bb0(%a: f32, %b: f32, %c: f32):
+    %m = arith.mulf %a, %b : f32
+    %s = arith.addf %c, %m : f32
+    linalg.yield %s : f32
+  } -> tensor<1x14x14x32xf32>
+  return %0 : tensor<1x14x14x32xf32>
+}
+
+// -----
+
+// Zero times an infinite weight is a number to keep.
+#x = affine_map<(n, h, w, f, kh, kw, c) -> (n, h + kh, w + kw, c)>
+#w = affine_map<(n, h, w, f, kh, kw, c) -> (kh, kw, c, f)>
+#y = affine_map<(n, h, w, f, kh, kw, c) -> (n, h, w, f)>
+// CHECK-LABEL: func.func @infinite(
+// CHECK-NOT:     strata.inside
+// LOOPS:         func.func
+func.func @infinite(%x: tensor<1x7x7x32xf32>, %start: tensor<1x7x7x32xf32>) -> tensor<1x7x7x32xf32> {
+  %zero = arith.constant 0.0 : f32
+  %w = arith.constant dense<0x7f800000> : tensor<3x3x32x32xf32>
+  %p = tensor.pad %x low[0, 1, 1, 0] high[0, 1, 1, 0] {
+  ^bb0(%i: index, %j: index, %k: index, %l: index):
+    tensor.yield %zero : f32
+  } : tensor<1x7x7x32xf32> to tensor<1x9x9x32xf32>
+  %0 = linalg.generic {indexing_maps = [#x, #w, #y], iterator_types = ["parallel", "parallel", "parallel", "parallel", "reduction", "reduction", "reduction"]}
+      ins(%p, %w : tensor<1x9x9x32xf32>, tensor<3x3x32x32xf32>) outs(%start : tensor<1x7x7x32xf32>) {
+  ^bb0(%a: f32, %b: f32, %c: f32):
+    %m = arith.mulf %a, %b : f32
+    %s = arith.addf %c, %m : f32
+    linalg.yield %s : f32
+  } -> tensor<1x7x7x32xf32>
+  return %0 : tensor<1x7x7x32xf32>
+}
+
+// -----
+
+// Two rows of 58 are not worth it.
+#x = affine_map<(n, h, w, f, kh, kw, c) -> (n, h + kh, w + kw, c)>
+#w = affine_map<(n, h, w, f, kh, kw, c) -> (kh, kw, c, f)>
+#y = affine_map<(n, h, w, f, kh, kw, c) -> (n, h, w, f)>
+// CHECK-LABEL: func.func @few(
+// CHECK-NOT:     strata.inside
+// LOOPS:         func.func
+func.func @few(%x: tensor<1x56x56x8xf32>, %start: tensor<1x56x56x32xf32>) -> tensor<1x56x56x32xf32> {
+  %zero = arith.constant 0.0 : f32
+  %w = arith.constant dense<0.5> : tensor<3x3x8x32xf32>
+  %p = tensor.pad %x low[0, 1, 1, 0] high[0, 1, 1, 0] {
+  ^bb0(%i: index, %j: index, %k: index, %l: index):
+    tensor.yield %zero : f32
+  } : tensor<1x56x56x8xf32> to tensor<1x58x58x8xf32>
+  %0 = linalg.generic {indexing_maps = [#x, #w, #y], iterator_types = ["parallel", "parallel", "parallel", "parallel", "reduction", "reduction", "reduction"]}
+      ins(%p, %w : tensor<1x58x58x8xf32>, tensor<3x3x8x32xf32>) outs(%start : tensor<1x56x56x32xf32>) {
+  ^bb0(%a: f32, %b: f32, %c: f32):
+    %m = arith.mulf %a, %b : f32
+    %s = arith.addf %c, %m : f32
+    linalg.yield %s : f32
+  } -> tensor<1x56x56x32xf32>
+  return %0 : tensor<1x56x56x32xf32>
+}

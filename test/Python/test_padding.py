@@ -1,0 +1,66 @@
+"""Convolutions of small images with much padding, whose taps in the padding are left out, against the definition."""
+
+import itertools
+
+import numpy as np
+import pytest
+from onnx import TensorProto, helper, numpy_helper
+
+import strata
+
+RNG = np.random.default_rng(0)
+
+
+def reference(x, w, pads, strides, dilations, group):
+    """In double precision, tap by tap."""
+    rank = x.ndim - 2
+    low, high = pads[:rank], pads[rank:]
+    padded = np.pad(x.astype(np.float64), [(0, 0), (0, 0), *zip(low, high)])
+    sizes = [(padded.shape[2 + i] - dilations[i] * (w.shape[2 + i] - 1) - 1) // strides[i] + 1 for i in range(rank)]
+    y = np.zeros((x.shape[0], w.shape[0], *sizes))
+    weights = w.astype(np.float64).reshape(group, -1, *w.shape[1:])
+    for tap in itertools.product(*(range(k) for k in w.shape[2:])):
+        at = tuple(slice(t * d, t * d + (n - 1) * s + 1, s) for t, d, n, s in zip(tap, dilations, sizes, strides))
+        part = padded[(slice(None), slice(None), *at)].reshape(x.shape[0], group, -1, *sizes)
+        y += np.einsum("gfc,ngc...->ngf...", weights[(..., *tap)], part).reshape(y.shape)
+    return y
+
+
+CASES = {
+    # channels, filters, group, size, kernel, pads, strides, dilations
+    "3x3": (32, 64, 1, (7, 7), (3, 3), (1, 1, 1, 1), (1, 1), (1, 1)),
+    "dilation 12": (16, 32, 1, (14, 14), (3, 3), (12, 12, 12, 12), (1, 1), (12, 12)),
+    "stride 2": (16, 48, 1, (9, 8), (5, 5), (2, 2, 2, 2), (2, 2), (1, 1)),
+    "stride and dilation": (8, 40, 1, (10, 11), (3, 3), (4, 3, 3, 4), (3, 2), (2, 3)),
+    "uneven": (16, 32, 1, (6, 5), (4, 3), (3, 0, 0, 2), (1, 1), (1, 1)),
+    "more padding than data": (16, 32, 1, (3, 4), (3, 3), (5, 5, 6, 6), (1, 1), (2, 2)),
+    "one column": (16, 32, 1, (8, 1), (5, 1), (2, 0, 2, 0), (1, 1), (1, 1)),
+    "one row": (16, 32, 1, (1, 9), (3, 3), (1, 1, 1, 1), (1, 1), (1, 1)),
+    "depthwise": (32, 32, 32, (14, 14), (5, 5), (2, 2, 2, 2), (1, 1), (1, 1)),
+    "groups": (32, 64, 4, (7, 7), (3, 3), (1, 1, 1, 1), (1, 1), (1, 1)),
+    "one dimension": (16, 32, 1, (9,), (5,), (4, 4), (1,), (2,)),
+    "three dimensions": (8, 32, 1, (4, 5, 6), (3, 3, 3), (1, 2, 1, 1, 2, 1), (1, 1, 1), (1, 2, 1)),
+}
+
+
+@pytest.mark.parametrize("threads", [1, 2])
+@pytest.mark.parametrize("case", CASES)
+def test_convolution(case, threads):
+    channels, filters, group, size, kernel, pads, strides, dilations = CASES[case]
+    w = RNG.standard_normal((filters, channels // group, *kernel)).astype(np.float32)
+    attributes = dict(pads=pads, strides=strides, dilations=dilations, group=group)
+    graph = helper.make_graph(
+        [helper.make_node("Conv", ["x", "w"], ["c"], **attributes), helper.make_node("Relu", ["c"], ["y"])],
+        "padding",
+        [helper.make_tensor_value_info("x", TensorProto.FLOAT, ["n", channels, *size])],
+        [helper.make_tensor_value_info("y", TensorProto.FLOAT, None)],
+        [numpy_helper.from_array(w, "w")],
+    )
+    model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 18)], ir_version=9)
+    compiled = strata.compile(model, winograd=False, threads=threads)
+    for n in (1, 3):
+        x = RNG.standard_normal((n, channels, *size)).astype(np.float32)
+        expected = np.maximum(reference(x, w, pads, strides, dilations, group), 0)
+        [y] = compiled.run({"x": x})
+        assert y.shape == expected.shape
+        assert np.abs(y - expected).max() <= 1e-6 * np.abs(expected).max()
