@@ -12,9 +12,9 @@ import pytest
 import strata
 from Conformance import compare, models, oracles, run, schemas
 from Conformance.table import enumerate_cases
+from support.library import BIN
 
 PER_OPERATOR = 4
-TOOLS = Path(strata.__file__).parents[2] / "bin"
 NONE_TO_COMPARE = {
     "Bernoulli": "random",
     "Range": "its body is a loop over a scalar count, and its lowering is held to the specification's tests",
@@ -40,7 +40,7 @@ def chosen(key):
 
 
 def tool(name, *arguments):
-    done = subprocess.run([TOOLS / name, *map(str, arguments)], capture_output=True, text=True)
+    done = subprocess.run([BIN / name, *map(str, arguments)], capture_output=True, text=True)
     assert done.returncode == 0, f"{name} {' '.join(map(str, arguments))}: {done.stderr[-2000:]}"
 
 

@@ -1,7 +1,6 @@
 """ImageDecoder: images that Pillow writes are what Pillow reads; broken ones are errors of the run."""
 
 import io
-import shutil
 import struct
 import subprocess
 import zlib
@@ -12,6 +11,7 @@ import pytest
 import strata
 from onnx import TensorProto, helper
 from PIL import Image
+from support.library import BIN
 
 RNG = np.random.default_rng(7)
 
@@ -267,11 +267,10 @@ def test_claimed_sizes(models):
     is_empty(models, resized(jp2, size + 32, ">H", 16384))
 
 
-@pytest.mark.skipif(not shutil.which("strata-compile"), reason="strata-compile is not on the path")
 def test_artifact(tmp_path):
     """A compiled file finds the decoder's library, and needs no other part of the runtime."""
     onnx.save(proto_of("RGB"), tmp_path / "m.onnx")
-    subprocess.run(["strata-compile", "--emit=lib", tmp_path / "m.onnx", "-o", tmp_path / "m.so"], check=True)
+    subprocess.run([BIN / "strata-compile", "--emit=lib", tmp_path / "m.onnx", "-o", tmp_path / "m.so"], check=True)
     library = (tmp_path / "m.so").read_bytes()
     assert b"libstrata_image.so" in library and b"libstrata_regex.so" not in library
     data = encode(photo(), "PNG")

@@ -1,11 +1,14 @@
 """Strings, sequences and optionals in and out of compiled models; the expected values are ONNX's evaluator's or Python's."""
 
+import subprocess
+
 import numpy as np
 import onnx
 import pytest
 import strata
 from onnx import TensorProto, helper, parser
 from onnx.reference import ReferenceEvaluator
+from support.library import BIN
 
 
 def strings(*items, shape=None):
@@ -311,12 +314,6 @@ def test_optionals():
 
 def test_onnx_runtime_is_not_needed_to_load_sequences(tmp_path):
     """An artifact of a model with strings and sequences, through the runtime alone."""
-    import shutil
-    import subprocess
-
-    compiler = shutil.which("strata-compile")
-    if not compiler:
-        pytest.skip("strata-compile is not on the path")
     proto = parser.parse_model(
         """<ir_version: 10, opset_import: ["" : 21]>
         g (seq(string[n]) s, int64 i) => (string[n] y, bool[n] m) { x = SequenceAt(s, i)
@@ -324,7 +321,7 @@ def test_onnx_runtime_is_not_needed_to_load_sequences(tmp_path):
           m = RegexFullMatch<pattern = "a+">(y) }"""
     )
     onnx.save(proto, tmp_path / "m.onnx")
-    subprocess.run([compiler, "--emit=lib", tmp_path / "m.onnx", "-o", tmp_path / "m.so"], check=True)
+    subprocess.run([BIN / "strata-compile", "--emit=lib", tmp_path / "m.onnx", "-o", tmp_path / "m.so"], check=True)
     y, m = strata.load(tmp_path / "m.so").run([[strings("a"), strings("b", "a")], np.array(1)])
     equal(y, strings("bb", "aa"))
     assert m.tolist() == [False, True]

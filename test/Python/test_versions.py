@@ -9,6 +9,7 @@ import onnx
 import pytest
 import strata
 from onnx import TensorProto, helper, numpy_helper
+from support.library import BIN
 
 rng = np.random.default_rng(5)
 W = rng.standard_normal((64, 48)).astype(np.float32)
@@ -57,7 +58,7 @@ SETS = [{"batch": 2}, {"batch": 2, "seq": 5}, {"seq": 3, "batch": 4}]
 def strata_compile(tmp_path, *flags):
     onnx.save(proto(), tmp_path / "m.onnx")
     library = tmp_path / "m.so"
-    command = ["strata-compile", tmp_path / "m.onnx", "-o", library, *flags]
+    command = [BIN / "strata-compile", tmp_path / "m.onnx", "-o", library, *flags]
     return library, subprocess.run(command, capture_output=True, text=True, check=False)
 
 
@@ -86,7 +87,7 @@ def test_weights_are_there_once(tmp_path):
         big.graph.initializer.append(numpy_helper.from_array(value, name))
     onnx.save(big, tmp_path / "big.onnx")
     subprocess.run(
-        ["strata-compile", tmp_path / "big.onnx", "-o", tmp_path / "big.so", "--specialize=batch=16,seq=16"], check=True
+        [BIN / "strata-compile", tmp_path / "big.onnx", "-o", tmp_path / "big.so", "--specialize=batch=16,seq=16"], check=True
     )
     assert (tmp_path / "big.so").stat().st_size < 1.5 * w.nbytes
 

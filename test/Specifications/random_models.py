@@ -2,14 +2,12 @@
 
 import itertools
 import subprocess
-from pathlib import Path
 
 import numpy as np
 import onnx
 import strata
 from onnx import TensorProto, helper
-
-TOOLS = Path(strata.__file__).parents[2] / "bin"  # of the build that the package belongs to
+from support.library import BIN
 
 NAMES = {
     "float": "f32", "double": "f64", "float16": "f16", "bfloat16": "bf16", "bool": "i1", "string": "!onnx.string",
@@ -63,7 +61,7 @@ class Graph:
     def build(self, folder, **options):
         """By way of a compiled file."""
         onnx.save(self.model(), folder / "model.onnx")
-        command = [TOOLS / "strata-compile", folder / "model.onnx", "--emit=lib", "-o", folder / "model.so"]
+        command = [BIN / "strata-compile", folder / "model.onnx", "--emit=lib", "-o", folder / "model.so"]
         subprocess.run(command, check=True, capture_output=True)
         return strata.load(folder / "model.so", **options)
 
@@ -88,6 +86,6 @@ def opt(text, *flags, folder):
     """strata-opt on a text of several modules (`// -----` between them); its output."""
     path = folder / "ops.mlir"
     path.write_text(text)
-    done = subprocess.run([TOOLS / "strata-opt", path, "--split-input-file", *flags], capture_output=True, text=True)
+    done = subprocess.run([BIN / "strata-opt", path, "--split-input-file", *flags], capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
     return done.stdout

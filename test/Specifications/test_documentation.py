@@ -19,9 +19,9 @@ import numpy as np
 import pytest
 import strata
 from onnx import parser, save
+from support.library import BIN
 
 ROOT = Path(__file__).parents[2]
-TOOLS = Path(strata.__file__).parents[2] / "bin"
 BLOCK = re.compile(r"^```(\w+)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 # What the examples call their files.
 NETWORK = """
@@ -58,7 +58,7 @@ def examples():
 
 
 def execute(command, folder):
-    environment = os.environ | {"PATH": f"{TOOLS}{os.pathsep}{os.environ['PATH']}", "PYTHONPATH": os.pathsep.join(sys.path)}
+    environment = os.environ | {"PATH": f"{BIN}{os.pathsep}{os.environ['PATH']}", "PYTHONPATH": os.pathsep.join(sys.path)}
     done = subprocess.run(command, cwd=folder, env=environment, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
     return done.returncode, done.stdout
 

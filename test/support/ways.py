@@ -1,13 +1,11 @@
 """The three ways from a model to its outputs: the Python package, a shared object, and strata-run."""
 
 import subprocess
-from pathlib import Path
 
 import numpy as np
 import pytest
 import strata
-
-BIN = Path(strata.__file__).parents[2] / "bin"
+from support.library import BIN
 
 
 def tool(name, *arguments):

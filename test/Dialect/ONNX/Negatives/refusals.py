@@ -9,8 +9,8 @@ from pathlib import Path
 
 import strata
 from Suite.pool import run_all
+from support.library import BIN
 
-BIN = Path(strata.__file__).parents[2] / "bin"
 ERROR = re.compile(r"^within split at .*?:(\d+) offset .*?: error: (.*)$")
 
 
