@@ -29,6 +29,7 @@ struct TargetFacts {
   int64_t nearCacheBytes = 32 << 10, cacheBytes = 1 << 20;
   int64_t lineBytes = 64;      ///< of a line of the caches
   int64_t pageBytes = 4 << 10; ///< of what hardware fetches ahead in, and not beyond
+  int64_t streamBytes = 8 << 20; ///< results of this size have left even the last level when they are read
   unsigned nearLatency = 96;   ///< cycles ahead at which a line of the second level is best asked for
   /// Bytes in a cycle that reach one core from the last level of the caches when all are read in order, and from
   /// memory.
@@ -52,6 +53,7 @@ template <typename To, typename From> void copyTarget(To &to, const From &from) 
   to.cacheBytes = from.cacheBytes;
   to.lineBytes = from.lineBytes;
   to.pageBytes = from.pageBytes;
+  to.streamBytes = from.streamBytes;
   to.nearLatency = from.nearLatency;
   to.streamRate = from.streamRate;
   to.memoryRate = from.memoryRate;

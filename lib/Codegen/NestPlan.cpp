@@ -409,7 +409,7 @@ static bool streamsResults(LoopNest &nest, const NestOptions &options, const Nes
     for (auto [loop, stride] : llvm::enumerate(access.strides))
       if (static_cast<int>(loop) != plan.lane && (!line || !stride.isKnown() || stride.known % line))
         return false;
-    return line && plan.width % line == 0 && points * bytes >= 4 * options.cacheBytes;
+    return line && plan.vectorTile * plan.width % line == 0 && points * bytes >= std::max(4 * options.cacheBytes, options.streamBytes);
   });
 }
 

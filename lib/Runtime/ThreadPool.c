@@ -37,6 +37,8 @@ struct strata_pool {
   int threads; /* with the calling thread */
   int started; /* workers */
   bool spin;
+  int caller; /* the CPU on which the last region was opened, which workers keep off; -1: none */
+  cpu_set_t *cpus; /* those of the thread that created the pool; NULL if they are not known */
   worker *workers;
   share *shares;
   /* The open region; written only while it is closed and empty. */
@@ -47,12 +49,18 @@ struct strata_pool {
   int active;
 };
 
-int strata_available_cores(void) {
+/* The CPUs that this thread may use, or NULL. */
+static cpu_set_t *available_cpus(void) {
   cpu_set_t *set = CPU_ALLOC(max_threads);
-  size_t size = CPU_ALLOC_SIZE(max_threads);
-  int cores = 0;
-  if (set && sched_getaffinity(0, size, set) == 0)
-    cores = CPU_COUNT_S(size, set);
+  if (set && sched_getaffinity(0, CPU_ALLOC_SIZE(max_threads), set) == 0)
+    return set;
+  CPU_FREE(set);
+  return NULL;
+}
+
+int strata_available_cores(void) {
+  cpu_set_t *set = available_cpus();
+  int cores = set ? CPU_COUNT_S(CPU_ALLOC_SIZE(max_threads), set) : 0;
   CPU_FREE(set);
   if (cores < 1)
     cores = (int)sysconf(_SC_NPROCESSORS_ONLN);
@@ -174,7 +182,7 @@ strata_pool *strata_pool_create(int threads) {
   strata_pool *pool = aligned_alloc(64, (sizeof(*pool) + 63) & ~(size_t)63);
   if (!pool)
     return NULL;
-  *pool = (strata_pool){.threads = threads, .spin = threads <= cores};
+  *pool = (strata_pool){.threads = threads, .spin = threads <= cores, .caller = -1, .cpus = available_cpus()};
   pool->workers = calloc((size_t)threads, sizeof(worker));
   pool->shares = aligned_alloc(64, sizeof(share) * (size_t)threads);
   if (!pool->workers || !pool->shares) {
@@ -194,6 +202,7 @@ static void start_workers(strata_pool *pool) {
       break;
     }
     ++pool->started;
+    pool->caller = -1;
   }
 }
 
@@ -207,7 +216,24 @@ void strata_pool_destroy(strata_pool *pool) {
     pthread_join(pool->workers[i].thread, NULL);
   free(pool->workers);
   free(pool->shares);
+  CPU_FREE(pool->cpus);
   free(pool);
+}
+
+/* A worker that wakes up may be queued on the CPU of the thread that woke it, and wait there while others are idle:
+ * systems take idle CPUs of virtual machines for occupied, and move a waiting thread only after milliseconds. So workers
+ * keep off the CPU on which the region is opened. */
+static void keep_off_caller(strata_pool *pool) {
+  int cpu = sched_getcpu();
+  size_t size = CPU_ALLOC_SIZE(max_threads);
+  if (cpu == pool->caller || !pool->spin || !pool->cpus || !CPU_ISSET_S(cpu, size, pool->cpus))
+    return;
+  pool->caller = cpu;
+  CPU_CLR_S(cpu, size, pool->cpus);
+  if (CPU_COUNT_S(size, pool->cpus))
+    for (int i = 0; i < pool->started; ++i)
+      pthread_setaffinity_np(pool->workers[i].thread, size, pool->cpus);
+  CPU_SET_S(cpu, size, pool->cpus);
 }
 
 /* Runs the region of `units` units on `active` threads. */
@@ -222,6 +248,7 @@ static void run_region(strata_pool *pool, int64_t units, int active) {
     at += units / active + (i < rest);
     pool->shares[i].end = at;
   }
+  keep_off_caller(pool);
   /* Closed and empty: only this thread writes the word now. */
   uint32_t epoch = (atomic_load_explicit(&pool->word, memory_order_relaxed) & ~(uint32_t)(epoch_unit - 1)) + epoch_unit;
   atomic_store(&pool->word, epoch | open_bit);

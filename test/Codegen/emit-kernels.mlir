@@ -551,6 +551,8 @@ func.func @column_sums(%a: memref<4096x2048xf32>, %c: memref<2048xf32>) attribut
 // -----
 
 // More than a cache holds: whole lines are written past it. A row of 1023 begins within a line.
+// CHECK-LABEL: func.func @large
+// CHECK:         vector.store {{.*}} {nontemporal = true} : memref<?xf32, strided<[1]>>, vector<8xf32>
 // WIDE-LABEL: func.func @large
 // WIDE:         vector.store {{.*}} {nontemporal = true} : memref<?xf32, strided<[1]>>, vector<16xf32>
 #id = affine_map<(i, j) -> (i, j)>
@@ -563,6 +565,9 @@ func.func @large(%a: memref<8192x1024xf32>, %c: memref<8192x1024xf32>) attribute
   return
 }
 // A transpose then reads in order: the innermost loop goes along the source's rows.
+// A vector of half a line does not go past the cache by itself.
+// CHECK-LABEL: func.func @large_transpose
+// CHECK-NOT:     nontemporal
 // WIDE-LABEL: func.func @large_transpose
 // WIDE:         scf.for %{{.*}} = %c0 to %c4096 step %c16
 // WIDE:           scf.for %{{.*}} = %c0 to %c2048 step %c16

@@ -1,6 +1,7 @@
 """The Python package: what compile takes, what run takes and gives, and how failures look."""
 
 import gc
+import os
 import subprocess
 import sys
 import threading
@@ -222,6 +223,27 @@ def test_threads_and_target():
     model = strata.compile(proto(), threads=2, target="x86-64-v3,-fma", opt_level=1)
     assert model.threads == 2
     check(model(X, W))
+
+
+@pytest.mark.skipif(len(os.sched_getaffinity(0)) < 2, reason="there is one CPU")
+def test_workers_keep_off_the_caller():
+    """A worker may not wait on the CPU that the calling thread keeps busy."""
+    script = """
+import os, numpy as np, onnx, strata
+from onnx import parser
+model = strata.compile(parser.parse_model('<ir_version: 10, opset_import: ["" : 21]> '
+    'g (float[512, 512] x) => (float[512, 512] y) { y = MatMul(x, x) }'), threads=2)
+x, cpus = np.ones((512, 512), np.float32), os.sched_getaffinity(0)
+before = set(os.listdir("/proc/self/task"))
+for cpu in sorted(cpus)[:2]:
+    os.sched_setaffinity(0, {cpu})
+    model.run([x])
+    os.sched_setaffinity(0, cpus)
+    masks = [os.sched_getaffinity(int(task)) for task in set(os.listdir("/proc/self/task")) - before]
+    print(masks == [cpus - {cpu}])
+"""
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
+    assert done.stdout.split() == ["True", "True"]
 
 
 def test_runs_from_many_threads(linear):
