@@ -1,4 +1,4 @@
-// RUN: strata-opt %s --strata-frontend --strata-fused-phase | FileCheck %s
+// RUN: strata-opt %s --strata-frontend --strata-fused-phase=cpu=x86-64-v4 | FileCheck %s
 
 // What joins the channels of convolutions leaves them last: between the first operation and the last one nothing is
 // transposed.
