@@ -16,13 +16,18 @@ func.func @exp(%x: vector<16xf32>) -> vector<16xf32> {
 
 // -----
 
-// What would be subnormal is 0; NaN stays.
+// What would be subnormal is 0, by a power of two that is 0 there; NaN, which no bound holds for, stays.
 // CHECK-LABEL: func.func @exp_without_subnormals
 // CHECK-SAME:    (%[[X:.*]]: vector<16xf32>)
-// CHECK-DAG:     %[[ZERO:.*]] = arith.constant dense<0.000000e+00>
-// CHECK-DAG:     %[[LEAST:.*]] = arith.constant dense<-87.3365402>
-// CHECK:         %[[NORMAL:.*]] = arith.cmpf uge, %{{.*}}, %[[LEAST]]
-// CHECK:         arith.select %[[NORMAL]], %{{.*}}, %[[ZERO]]
+// CHECK-DAG:     %[[MOST:.*]] = arith.constant dense<88.7228317>
+// CHECK-DAG:     %[[LEAST:.*]] = arith.constant dense<-8.730000e+01>
+// CHECK:         arith.cmpf ogt, %[[X]], %[[MOST]]
+// CHECK:         arith.cmpf olt, %{{.*}}, %[[LEAST]]
+// CHECK:         %[[BITS:.*]] = arith.shli
+// CHECK:         %[[SCALE:.*]] = arith.bitcast %[[BITS]]
+// CHECK-NOT:     arith.select
+// CHECK:         %[[RESULT:.*]] = arith.mulf %{{.*}}, %[[SCALE]]
+// CHECK-NEXT:    return %[[RESULT]]
 // POWER-LABEL: func.func @exp_without_subnormals
 // POWER:         %[[SCALED:.*]] = llvm.call_intrinsic "llvm.x86.avx512.mask.scalef.ps.512"
 // POWER:         arith.select %{{.*}}, %[[SCALED]]
