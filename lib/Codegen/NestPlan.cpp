@@ -158,7 +158,7 @@ static bool chooseRow(LoopNest &nest, NestPlan &plan) {
 
 /// Where an input does not lie along the lanes but along another loop, that one gives rows for squares of
 /// them.
-static bool chooseRowToTranspose(LoopNest &nest, NestPlan &plan) {
+static bool chooseRowToTranspose(LoopNest &nest, const NestOptions &options, NestPlan &plan) {
   for (Access &access : nest.finish->inputs) {
     Extent lanes = stride(access, plan.lane);
     if (!access.base || lanes.is(0) || lanes.is(1) || plan.width < 4)
@@ -174,6 +174,13 @@ static bool chooseRowToTranspose(LoopNest &nest, NestPlan &plan) {
       if (info.size.isKnown())
         while (plan.rowTile > info.size.known)
           plan.rowTile /= 2;
+      // Rows of the result lie far apart: whole lines of each are written at once, where that takes a few squares.
+      Type element = nest.finish->outputs[0].element;
+      int64_t bits = element.isIntOrFloat() ? std::max(8u, element.getIntOrFloatBitWidth()) : 64;
+      int64_t line = 8 * options.lineBytes / bits;
+      const Extent &size = nest.loops[plan.lane].size;
+      if (size.isKnown() && size.known >= line && plan.width <= plan.rowTile)
+        plan.vectorTile = std::max<int64_t>(1, line / plan.width);
       plan.transposes = true;
       return true;
     }
@@ -433,7 +440,7 @@ NestPlan strata::planNest(LoopNest &nest, const NestOptions &options) {
     return size.isKnown() ? std::min(vectors, std::max<int64_t>(1, size.known / plan.width)) : vectors;
   };
   if (!nest.reduce) {
-    if (!chooseRowToTranspose(nest, plan))
+    if (!chooseRowToTranspose(nest, options, plan))
       plan.vectorTile = atMost(4);
     plan.streams = streamsResults(nest, options, plan);
     return plan;

@@ -565,9 +565,11 @@ func.func @large(%a: memref<8192x1024xf32>, %c: memref<8192x1024xf32>) attribute
   return
 }
 // A transpose then reads in order: the innermost loop goes along the source's rows.
-// A vector of half a line does not go past the cache by itself.
+// Lines of two vectors are written whole.
 // CHECK-LABEL: func.func @large_transpose
-// CHECK-NOT:     nontemporal
+// CHECK:         scf.for %{{.*}} = %c0 to %c4096 step %c16
+// CHECK:           scf.for %{{.*}} = %c0 to %c2048 step %c8
+// CHECK-COUNT-16:    vector.store {{.*}} {nontemporal = true} : memref<?xf32, strided<[1]>>, vector<8xf32>
 // WIDE-LABEL: func.func @large_transpose
 // WIDE:         scf.for %{{.*}} = %c0 to %c4096 step %c16
 // WIDE:           scf.for %{{.*}} = %c0 to %c2048 step %c16
