@@ -10,8 +10,8 @@ Every runtime lives in a process of its own, pinned to one core if it has one th
 each, in every round; a time is the median over the rounds of the medians of the slices, and a ratio the median over the
 rounds of Strata's median over that of the best peer of the same precision, so that slow drift of the machine cancels.
 Rounds that other processes disturbed are repeated.
-Outputs are compared with those of ONNX Runtime without graph optimisations: the largest difference over the largest
-value. The machine's limits are measured in the same run.
+Outputs are compared with those of ONNX Runtime without graph optimisations, of integer operators with those of ONNX's
+reference evaluator: the largest difference over the largest value. The machine's limits are measured in the same run.
 
 Results are added to those of earlier runs (--results) and shown on a page (--page), a part of which this program
 writes, with plots beside it.
