@@ -63,6 +63,26 @@ def NarrowProducts : Pass<"strata-narrow-products", "mlir::func::FuncOp"> {
                            "mlir::arith::ArithDialect"];
 }
 
+def WidenProducts : Pass<"strata-widen-products", "mlir::func::FuncOp"> {
+  let summary = "Products of 8-bit integers take operands of 16 bits";
+  let description = [{
+    For vectors that multiply 16-bit integers only: the operands of matrix products
+    and convolutions that many rows share are extended once, not in each step of
+    the reduction. The extension of weights is a constant expression, that of the
+    data fuses with what makes it, before a padding.
+
+    ```mlir
+    %a = arith.extui %x : i8 to i32
+    ```
+    becomes, of an operand of i16,
+    ```mlir
+    %a = arith.extsi %x : i16 to i32
+    ```
+  }];
+  let dependentDialects = ["mlir::linalg::LinalgDialect", "mlir::tensor::TensorDialect",
+                           "mlir::arith::ArithDialect"];
+}
+
 def ChannelsLast : Pass<"strata-channels-last", "mlir::func::FuncOp"> {
   let summary = "Windowed operations compute with channels last, transposes sink";
   let description = [{
@@ -120,7 +140,7 @@ def GroupReductions : Pass<"strata-group-reductions", "mlir::func::FuncOp"> {
   }];
   let options = [
     Option<"bf16", "bf16", "bool", "false", "sums of f32 of products of bf16">,
-    Option<"int8", "int8", "bool", "false", "sums of i32 of products of 8-bit integers">,
+    Option<"int8", "int8", "bool", "false", "sums of i32 of products of integers of 8 or 16 bits">,
     Option<"tiles", "tiles", "bool", "true", "fill up to whole tiles of a matrix unit, not only to whole groups">
   ];
   let dependentDialects = ["mlir::linalg::LinalgDialect", "mlir::tensor::TensorDialect",

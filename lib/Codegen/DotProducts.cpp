@@ -1,14 +1,15 @@
-//===- DotProducts.cpp - products of bytes added in the lanes of vectors --===//
+//===- DotProducts.cpp - products added in the lanes of vectors -----------===//
 //
-// Four bytes of the data, the same for all lanes, times four bytes of weights for
-// each lane. x86 has an instruction that adds all four products, of unsigned and
-// signed bytes. Where both are signed or both unsigned, the data is moved by 128,
-// which the sums of the weights take back:
+// 32 bits of the data, the same for all lanes, times 32 bits of weights for each
+// lane: two integers of 16 bits, or four bytes. Of bytes, x86 has an instruction that adds all four products, of
+// unsigned and signed bytes. Where both are signed or both unsigned, the data is moved by 128, which the sums of the
+// weights take back:
 //
 //   sum x w = sum (x + 128) w - 128 sum w    sum x w = sum (x - 128) w + 128 sum w
 //
-// Without it, 16-bit integers are multiplied and added in pairs. Both are exact but
-// for the wrap of i32. (The products of unsigned and signed bytes that are added in
+// Without it, 16-bit integers are multiplied and added in pairs, to which bytes are
+// extended; where that pays, strata-widen-products has done it before. All are exact
+// but for the wrap of i32. (The products of unsigned and signed bytes that are added in
 // 16 bits are not: they saturate.)
 //
 //===----------------------------------------------------------------------===//
@@ -22,15 +23,17 @@
 using namespace mlir;
 using namespace strata;
 
-static constexpr int64_t group = 4;
-
 bool strata::planDots(LoopNest &nest, const NestOptions &options, NestPlan &plan) {
   if ((!options.byteDots && !options.pairDots) || !nest.reduce || nest.reduce->outputs.size() != 1 ||
       !isVectorizable(nest.init) || !isVectorizable(nest.finish))
     return false;
   std::optional<ProductSum> sum = matchProductSum(nest.reduce->op);
-  if (!sum || !sum->sum.isInteger(32) || !sum->elements[0].isInteger(8) || !sum->elements[1].isInteger(8))
+  if (!sum || !sum->sum.isInteger(32) || sum->elements[0] != sum->elements[1])
     return false;
+  bool bytes = sum->elements[0].isInteger(8), areSigned = !sum->isUnsigned[0] && !sum->isUnsigned[1];
+  if (!bytes && !(options.pairDots && sum->elements[0].isInteger(16) && areSigned))
+    return false;
+  int64_t group = bytes ? 4 : 2;
   for (unsigned input : {0u, 1u}) {
     const Access &weights = nest.reduce->inputs[input], &data = nest.reduce->inputs[1 - input];
     int lane = weights.blockedLoop;
@@ -40,11 +43,15 @@ bool strata::planDots(LoopNest &nest, const NestOptions &options, NestPlan &plan
     for (auto [loop, info] : llvm::enumerate(nest.loops)) {
       if (!info.reduction || !info.size.is(group) || !stride(data, loop).is(1) || !stride(weights, loop).is(1))
         continue;
-      plan.dots =
-          DotPlan{1 - input, input, static_cast<int>(loop), {sum->isUnsigned[0], sum->isUnsigned[1]}, options.byteDots};
+      plan.dots = DotPlan{1 - input,
+                          input,
+                          static_cast<int>(loop),
+                          group,
+                          {sum->isUnsigned[0], sum->isUnsigned[1]},
+                          bytes && options.byteDots};
       plan.lane = lane;
-      // Sums of i32 for each lane, or for each pair of products in it.
-      plan.width = options.vectorBits / (plan.dots->bytes ? 32 : 64);
+      // Sums of i32 for each lane, or, of bytes that are extended, for each pair of products in it.
+      plan.width = options.vectorBits / (bytes && !options.byteDots ? 64 : 32);
       return true;
     }
   }
@@ -56,28 +63,33 @@ namespace {
 class Dots {
 public:
   Dots(OpBuilder &b, Location loc, const DotPlan &plan, int64_t lanes)
-      : b(b), loc(loc), lanes(lanes), unsignedData(plan.isUnsigned[plan.data]),
-        unsignedWeights(plan.isUnsigned[plan.weights]), bytes(plan.bytes && lanes >= 4) {}
+      : b(b), loc(loc), lanes(lanes), group(plan.groupSize), unsignedData(plan.isUnsigned[plan.data]),
+        unsignedWeights(plan.isUnsigned[plan.weights]), bytes(plan.bytes && lanes >= 4), extends(!bytes && group == 4) {
+  }
 
   /// Whether sums of the weights are needed beside those of the products.
   bool movesData() const { return bytes && unsignedData == unsignedWeights; }
 
-  VectorType sums() const { return VectorType::get({bytes ? lanes : 2 * lanes}, b.getI32Type()); }
+  VectorType sums() const { return VectorType::get({extends ? 2 * lanes : lanes}, b.getI32Type()); }
 
-  /// Four bytes, as every lane takes them.
-  Value spread(Value four) {
-    if (!bytes) {
-      Value wide = extend(four, unsignedData);
+  /// 32 bits of the data, as every lane takes them.
+  Value spread(Value elements) {
+    if (extends) {
+      Value wide = extend(elements, unsignedData);
       auto all = VectorType::get({lanes}, b.getI64Type());
       return bitcast(broadcast(bitcast(wide, VectorType::get({1}, b.getI64Type())), all), 4 * lanes, 16);
     }
-    Value all = broadcast(bitcast(four, VectorType::get({1}, b.getI32Type())), sums());
+    Value all = broadcast(bitcast(elements, VectorType::get({1}, b.getI32Type())), sums());
+    if (!bytes)
+      return bitcast(all, 2 * lanes, 16);
     return movesData() ? b.create<arith::XOrIOp>(loc, all, constant(0x80808080)) : all;
   }
 
   Value load(const Access &weights, Value at) {
-    Value loaded = b.create<vector::LoadOp>(loc, VectorType::get({4 * lanes}, b.getI8Type()), weights.base, at);
-    return bytes ? bitcast(loaded, lanes, 32) : extend(loaded, unsignedWeights);
+    Value loaded = b.create<vector::LoadOp>(loc, VectorType::get({group * lanes}, weights.element), weights.base, at);
+    if (extends)
+      return extend(loaded, unsignedWeights);
+    return bytes ? bitcast(loaded, lanes, 32) : loaded;
   }
 
   Value add(Value sum, Value data, Value weights) {
@@ -98,7 +110,7 @@ public:
 
   /// The sums of all lanes, with those of the weights where the data was moved: a scalar of one lane.
   Value finish(Value start, Value sum, Value weights) {
-    if (!bytes)
+    if (extends)
       sum = addPairs(sum);
     if (movesData()) {
       Value seven = constant(7), moved = b.create<arith::ShLIOp>(loc, weights, seven);
@@ -113,8 +125,9 @@ public:
 private:
   OpBuilder &b;
   Location loc;
-  int64_t lanes;
+  int64_t lanes, group;
   bool unsignedData, unsignedWeights, bytes;
+  bool extends; ///< bytes to pairs of 16-bit integers
 
   Value constant(uint32_t number) {
     return b.create<arith::ConstantOp>(loc, DenseElementsAttr::get(sums(), APInt(32, number)));
@@ -178,9 +191,10 @@ TileEmitter::Values TileEmitter::reduceDots(const Tile &tile, Values start) {
     }
     for (int64_t i = 0; i < tile.rows; ++i) {
       Value at = elementAt(data, dataAt, inner, i, 0);
-      Value four = dots.spread(b.create<vector::LoadOp>(loc, VectorType::get({group}, b.getI8Type()), data.base, at));
+      auto group = VectorType::get({plan.dots->groupSize}, data.element);
+      Value spread = dots.spread(b.create<vector::LoadOp>(loc, group, data.base, at));
       for (int64_t j = 0; j < tile.vectors; ++j)
-        values[i * tile.vectors + j] = dots.add(values[i * tile.vectors + j], four, loaded[j]);
+        values[i * tile.vectors + j] = dots.add(values[i * tile.vectors + j], spread, loaded[j]);
     }
     return values;
   });

@@ -1,6 +1,6 @@
 //===- FuseElementwise.cpp - chains of elementwise operations become one --===//
 #include "Codegen/Passes.h"
-#include "Narrowing.h"
+#include "Conversions.h"
 #include "QuantisedBodies.h"
 
 #include "mlir/Dialect/Affine/IR/AffineOps.h"
@@ -9,6 +9,7 @@
 #include "mlir/Dialect/Linalg/Transforms/Transforms.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/IR/BuiltinOps.h"
+#include "mlir/IR/IRMapping.h"
 #include "mlir/Transforms/GreedyPatternRewriteDriver.h"
 
 namespace strata {
@@ -56,14 +57,17 @@ static bool shouldFuse(OpOperand *operand) {
   return producer->hasOneUse() && !strata::finishesSums(producer, consumer);
 }
 
-bool strata::isNarrowing(linalg::GenericOp op) {
+bool strata::isConversion(linalg::GenericOp op) {
+  auto isWidening = [](Operation &op) {
+    return isa<arith::ExtUIOp, arith::ExtSIOp>(op) && op.getResult(0).getType().isInteger(16);
+  };
   return op.hasPureTensorSemantics() && op.getNumDpsInputs() == 1 && op.getNumDpsInits() == 1 &&
          llvm::all_of(op.getIndexingMapsArray(), [](AffineMap map) { return map.isIdentity(); }) &&
-         op.getBody()->getOperations().size() == 2 && isa<arith::TruncFOp>(op.getBody()->front());
+         op.getBody()->getOperations().size() == 2 &&
+         (isa<arith::TruncFOp>(op.getBody()->front()) || isWidening(op.getBody()->front()));
 }
 
-/// A conversion of a result that others read, too, becomes a result of its own: the wide one is not read for it.
-static void joinWithProducer(linalg::GenericOp conversion) {
+void strata::joinWithProducer(linalg::GenericOp conversion) {
   auto result = dyn_cast<OpResult>(conversion.getDpsInputs()[0]);
   auto producer = result ? dyn_cast<linalg::GenericOp>(result.getOwner()) : nullptr;
   if (!producer || producer.getNumReductionLoops() || isIrregular(producer) ||
@@ -83,8 +87,9 @@ static void joinWithProducer(linalg::GenericOp conversion) {
   joined.getBody()->addArgument(element, loc);
   Operation *yield = joined.getBody()->getTerminator();
   b.setInsertionPoint(yield);
-  Value narrow = b.create<arith::TruncFOp>(loc, element, yield->getOperand(result.getResultNumber()));
-  yield->insertOperands(yield->getNumOperands(), narrow);
+  IRMapping mapping;
+  mapping.map(conversion.getBody()->getArgument(0), yield->getOperand(result.getResultNumber()));
+  yield->insertOperands(yield->getNumOperands(), b.clone(conversion.getBody()->front(), mapping)->getResult(0));
   conversion.getResult(0).replaceAllUsesWith(joined->getResults().back());
   conversion.erase();
   producer->replaceAllUsesWith(joined->getResults().drop_back());
@@ -102,11 +107,11 @@ struct FuseElementwisePass : strata::impl::FuseElementwiseBase<FuseElementwisePa
     }
     SmallVector<linalg::GenericOp> conversions;
     getOperation()->walk([&](linalg::GenericOp op) {
-      if (strata::isNarrowing(op))
+      if (strata::isConversion(op))
         conversions.push_back(op);
     });
     for (linalg::GenericOp conversion : conversions)
-      joinWithProducer(conversion);
+      strata::joinWithProducer(conversion);
   }
 
 private:

@@ -81,36 +81,20 @@ private:
   bool isMultiplied(const strata::ProductSum &sum) const {
     if (bf16 && sum.sum.isF32())
       return sum.elements[0].isBF16() && sum.elements[1].isBF16();
-    return int8 && sum.sum.isInteger(32) && sum.elements[0].isInteger(8) && sum.elements[1].isInteger(8);
-  }
-
-  /// The innermost dimension of the data.
-  static std::optional<unsigned> innermost(AffineMap map) {
-    auto dim = map.getNumResults() ? dyn_cast<AffineDimExpr>(map.getResults().back()) : nullptr;
-    return dim ? std::optional<unsigned>(dim.getPosition()) : std::nullopt;
+    return int8 && sum.sum.isInteger(32) && sum.elements[0] == sum.elements[1] &&
+           (sum.elements[0].isInteger(8) || sum.elements[0].isInteger(16));
   }
 
   bool canGroup(linalg::GenericOp op, unsigned weights, const strata::ConstantExpressions &constants) const {
     std::optional<strata::ProductSum> sum = strata::matchProductSum(op);
-    if (!sum || !isMultiplied(*sum) || !op.hasPureTensorSemantics())
-      return false;
-    OpOperand *w = op.getDpsInputOperand(weights), *data = op.getDpsInputOperand(1 - weights);
-    AffineMap map = op.getMatchingIndexingMap(w), dataMap = op.getMatchingIndexingMap(data);
-    std::optional<unsigned> depth = innermost(dataMap);
-    if (constants.isConstant(data->get()) || !strata::isPlain(map) || !strata::getLaneOf(op, weights) || !depth ||
-        (!constants.isConstant(w->get()) && !strata::isWorthCopyingInGroups(op, w)) ||
-        op.getIteratorTypesArray()[*depth] != utils::IteratorType::reduction ||
-        ShapedType::isDynamic(op.getStaticLoopRanges()[*depth]))
-      return false;
-    return llvm::count(map.getResults(), getAffineDimExpr(*depth, op.getContext())) == 1 &&
-           llvm::count_if(dataMap.getResults(), [&](AffineExpr e) { return e.isFunctionOfDim(*depth); }) == 1;
+    return sum && isMultiplied(*sum) && strata::canGroup(op, weights, constants);
   }
 
   void group(linalg::GenericOp op, unsigned weights) {
     SmallVector<AffineMap> maps = op.getIndexingMapsArray();
     SmallVector<utils::IteratorType> kinds = op.getIteratorTypesArray();
     SmallVector<Value> inputs(op.getDpsInputs());
-    unsigned depth = *innermost(maps[1 - weights]), dims = kinds.size();
+    unsigned depth = *strata::innermost(maps[1 - weights]), dims = kinds.size();
     int64_t group = 32 / getElementTypeOrSelf(inputs[0].getType()).getIntOrFloatBitWidth();
     int64_t size = filledUp(op.getStaticLoopRanges()[depth], group, tiles);
     // Where weights that are given in each run are transposed, their copy does it, too.

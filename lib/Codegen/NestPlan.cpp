@@ -416,7 +416,8 @@ static bool streamsResults(LoopNest &nest, const NestOptions &options, const Nes
     for (auto [loop, stride] : llvm::enumerate(access.strides))
       if (static_cast<int>(loop) != plan.lane && (!line || !stride.isKnown() || stride.known % line))
         return false;
-    return line && plan.vectorTile * plan.width % line == 0 && points * bytes >= std::max(4 * options.cacheBytes, options.streamBytes);
+    return line && plan.vectorTile * plan.width % line == 0 &&
+           points * bytes >= std::max(4 * options.cacheBytes, options.streamBytes);
   });
 }
 
@@ -431,7 +432,7 @@ NestPlan strata::planNest(LoopNest &nest, const NestOptions &options) {
     plan.lane = chooseLane(nest, plan);
   if (plan.lane < 0)
     return plan;
-  int64_t bits = dots ? 8 : elementBits(nest);
+  int64_t bits = dots ? 32 / plan.dots->groupSize : elementBits(nest);
   if (!dots)
     plan.width = std::max<int64_t>(2, options.vectorBits / bits);
   const Extent &size = nest.loops[plan.lane].size;

@@ -9,8 +9,8 @@
 #include "Codegen/Passes.h"
 #include "Codegen/Target.h"
 #include "ConstantExpressions.h"
+#include "Conversions.h"
 #include "DeepProducts.h"
-#include "Narrowing.h"
 #include "Padding.h"
 #include "ProductSums.h"
 #include "RegisterTile.h"
@@ -291,7 +291,7 @@ private:
       source = reshape.getSrc();
     }
     auto conversion = source.getDefiningOp<linalg::GenericOp>();
-    if (!conversion || !conversion->hasOneUse() || !strata::isNarrowing(conversion))
+    if (!conversion || !conversion->hasOneUse() || !strata::isConversion(conversion))
       return;
     OpBuilder b(transpose);
     source = conversion.getDpsInputs()[0];

@@ -67,6 +67,26 @@ bool strata::isWorthCopyingInGroups(linalg::GenericOp op, OpOperand *operand) {
   return type.hasStaticShape() && type.getNumElements() >= elements && getUses(op, operand) >= rows;
 }
 
+std::optional<unsigned> strata::innermost(AffineMap map) {
+  auto dim = map.getNumResults() ? dyn_cast<AffineDimExpr>(map.getResults().back()) : nullptr;
+  return dim ? std::optional<unsigned>(dim.getPosition()) : std::nullopt;
+}
+
+bool strata::canGroup(linalg::GenericOp op, unsigned weights, const ConstantExpressions &constants) {
+  if (!op.hasPureTensorSemantics())
+    return false;
+  OpOperand *w = op.getDpsInputOperand(weights), *data = op.getDpsInputOperand(1 - weights);
+  AffineMap map = op.getMatchingIndexingMap(w), dataMap = op.getMatchingIndexingMap(data);
+  std::optional<unsigned> depth = innermost(dataMap);
+  if (constants.isConstant(data->get()) || !isPlain(map) || !getLaneOf(op, weights) || !depth ||
+      (!constants.isConstant(w->get()) && !isWorthCopyingInGroups(op, w)) ||
+      op.getIteratorTypesArray()[*depth] != utils::IteratorType::reduction ||
+      ShapedType::isDynamic(op.getStaticLoopRanges()[*depth]))
+    return false;
+  return llvm::count(map.getResults(), getAffineDimExpr(*depth, op.getContext())) == 1 &&
+         llvm::count_if(dataMap.getResults(), [&](AffineExpr e) { return e.isFunctionOfDim(*depth); }) == 1;
+}
+
 bool strata::isPlain(AffineMap map) {
   return llvm::all_of(map.getResults(), [](AffineExpr e) { return isa<AffineDimExpr, AffineConstantExpr>(e); });
 }

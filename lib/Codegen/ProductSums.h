@@ -2,6 +2,8 @@
 #ifndef STRATA_CODEGEN_PRODUCTSUMS_H
 #define STRATA_CODEGEN_PRODUCTSUMS_H
 
+#include "ConstantExpressions.h"
+
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 
 namespace strata {
@@ -25,6 +27,13 @@ int64_t getUses(mlir::linalg::GenericOp op, mlir::OpOperand *operand);
 /// Whether an operand that is given in each run is used by so many rows that it pays to copy it with the elements of 32
 /// bits side by side, as a matrix unit takes them.
 bool isWorthCopyingInGroups(mlir::linalg::GenericOp op, mlir::OpOperand *operand);
+
+/// The loop that walks the last dimension of an operand, if one alone does.
+std::optional<unsigned> innermost(mlir::AffineMap map);
+
+/// Whether the innermost dimension of a product's data can be split in groups, of weights that are constant or worth
+/// copying.
+bool canGroup(mlir::linalg::GenericOp op, unsigned weights, const ConstantExpressions &constants);
 
 /// Dimensions of the operand are dimensions of the loops, or constants.
 bool isPlain(mlir::AffineMap map);

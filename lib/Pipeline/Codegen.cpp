@@ -32,12 +32,16 @@ void strata::buildFusedPhase(OpPassManager &pm, const CompileOptions &options) {
   if (options.optLevel == 0)
     return;
   ChannelsLastOptions channels;
-  copyTarget(channels, describeTarget(options));
+  TargetFacts facts = describeTarget(options);
+  copyTarget(channels, facts);
   channels.movesPixels = !options.gpu.empty();
   pm.addNestedPass<func::FuncOp>(createChannelsLast(channels));
   pm.addPass(createCanonicalizerPass());
   pm.addPass(createCSEPass());
   pm.addNestedPass<func::FuncOp>(createFuseElementwise());
+  // Behind what keeps bytes between the products.
+  if (options.gpu.empty() && facts.pairDots && !facts.byteDots && !facts.int8Tiles)
+    pm.addNestedPass<func::FuncOp>(createWidenProducts());
 }
 
 void strata::buildTiledPhase(OpPassManager &pm, const CompileOptions &options) {

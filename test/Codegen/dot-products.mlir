@@ -80,3 +80,28 @@ func.func @swapped(%x: memref<40x32x4xi8>, %w: memref<1x32x32x4xi8>, %y: memref<
   }
   return
 }
+
+// 16-bit integers are what the instruction takes: nothing is extended, and each lane has one sum.
+// PAIRS-LABEL: func.func @words(
+// PAIRS-NOT:       arith.ext
+// PAIRS:           vector.load {{.*}} vector<16xi16>
+// PAIRS:           %[[TWO:.*]] = vector.load {{.*}} vector<2xi16>
+// PAIRS:           vector.bitcast %[[TWO]] : vector<2xi16> to vector<1xi32>
+// PAIRS:           vector.broadcast %{{.*}} : i32 to vector<8xi32>
+// PAIRS:           llvm.call_intrinsic "llvm.x86.avx2.pmadd.wd"
+// PAIRS-NOT:       vector.shuffle
+// PAIRS:         return
+#x2 = affine_map<(m, n, k, g) -> (m, k, g)>
+#w2 = affine_map<(m, n, k, g) -> (n floordiv 16, k, n mod 16, g)>
+func.func @words(%x: memref<36x32x2xi16>, %w: memref<4x32x16x2xi16>, %y: memref<36x64xi32>) attributes {strata.kernel} {
+  linalg.generic {indexing_maps = [#x2, #w2, #o], iterator_types = ["parallel", "parallel", "reduction", "reduction"]}
+      ins(%x, %w : memref<36x32x2xi16>, memref<4x32x16x2xi16>) outs(%y : memref<36x64xi32>) {
+  ^bb0(%a: i16, %b: i16, %s: i32):
+    %1 = arith.extsi %a : i16 to i32
+    %2 = arith.extsi %b : i16 to i32
+    %3 = arith.muli %1, %2 : i32
+    %4 = arith.addi %s, %3 : i32
+    linalg.yield %4 : i32
+  }
+  return
+}

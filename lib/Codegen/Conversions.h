@@ -1,0 +1,18 @@
+//===- Conversions.h - operations that only convert elements ----*- C++ -*-===//
+#ifndef STRATA_CODEGEN_CONVERSIONS_H
+#define STRATA_CODEGEN_CONVERSIONS_H
+
+#include "mlir/Dialect/Linalg/IR/Linalg.h"
+
+namespace strata {
+
+/// Rounds each element of its operand to a narrower type, or extends bytes to 16 bits, and does nothing else.
+bool isConversion(mlir::linalg::GenericOp op);
+
+/// A conversion of what others read, too, becomes a result of its own of what computes it: the operand is not read for
+/// it. Nothing happens where the operand comes from a reduction, or from no operation that computes.
+void joinWithProducer(mlir::linalg::GenericOp conversion);
+
+} // namespace strata
+
+#endif // STRATA_CODEGEN_CONVERSIONS_H
