@@ -28,6 +28,7 @@ struct IndexMath {
 struct Tile {
   llvm::SmallVector<mlir::Value> at; ///< per loop; null for a reduction not yet entered
   int64_t rows = 1, vectors = 1, lanes = 1;
+  int64_t step = 0, steps = 1; ///< of the innermost loop of the reduction: which one of how many in an iteration
 };
 
 class TileEmitter : public IndexMath {
@@ -113,6 +114,7 @@ private:
   Accumulators initial(const Tile &tile, Loaded &cache);
   Accumulators loadSums(const Tile &tile);
   void storeSums(const Tile &tile, const Accumulators &accumulators);
+  int64_t stepsAtOnce(const Tile &tile);
   Values reduceLoops(Tile tile, llvm::ArrayRef<int> order, Values carried, Inner inner);
   Values reduceLanes(const Tile &outer, Values carried);
   mlir::Value reduceVector(mlir::Value vector);

@@ -38,12 +38,15 @@ SmallVector<Value> TileEmitter::reduceLoops(Tile tile, ArrayRef<int> order, Valu
     return inner(tile, carried);
   int loop = order.front();
   auto [from, to] = rangeOf(loop, tile);
-  auto each = b.create<scf::ForOp>(loc, from, to, index(1), carried);
+  int64_t steps = order.size() == 1 ? tile.steps : 1;
+  auto each = b.create<scf::ForOp>(loc, from, to, index(steps), carried);
   OpBuilder::InsertionGuard guard(b);
   b.setInsertionPointToStart(each.getBody());
-  tile.at[loop] = each.getInductionVar();
-  SmallVector<Value> values =
-      reduceLoops(tile, order.drop_front(), SmallVector<Value>(each.getRegionIterArgs()), inner);
+  SmallVector<Value> values(each.getRegionIterArgs());
+  for (tile.step = 0; tile.step < steps; ++tile.step) {
+    tile.at[loop] = add(each.getInductionVar(), index(tile.step));
+    values = reduceLoops(tile, order.drop_front(), values, inner);
+  }
   b.create<scf::YieldOp>(loc, values);
   return SmallVector<Value>(each.getResults());
 }
@@ -125,6 +128,32 @@ SmallVector<int> TileEmitter::reductionOrder() {
     return a != b ? a > b : x < y;
   });
   return order;
+}
+
+/// Steps whose weights are a few lines make one iteration together: the instructions of a loop, and those that ask for
+/// the lines of the next block, are many beside those of a short step. Of few sums LLVM does so by itself.
+int64_t TileEmitter::stepsAtOnce(const Tile &tile) {
+  constexpr int64_t lines = 4;
+  SmallVector<int> order = reductionOrder();
+  if (order.empty() || 2 * tile.rows * tile.vectors <= target.registers)
+    return 1;
+  const Extent &size = nest.loops[order.back()].size;
+  auto isTap = [&](const PaddedLoop &padded) { return padded.tap == order.back(); };
+  if (!size.isKnown() || depth.first || llvm::any_of(nest.padded, isTap))
+    return 1;
+  int64_t bytes = 0;
+  for (Access &access : nest.reduce->inputs) {
+    if (!access.base || stride(access, plan.lane).is(0))
+      continue;
+    // What the steps read lies together.
+    if (!access.element.isIntOrFloat() || (access.blockedLoop >= 0 && !access.strides[order.back()].is(access.block)))
+      return 1;
+    bytes += tile.vectors * tile.lanes * access.element.getIntOrFloatBitWidth() / 8;
+  }
+  int64_t steps = std::max<int64_t>(1, bytes ? lines * target.lineBytes / bytes : 1);
+  while (size.known % steps)
+    --steps;
+  return steps;
 }
 
 template <typename F> static void forEachElement(const Tile &tile, F f) {
@@ -234,7 +263,7 @@ bool TileEmitter::prefetchNext(const Access &access, Value base, const Tile &til
       return true;
     at = add(at, times(tile.at[loop], {distance.known / access.block * share, {}}));
   }
-  for (int64_t i = 0; i < share; i += lineElements)
+  for (int64_t i = 0; i < share * tile.steps && !tile.step; i += lineElements)
     b.create<memref::PrefetchOp>(loc, access.base, add(add(base, at), index(i)), /*isWrite=*/false,
                                  /*localityHint=*/2, /*isDataCache=*/true);
   return true;
@@ -245,12 +274,14 @@ bool TileEmitter::prefetchNext(const Access &access, Value base, const Tile &til
 void TileEmitter::prefetchRows(const Access &access, Value base, const Tile &tile) {
   SmallVector<int> order = reductionOrder();
   const Extent &row = stride(access, plan.row), &depth = nest.loops[order.back()].size;
-  if (order.size() > 1 || !access.strides[order.back()].is(1) || !depth.isKnown() || !row.is(depth.known))
+  if (order.size() > 1 || !access.strides[order.back()].is(1) || !depth.isKnown() || !row.is(depth.known) || tile.step)
     return;
+  int64_t lineElements = std::max<int64_t>(1, 8 * target.lineBytes / access.element.getIntOrFloatBitWidth());
   Value at = times(tile.at[order.back()], {tile.rows, {}});
-  at = add(at, index(plan.rowTile * row.known));
-  b.create<memref::PrefetchOp>(loc, access.base, add(base, at), /*isWrite=*/false, /*localityHint=*/2,
-                               /*isDataCache=*/true);
+  at = add(base, add(at, index(plan.rowTile * row.known)));
+  for (int64_t i = 0; i < tile.rows * tile.steps; i += lineElements)
+    b.create<memref::PrefetchOp>(loc, access.base, add(at, index(i)), /*isWrite=*/false, /*localityHint=*/2,
+                                 /*isDataCache=*/true);
 }
 
 /// What is in the second-level cache, or further away, and read too fast, or in too large steps, for hardware to bring
@@ -299,8 +330,10 @@ void TileEmitter::storeCopy(const Access &access, const Tile &tile, Loaded &load
 }
 
 /// All elements of the tile at once: `carried` are the accumulators of the first output, then those of the next one.
-TileEmitter::Values TileEmitter::reduceTile(const Tile &tile, Values carried) {
+TileEmitter::Values TileEmitter::reduceTile(const Tile &whole, Values carried) {
   Stage &reduce = *nest.reduce;
+  Tile tile = whole;
+  tile.steps = stepsAtOnce(tile);
   int64_t points = tile.rows * tile.vectors;
   Values bases = basesOf(reduce, tile);
   return reduceLoops(tile, reductionOrder(), carried, [&](const Tile &inner, Values values) {

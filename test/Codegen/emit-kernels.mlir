@@ -229,7 +229,8 @@ func.func @steps_of_a_batch(%x: memref<?x18x512xf32>, %w: memref<32x512x16xf32>,
 // -----
 
 // A right-hand side that is given in each run and too large for the nearest cache: the first six rows copy the 16 columns
-// of a block, so that the others read them from one place. With so little for each block, blocks are the tasks.
+// of a block, so that the others read them from one place. With so little for each block, blocks are the tasks. A step
+// reads one line: four of them make an iteration.
 #x = affine_map<(m, n, k) -> (m, k)>
 #w = affine_map<(m, n, k) -> (k, n)>
 #y = affine_map<(m, n, k) -> (m, n)>
@@ -238,15 +239,14 @@ func.func @steps_of_a_batch(%x: memref<?x18x512xf32>, %w: memref<32x512x16xf32>,
 // CHECK:         %[[COPY:.*]] = memref.alloc() {alignment = 64 : i64} : memref<8192xf32>
 // CHECK:         %[[FLAT:.*]] = memref.cast %[[COPY]]
 // CHECK:         scf.for %{{.*}} = %c0 to %c512 step %c16
-// CHECK:           scf.for %[[K:.*]] = %c0 to %c512 {{.*}} iter_args
+// CHECK:           scf.for %[[K:.*]] = %c0 to %c512 step %c4 iter_args
 // CHECK:             memref.prefetch %{{.*}}, locality<3>
 // CHECK:             %[[FIRST:.*]] = vector.load
 // CHECK:             %[[AT:.*]] = arith.muli %[[K]], %c16
 // CHECK:             vector.store %[[FIRST]], %[[FLAT]][%{{.*}}]
 // CHECK:           scf.for %{{.*}} = %c6 to %c48 step %c6
 // CHECK:             scf.for
-// CHECK:               vector.load %[[FLAT]]
-// CHECK:               vector.load %[[FLAT]]
+// CHECK-COUNT-8:       vector.load %[[FLAT]]
 // CHECK-NOT:           vector.load
 // CHECK:             scf.yield
 // CHECK:         memref.dealloc %[[COPY]]
@@ -269,18 +269,27 @@ func.func @given(%x: memref<48x512xf32>, %w: memref<512x512xf32>, %y: memref<48x
 // -----
 
 // The same with the data of more rows than the cache has room for: blocks of rows would each copy the columns again, so
-// all rows use a copy, and those of the next tile are asked for, six elements in each step.
+// all rows use a copy, and those of the next tile are asked for, six elements for each step, line by line in an iteration
+// of four. Steps of four lines are an iteration each.
 #x = affine_map<(m, n, k) -> (m, k)>
 #w = affine_map<(m, n, k) -> (k, n)>
 #y = affine_map<(m, n, k) -> (m, n)>
 // CHECK-LABEL: func.func @many_rows
 // CHECK:         scf.for %{{.*}} = %c0 to %c512 step %c16
 // CHECK:           scf.for %[[ROW:.*]] = %c6 to %c1026 step %c6
-// CHECK:             scf.for %[[K:.*]] = %c0 to %c512 {{.*}} iter_args
+// CHECK:             scf.for %[[K:.*]] = %c0 to %c512 step %c4 iter_args
 // CHECK:               %[[SHARE:.*]] = arith.muli %[[K]], %c6
 // CHECK:               %[[NEXT:.*]] = arith.addi %[[SHARE]], %c3072
 // CHECK:               %[[AT:.*]] = arith.addi %{{.*}}, %[[NEXT]]
 // CHECK:               memref.prefetch %{{.*}}[%[[AT]]], read, locality<2>
+// CHECK:               %[[SECOND:.*]] = arith.addi %[[AT]], %c16
+// CHECK:               memref.prefetch %{{.*}}[%[[SECOND]]], read, locality<2>
+// CHECK-COUNT-48:      math.fma
+// CHECK-NOT:           locality<2>
+// CHECK:               scf.yield
+// WIDE-LABEL: func.func @many_rows
+// WIDE:           scf.for %{{.*}} = %c6 to %c1026 step %c6
+// WIDE:             scf.for %{{.*}} = %c0 to %c512 step %c1 iter_args
 func.func @many_rows(%x: memref<1026x512xf32>, %w: memref<512x512xf32>, %y: memref<1026x512xf32>) attributes {strata.kernel} {
   linalg.generic {indexing_maps = [#x, #w, #y], iterator_types = ["parallel", "parallel", "reduction"]}
       ins(%x, %w : memref<1026x512xf32>, memref<512x512xf32>) outs(%y : memref<1026x512xf32>) {
