@@ -2,6 +2,7 @@
 
 #include "Conversion/LinalgBuilder.h"
 #include "Conversion/RuntimeCalls.h"
+#include "Dialect/LeastDims.h"
 #include "Dialect/ONNX/IR/ONNXBase.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Complex/IR/Complex.h"
@@ -153,6 +154,15 @@ Value LinalgBuilder::elementwise(ValueRange operands, Type element, ScalarFn bod
       result[i] = getIndexAttr(1);
       continue;
     }
+    // What is cut to the length of another must be as long.
+    llvm::erase_if(sources, [&](unsigned cut) {
+      auto whole = llvm::find_if(sources, [&](unsigned s) { return isLeastOf(getDim(cut, i), getDim(s, i)); });
+      if (whole == sources.end())
+        return false;
+      check(createOrFold<arith::CmpIOp>(arith::CmpIPredicate::eq, index(getSize(cut, i)), index(getSize(*whole, i))),
+            "sizes do not broadcast in dimension " + Twine(i));
+      return true;
+    });
     result[i] = getSize(sources[0], i);
     for (unsigned s : ArrayRef(sources).drop_front()) {
       // Sizes that only the run tells: the result's is the one that is not 1.

@@ -1,5 +1,6 @@
 //===- Dims.cpp - dimensions, and tensor types with symbolic names --------===//
 
+#include "Dialect/LeastDims.h"
 #include "Dialect/ONNX/IR/ONNXBase.h"
 #include "llvm/Support/MathExtras.h"
 
@@ -140,10 +141,25 @@ Dim floorDiv(const Dim &a, const Dim &b) {
   return b.is(1) ? a : Dim();
 }
 
+Dim least(const Dim &dim, int64_t most) {
+  if (!dim.symbol)
+    return Dim();
+  return Dim(StringAttr::get(dim.symbol.getContext(), "min(" + dim.symbol.getValue() + ", " + Twine(most) + ")"));
+}
+
+bool isLeastOf(const Dim &dim, const Dim &other) {
+  if (!dim.symbol || !other.symbol)
+    return false;
+  StringRef text = dim.symbol.getValue();
+  int64_t most;
+  return text.consume_front("min(") && text.consume_front(other.symbol.getValue()) && text.consume_front(", ") &&
+         !text.consumeInteger(10, most) && text == ")" && most > 1;
+}
+
 std::optional<Dim> broadcastDims(const Dim &a, const Dim &b) {
-  if (a.is(1))
+  if (a.is(1) || isLeastOf(a, b))
     return b;
-  if (b.is(1) || a.sameAs(b))
+  if (b.is(1) || a.sameAs(b) || isLeastOf(b, a))
     return a;
   if (a.isStatic() && b.isStatic())
     return std::nullopt;

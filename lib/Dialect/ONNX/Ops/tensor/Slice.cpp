@@ -7,6 +7,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "../Slice.h"
+#include "Dialect/LeastDims.h"
 #include "Dialect/VersionSteps.h"
 #include "mlir/Dialect/Utils/IndexingUtils.h"
 
@@ -53,6 +54,9 @@ static Dim getResultDim(const AxisRange &range, const Dim &dim) {
     return dim;
   if (range.step.is(1) && fromFirst && range.end.is(0))
     return Dim(0);
+  // A symbol among the elements is a size, not counted from the end.
+  if (range.step.is(1) && fromFirst && dim.isStatic())
+    return least(range.end, dim.size);
   if (range.step.is(1) && range.start.is(-1) && isOpenEnd(range.end, INT64_MAX))
     return Dim(); // 1, or 0 of an empty dimension.
   return {};

@@ -49,3 +49,23 @@ func.func @from_least(%x: tensor<?x3x4x3xf32>) -> tensor<*xf32> {
   %y = onnx.Reshape_25(%x, %all) {allowzero = 0 : i64} : (tensor<?x3x4x3xf32>, tensor<*xi64>) -> tensor<*xf32>
   return %y : tensor<*xf32>
 }
+
+// -----
+
+// The first n of a table, such as positions, have n rows where they are added to n rows: nothing is repeated at run time.
+// CHECK-LABEL: @first_rows
+// CHECK-SAME:  -> (tensor<2x?x8xf32> {{{.*}}strata.dims = ["", "n", ""]
+// CHECK:         %[[N:.*]] = tensor.dim %{{.*}}, %c1
+// CHECK:         %[[SAME:.*]] = arith.cmpi eq, %{{.*}}, %[[N]]
+// CHECK:         cf.assert %[[SAME]], "sizes do not broadcast in dimension 1"
+// CHECK:         %[[INIT:.*]] = tensor.empty(%[[N]]) : tensor<2x?x8xf32>
+// CHECK:         linalg.generic {{.*}} ins(%{{.*}}, %{{.*}} : tensor<2x?x8xf32>, tensor<1x?x8xf32>) outs(%[[INIT]]
+func.func @first_rows(%x: tensor<2x?x8xf32, #onnx.dims<"", "n", "">>, %table: tensor<1x32x8xf32>) -> tensor<*xf32> {
+  %zero = onnx.Initializer dense<0> : tensor<1xi64>
+  %one = onnx.Initializer dense<1> : tensor<1xi64>
+  %shape = onnx.Shape_25(%x) {start = 0 : i64} : (tensor<2x?x8xf32, #onnx.dims<"", "n", "">>) -> tensor<3xi64>
+  %n = onnx.Gather_13(%shape, %one) {axis = 0 : i64} : (tensor<3xi64>, tensor<1xi64>) -> tensor<1xi64>
+  %first = onnx.Slice_13(%table, %zero, %n, %one) : (tensor<1x32x8xf32>, tensor<1xi64>, tensor<1xi64>, tensor<1xi64>) -> tensor<*xf32>
+  %y = onnx.Add_14(%x, %first) : (tensor<2x?x8xf32, #onnx.dims<"", "n", "">>, tensor<*xf32>) -> tensor<*xf32>
+  return %y : tensor<*xf32>
+}
