@@ -159,6 +159,7 @@ def find_onnxruntime():
 
 def torch_function(torch, kind):
     functional = torch.nn.functional
+    grouped = lambda q, k, v: functional.scaled_dot_product_attention(q, k, v, enable_gqa=True)  # noqa: E731
     return {
         "matmul": torch.matmul,
         "matmul_tf32": torch.matmul,
@@ -171,6 +172,8 @@ def torch_function(torch, kind):
         "layer_norm": lambda x, s, b: functional.layer_norm(x, x.shape[-1:], s, b),
         "elementwise": lambda x, y, z: torch.relu(x * y + z),
         "attention": functional.scaled_dot_product_attention,
+        "attention_grouped": grouped,
+        "attention_decode": grouped,
     }.get(kind)
 
 

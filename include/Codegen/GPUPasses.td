@@ -35,7 +35,9 @@ def FuseAttention : Pass<"strata-fuse-attention", "mlir::func::FuncOp"> {
     kernel. Its operations are those of the model, marked with what each is in the
     attention: what the kernel computes of them with an online softmax is up to
     `strata-map-kernels`. Operands that are only transposed are read where they
-    lie, and a transposed result is written so.
+    lie, and a transposed result is written so. Where K and V are repeated for heads
+    that share them, the loop of the heads becomes two, of which they have the outer
+    one: they are read before the repetition.
 
     Heads must have 8 to 128 elements, and rows (queries, times the heads that share
     keys) be at least 16.

@@ -337,3 +337,48 @@ def test_registers(kind, chip, head):
                   operator(kind, 70, 90, head, heads=4, symbolic=True, is_causal=1, bias=(70, 90))[0]]:  # fmt: skip
         for kernel in resources(proto, chip, *options(kind)):
             assert kernel["spilled"] == 0 and kernel["shared"] <= 48 << 10, kernel
+
+
+def repeated(kind, queries=40, keys=70, shared=2, heads=6, symbolic=False, transposed=False, scaled=False):
+    """Grouped queries as exported: K and V are expanded and reshaped to as many heads as Q has."""
+    dtype, batch, head = element(kind), 2, 32
+    q, k, v = tensor(dtype, (batch, heads, queries, head)), tensor(dtype, (batch, shared, keys, head), 1), tensor(dtype, (batch, shared, keys, head), 2)  # fmt: skip
+    nodes = []
+    for name in ("k", "v"):
+        nodes += [("Unsqueeze", [name, "two"], [f"{name}1"], {}), ("Expand", [f"{name}1", "groups"], [f"{name}2"], {}),
+                  ("Reshape", [f"{name}2", "heads"], [f"{name}3"], {})]  # fmt: skip
+    nodes += [("Transpose", ["k3"], ["kt"], {"perm": [0, 1, 3, 2]})]
+    nodes += [("Mul", ["kt", "c"], ["ks"], {})] if scaled else [("Mul", ["q", "c"], ["qs"], {})]
+    nodes += [("MatMul", ["q", "ks"] if scaled else ["qs", "kt"], ["s"], {}), ("Add", ["s", "m"], ["x"], {}),
+              ("Softmax", ["x"], ["p"], {"axis": -1}), ("MatMul", ["p", "v3"], ["y" if transposed else "r"], {})]  # fmt: skip
+    if transposed:
+        nodes.append(("Transpose", ["y"], ["r"], {"perm": [0, 2, 1, 3]}))
+    constants = [("two", np.array([2])), ("groups", np.array([1, 1, heads // shared, 1, 1])),
+                 ("heads", np.array([0, heads, -1, head])), ("c", np.array(0.25, q.dtype))]  # fmt: skip
+    s, t = ("s", "t") if symbolic else (queries, keys)
+    shapes = {"q": [batch, heads, s, head], "k": [batch, shared, t, head], "v": [batch, shared, t, head], "m": [batch, 1, s, t]}
+    bias = tensor(dtype, (batch, 1, queries, keys), 3)
+    result = [batch, s, heads, head] if transposed else [batch, heads, s, head]
+    proto = model(nodes, shapes, {"r": result}, dtype, constants)
+    want = attention(q, k, v, bias, scale=0.25, rounded=lambda x: wide(x.astype(q.dtype)))
+    return proto, [q, k, v, bias], want.transpose(0, 2, 1, 3) if transposed else want
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("transposed", [False, True], ids=["heads-first", "heads-last"])
+@pytest.mark.parametrize("symbolic", [False, True], ids=["known", "symbolic"])
+@pytest.mark.parametrize("shared", [2, 1], ids=["grouped", "one"])
+def test_keys_that_are_repeated(kind, shared, symbolic, transposed):
+    """What is repeated is not copied: Q is scaled, all else is one kernel."""
+    proto, inputs, want = repeated(kind, shared=shared, symbolic=symbolic, transposed=transposed)
+    assert len(launches(proto, kind)) <= 2
+    check(run(proto, inputs, kind), want, kind)
+
+
+@pytest.mark.parametrize("kind", ["float", "float16"])
+def test_repeated_keys_that_are_scaled(kind):
+    """Each key is scaled once, not once for each of its heads."""
+    proto, inputs, want = repeated(kind, scaled=True)
+    text = kernels(proto, kind)
+    assert len(re.findall(r"gpu.launch_func +@kernels", text)) == 2
+    check(run(proto, inputs, kind), want, kind)

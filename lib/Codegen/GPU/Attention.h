@@ -61,6 +61,16 @@ llvm::SmallVector<KeyBound> findKeyBounds(const Attention &attention);
 /// The attention that ends in a product of weights and V, on tensors.
 std::optional<Attention> findAttention(mlir::linalg::GenericOp values);
 
+/// Where K and V are repeated, for the heads of Q that share them, the operations read what is not. Gives the product
+/// with V, now of other operations; null if nothing is repeated.
+mlir::linalg::GenericOp shareRepeatedHeads(const Attention &attention);
+
+/// An operand of a structured operation is read where it lies, in whatever order.
+void readThroughTransposes(mlir::OpOperand &operand);
+
+/// The number that a tensor is filled with; null if it is no fill.
+mlir::Value filledWith(mlir::Value tensor);
+
 /// The attention that a loop of one iteration holds, on buffers.
 std::optional<Attention> matchAttention(mlir::scf::ForallOp loop);
 std::optional<Attention> matchAttention(mlir::Block &body);

@@ -24,8 +24,7 @@ using namespace mlir;
 using namespace strata;
 using linalg::GenericOp;
 
-/// The number that a tensor is filled with; null if it is no fill.
-static Value filledWith(Value tensor) {
+Value strata::filledWith(Value tensor) {
   if (auto fill = tensor.getDefiningOp<linalg::FillOp>())
     return fill.getInputs()[0];
   auto generic = tensor.getDefiningOp<GenericOp>();
@@ -43,8 +42,7 @@ static tensor::EmptyOp emptyBehind(Value init) {
   return init.getDefiningOp<tensor::EmptyOp>();
 }
 
-/// A product's operand is read where it lies, in whatever order.
-static void readThroughTransposes(OpOperand &operand) {
+void strata::readThroughTransposes(OpOperand &operand) {
   auto op = cast<GenericOp>(operand.getOwner());
   while (auto transpose = operand.get().getDefiningOp<linalg::TransposeOp>()) {
     AffineMap map = op.getMatchingIndexingMap(&operand);
@@ -66,10 +64,16 @@ struct FuseAttentionPass : strata::impl::FuseAttentionBase<FuseAttentionPass> {
       if (matchProductSum(op) && !op->getParentOfType<scf::ForallOp>())
         products.push_back(op);
     });
-    for (GenericOp values : products)
-      if (std::optional<Attention> attention = findAttention(values);
-          attention && chooseAttentionTile(*attention) && canMove(*attention))
+    for (GenericOp values : products) {
+      std::optional<Attention> attention = findAttention(values);
+      if (!attention || !canMove(*attention))
+        continue;
+      writeTransposed(*attention);
+      if (GenericOp shared = shareRepeatedHeads(*attention))
+        attention = findAttention(shared);
+      if (attention && chooseAttentionTile(*attention))
         fuse(*attention);
+    }
   }
 
 private:
@@ -105,6 +109,29 @@ private:
     return transpose;
   }
 
+  /// The last operation writes what is made of its result by transpositions.
+  static void writeTransposed(Attention &a) {
+    while (linalg::TransposeOp transpose = transposeBehind(a.last()->getResult(0))) {
+      GenericOp last = a.last();
+      OpBuilder b(transpose);
+      auto order = llvm::map_to_vector(transpose.getPermutation(), [](int64_t dim) { return unsigned(dim); });
+      SmallVector<AffineMap> maps = last.getIndexingMapsArray();
+      maps.back() = AffineMap::getPermutationMap(order, b.getContext()).compose(maps.back());
+      SmallVector<Value> operands(last.getDpsInputs());
+      Value place = b.clone(*transpose.getInit().getDefiningOp())->getResult(0);
+      if (Value number = filledWith(last.getDpsInits()[0]))
+        place = b.create<linalg::FillOp>(last.getLoc(), number, place).getResult(0);
+      operands.push_back(place);
+      auto copy = cast<GenericOp>(mlir::clone(b, last, place.getType(), operands));
+      copy->setLoc(b.getFusedLoc({last.getLoc(), transpose.getLoc()}));
+      copy.setIndexingMapsAttr(b.getAffineMapArrayAttr(maps));
+      transpose->getResult(0).replaceAllUsesWith(copy->getResult(0));
+      transpose->erase();
+      last->erase();
+      (a.finish ? a.finish : a.values) = copy;
+    }
+  }
+
   static void fuse(const Attention &a) {
     for (auto [name, op] : a.ops()) {
       op->setAttr(kAttention, StringAttr::get(op->getContext(), name));
@@ -113,27 +140,12 @@ private:
     }
     GenericOp last = a.last();
     Value result = last->getResult(0);
-    tensor::EmptyOp like = emptyBehind(last.getDpsInits()[0]);
-    AffineMap written = last.getMatchingIndexingMap(last.getDpsInitOperand(0));
-    Operation *end = last;
-    while (linalg::TransposeOp transpose = transposeBehind(result)) {
-      written = AffineMap::getPermutationMap(
-                    llvm::map_to_vector(transpose.getPermutation(), [](int64_t dim) { return unsigned(dim); }),
-                    last.getContext())
-                    .compose(written);
-      like = transpose.getInit().getDefiningOp<tensor::EmptyOp>();
-      result = transpose->getResult(0);
-      end = transpose;
-    }
-
-    OpBuilder b(end);
+    OpBuilder b(last);
     SmallVector<Location> locations;
     for (auto [name, op] : a.ops())
       locations.push_back(op->getLoc());
-    if (end != last)
-      locations.push_back(end->getLoc());
     Location loc = FusedLoc::get(b.getContext(), locations);
-    Value destination = b.clone(*like)->getResult(0);
+    Value destination = b.clone(*emptyBehind(last.getDpsInits()[0]))->getResult(0);
     SmallVector<OpFoldResult> sizes = tensor::getMixedSizes(b, loc, destination);
     // One iteration, of all blocks.
     auto blocks = gpu::GPUBlockMappingAttr::get(b.getContext(), gpu::MappingId::DimX);
@@ -155,25 +167,12 @@ private:
       for (Value input : op.getDpsInputs())
         operands.push_back(inside.lookupOrDefault(input));
       operands.push_back(place);
-      auto copy = cast<GenericOp>(mlir::clone(b, op, place.getType(), operands));
-      if (op == last) {
-        SmallVector<AffineMap> maps = copy.getIndexingMapsArray();
-        maps.back() = written;
-        copy.setIndexingMapsAttr(b.getAffineMapArrayAttr(maps));
-      }
-      inside.map(op->getResult(0), copy->getResult(0));
+      inside.map(op->getResult(0), mlir::clone(b, op, place.getType(), operands)->getResult(0));
     }
     b.setInsertionPointToStart(loop.getTerminator().getBody());
     b.create<tensor::ParallelInsertSliceOp>(loc, inside.lookup(last->getResult(0)), loop.getRegionIterArgs()[0], begins,
                                             sizes, ones);
     result.replaceAllUsesWith(loop.getResult(0));
-    for (Operation *dead = end; dead;) {
-      auto transpose = dyn_cast<linalg::TransposeOp>(dead);
-      Operation *before = transpose ? transpose.getInput().getDefiningOp() : nullptr;
-      if (transpose)
-        transpose->erase();
-      dead = before;
-    }
     for (auto [name, op] : llvm::reverse(a.ops()))
       op->erase();
   }
