@@ -84,9 +84,30 @@ Value TileEmitter::load(const Access &access, Value base, const Tile &tile, int6
   return finish(gathered);
 }
 
+/// A square of 2^k vectors of 2^k elements, whose halves are interleaved k times: one instruction for each vector.
+static void transposeSmallSquare(OpBuilder &b, Location loc, MutableArrayRef<Value> vectors) {
+  int64_t size = vectors.size(), half = size / 2;
+  SmallVector<int64_t> low, high;
+  for (int64_t at = 0; at < half; ++at) {
+    low.append({at, size + at});
+    high.append({half + at, size + half + at});
+  }
+  for (int64_t step = 1; step < size; step *= 2) {
+    SmallVector<Value> before(vectors);
+    for (int64_t i = 0; i < half; ++i) {
+      vectors[2 * i] = b.create<vector::ShuffleOp>(loc, before[i], before[i + half], low);
+      vectors[2 * i + 1] = b.create<vector::ShuffleOp>(loc, before[i], before[i + half], high);
+    }
+  }
+}
+
 /// A square of 2^k vectors of 2^k elements: at each step the blocks beside the diagonal are exchanged.
 static void transposeSquare(OpBuilder &b, Location loc, MutableArrayRef<Value> vectors) {
   int64_t size = vectors.size();
+  // What interleaves works in parts of so many bits.
+  constexpr int64_t partBits = 128;
+  if (size * cast<VectorType>(vectors[0].getType()).getElementTypeBitWidth() <= partBits)
+    return transposeSmallSquare(b, loc, vectors);
   for (int64_t block = size / 2; block; block /= 2) {
     SmallVector<int64_t> upper, lower;
     for (int64_t at = 0; at < size; ++at) {

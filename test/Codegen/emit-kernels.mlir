@@ -403,6 +403,26 @@ func.func @narrow(%x: memref<4x32xf32>, %y: memref<32x4xf32>) attributes {strata
 
 // -----
 
+// Sixteen vectors of sixteen bytes: their halves are interleaved four times.
+#s = affine_map<(i, j) -> (j, i)>
+#d = affine_map<(i, j) -> (i, j)>
+// CHECK-LABEL: func.func @bytes
+// CHECK-COUNT-16:  vector.load {{.*}} vector<16xi8>
+// CHECK:           vector.shuffle {{.*}} [0, 16, 1, 17, 2, 18, 3, 19, 4, 20, 5, 21, 6, 22, 7, 23] : vector<16xi8>
+// CHECK:           vector.shuffle {{.*}} [8, 24, 9, 25, 10, 26, 11, 27, 12, 28, 13, 29, 14, 30, 15, 31] : vector<16xi8>
+// CHECK-COUNT-62:  vector.shuffle {{.*}} : vector<16xi8>, vector<16xi8>
+// CHECK-NOT:       vector.shuffle
+func.func @bytes(%x: memref<16x32xi8>, %y: memref<32x16xi16>) attributes {strata.kernel} {
+  linalg.generic {indexing_maps = [#s, #d], iterator_types = ["parallel", "parallel"]} ins(%x : memref<16x32xi8>) outs(%y : memref<32x16xi16>) {
+  ^bb0(%a: i8, %b: i16):
+    %0 = arith.extui %a : i8 to i16
+    linalg.yield %0 : i16
+  }
+  return
+}
+
+// -----
+
 // Rows of a table, by their numbers: each is read in vectors, its number once for several of them.
 // CHECK-LABEL: func.func @gather(
 // CHECK-SAME:      %{{.*}}: memref<12xi64>, %[[TABLE:.*]]: memref<100x64xf32>
