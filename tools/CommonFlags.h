@@ -65,6 +65,19 @@ struct CompileFlags {
           clEnumValN(Choice::Auto, "auto", "where it is faster; rounding errors are some ten times larger"),
           clEnumValN(Choice::Off, "off", "never")),
       llvm::cl::init(Choice::Auto), llvm::cl::cat(flagCategory())};
+  llvm::cl::opt<bool> tune{
+      "tune",
+      llvm::cl::desc(
+          "Choose the plans of products and convolutions by measuring some on this machine, at most 3 seconds "
+          "for each loop nest; results are kept, and not measured again. --verbose shows them"),
+      llvm::cl::cat(flagCategory())};
+  llvm::cl::opt<std::string> tuningFile{
+      "tuning-file", llvm::cl::value_desc("FILE"),
+      llvm::cl::desc("Where the results of --tune are kept (strata/tuning.json in $XDG_CACHE_HOME or ~/.cache)"),
+      llvm::cl::cat(flagCategory())};
+  llvm::cl::opt<double> tuningSeconds{"tuning-seconds", llvm::cl::value_desc("N"),
+                                      llvm::cl::desc("After N seconds --tune begins no further kernel (60)"),
+                                      llvm::cl::init(60), llvm::cl::cat(flagCategory())};
   llvm::cl::opt<bool> verbose{"verbose", llvm::cl::desc("Show the phases and their times"),
                               llvm::cl::cat(flagCategory())};
 
@@ -105,6 +118,10 @@ struct CompileFlags {
     if (gpuFormat != "auto")
       result.gpuFormat = *format;
     result.explain = explain;
+    require(tune || (tuningFile.empty() && !tuningSeconds.getNumOccurrences()),
+            "--tuning-file and --tuning-seconds are about --tune");
+    if (tune)
+      result.tuning = {Tuning::Measure, tuningFile, tuningSeconds};
     require(!llvm::StringRef(result.gpu).starts_with("gfx") || (gpuFormat != "ptx" && gpuFormat != "cubin"),
             "--gpu-format=" + gpuFormat + " is of NVIDIA's GPUs, not of " + result.gpu);
     require(!explain || !result.gpu.empty(), "--explain says what a GPU runs: it needs --target=cuda");

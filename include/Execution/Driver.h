@@ -58,6 +58,9 @@ using Progress = std::function<void(llvm::StringRef phase, bool ended, double se
 /// Where a module is: the attribute strata.phase; without one it is at the seam, or before it if it has operators.
 Phase phaseOf(mlir::ModuleOp module);
 
+/// Says in the module where it is.
+void setPhase(mlir::ModuleOp module, Phase phase);
+
 /// Lowers from wherever the module is up to `phase` (at most LLVM).
 mlir::LogicalResult lowerTo(mlir::ModuleOp module, Phase phase, const CompileOptions &options,
                             const Progress &progress = {});

@@ -33,6 +33,19 @@ enum class Precision { F32, BF16, TF32 };
 llvm::StringRef nameOf(Precision precision);
 std::optional<Precision> parsePrecision(llvm::StringRef name);
 
+/// Whether plans of kernels are chosen by measuring them (docs/running-models.md).
+struct Tuning {
+  enum Mode {
+    Off,
+    Known,  ///< Where results are there.
+    Measure ///< What is not known is measured on this machine.
+  } mode = Off;
+  /// Of results. Empty: the user's.
+  std::string file;
+  /// After so long no kernel is begun any more.
+  double seconds = 60;
+};
+
 struct CompileOptions {
   /// Prefix of the exported symbols (NAME_main, NAME_init, NAME_constants); a C
   /// identifier.
@@ -47,6 +60,8 @@ struct CompileOptions {
   bool winograd = true;
   /// Whether the code measures the time of each node for sessions that ask.
   bool profile = false;
+
+  Tuning tuning;
 
   /// Less than f32 only where someone asks for it.
   Precision precision = Precision::F32;

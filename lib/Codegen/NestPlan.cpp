@@ -466,11 +466,24 @@ NestPlan strata::planNest(LoopNest &nest, const NestOptions &options) {
                                                                          : std::max<int64_t>(4, 8 / plan.vectorTile)));
   if (isProduct(nest, plan))
     chooseCopy(nest, options, plan);
+  std::optional<PlanChoice> choice = getPlanChoice(nest.reduce->op);
+  if (choice && !isPossible(nest, plan, options, *choice)) {
+    nest.reduce->op.emitWarning("the plan that was chosen is not possible on this target");
+    choice.reset();
+  }
+  if (choice) {
+    plan.rowTile = choice->rows;
+    plan.vectorTile = choice->vectors;
+  }
   // The first tile copies, so the others have to be as it is.
   plan.evenRows &= plan.copied < 0;
   plan.laneOutermost = plan.copied >= 0 || (reuse && hasLargeWeights(nest, plan, bits, options.cacheBytes));
+  if (choice)
+    plan.laneOutermost = choice->lanesOutermost;
   plan.weightsStay = !plan.laneOutermost && keepsAllWeights(nest, plan, bits, options.cacheBytes);
   chooseRowBlock(nest, options, bits, plan);
+  if (choice)
+    plan.rowBlock = choice->rowBlock;
   if (!reuse && !plan.dots && !isProduct(nest, plan))
     chooseLaneBlock(nest, options, plan);
   return plan;

@@ -13,6 +13,7 @@
 
 #include "LoopNest.h"
 
+#include "Codegen/PlanChoice.h"
 #include "Codegen/Target.h"
 
 namespace strata {
@@ -82,6 +83,10 @@ bool planMatrixTiles(LoopNest &nest, const NestOptions &options, NestPlan &plan)
 
 /// Plans lane and width for dot products, if the target has them and the nest's reduction is in groups.
 bool planDots(LoopNest &nest, const NestOptions &options, NestPlan &plan);
+
+/// Whether a choice (PlanChoice.h) may be made for the nest at all, and whether it may be this one.
+bool hasChoices(const LoopNest &nest, const NestPlan &plan);
+bool isPossible(LoopNest &nest, const NestPlan &plan, const TargetFacts &target, const PlanChoice &choice);
 
 bool isVectorizable(std::optional<Stage> &stage);
 

@@ -45,9 +45,6 @@ double strata::emitNest(ArrayRef<linalg::GenericOp> ops, const NestOptions &opti
   return ns;
 }
 
-/// The operations of a nest.
-using NestOps = SmallVector<linalg::GenericOp>;
-
 /// How much there is to compute for an element, roughly.
 static int64_t workOf(ArrayRef<linalg::GenericOp> ops) {
   int64_t work = 0;
@@ -100,13 +97,17 @@ static void planReadAhead(scf::ForallOp loop, ArrayRef<NestOps> nests, const Nes
   }
 }
 
-/// The nests of a loop's body; returns the estimated time of one iteration.
-static double emitBody(scf::ForallOp loop, NestOptions options) {
-  options.threads = false; // the rows are the tasks
+SmallVector<NestOps> strata::nestsOf(scf::ForallOp loop) {
   llvm::MapVector<Attribute, NestOps> byNumber;
   for (auto op : loop.getBody()->getOps<linalg::GenericOp>())
     byNumber[op->getAttr("strata.nest")].push_back(op);
-  SmallVector<NestOps> nests(llvm::make_second_range(byNumber));
+  return SmallVector<NestOps>(llvm::make_second_range(byNumber));
+}
+
+/// Emits the nests of a loop's body; returns the estimated time of one iteration.
+static double emitBody(scf::ForallOp loop, NestOptions options) {
+  options.threads = false; // the rows are the tasks
+  SmallVector<NestOps> nests = nestsOf(loop);
   SmallVector<ReadAhead> ahead(nests.size());
   planReadAhead(loop, nests, options, ahead);
   double ns = 0;

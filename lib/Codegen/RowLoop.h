@@ -16,6 +16,12 @@ using ReadAhead = llvm::SmallDenseMap<mlir::Value, Extent>;
 double emitNest(llvm::ArrayRef<mlir::linalg::GenericOp> ops, const NestOptions &options,
                 const ReadAhead &ahead = ReadAhead());
 
+/// The operations of a nest.
+using NestOps = llvm::SmallVector<mlir::linalg::GenericOp>;
+
+/// The nests of a loop's body, as strata-outline-kernels has numbered them.
+llvm::SmallVector<NestOps> nestsOf(mlir::scf::ForallOp loop);
+
 /// Buffers of the same size in every iteration, with what frees them, move from `body` in front of and behind `inner`.
 void hoistScratch(mlir::Operation *inner, mlir::Block *body);
 

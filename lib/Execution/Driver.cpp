@@ -9,6 +9,7 @@
 #include "Pipeline/Pipeline.h"
 #include "Profiling.h"
 #include "Target.h"
+#include "Tuning.h"
 #include "mlir/IR/Builders.h"
 #include "mlir/IR/Diagnostics.h"
 #include "mlir/Parser/Parser.h"
@@ -121,6 +122,10 @@ Phase phaseOf(ModuleOp module) {
   return found.wasInterrupted() ? Phase::Import : Phase::Linalg;
 }
 
+void setPhase(ModuleOp module, Phase phase) {
+  module->setAttr(kPhase, StringAttr::get(module.getContext(), nameOf(phase)));
+}
+
 static LogicalResult runPhase(ModuleOp module, Phase phase, const CompileOptions &options) {
   PassManager pm(module.getContext());
   switch (phase) {
@@ -183,6 +188,9 @@ LogicalResult lowerTo(ModuleOp module, Phase phase, const CompileOptions &option
   if (options.precision == Precision::BF16 && !describeTarget(options).bf16Tiles)
     return module.emitError("precision 'bf16' needs a CPU with amx-bf16, amx-tile and avx512bf16 (such as "
                             "sapphirerapids), which the target lacks");
+  if (options.tuning.mode != Tuning::Off && !options.gpu.empty())
+    return module.emitError("--tune is for kernels of the CPU; those of ")
+           << options.gpu << " follow from what is known of the GPU";
   while (current < phase && current < Phase::LLVM) {
     current = static_cast<Phase>(static_cast<int>(current) + 1);
     if (current == Phase::GPU && phase != Phase::GPU && options.gpu.empty())
@@ -196,6 +204,9 @@ LogicalResult lowerTo(ModuleOp module, Phase phase, const CompileOptions &option
     // From here on @main's attributes may go.
     if (current == Phase::Fused && failed(attachInterface(module)))
       return failure();
+    if (current == Phase::Vector && options.tuning.mode != Tuning::Off && options.optLevel > 0 &&
+        failed(tuneKernels(module, options, progress)))
+      return failure();
     if (progress)
       progress(nameOf(current), false, 0);
     auto start = std::chrono::steady_clock::now();
@@ -205,7 +216,7 @@ LogicalResult lowerTo(ModuleOp module, Phase phase, const CompileOptions &option
       return failure();
     if (current == Phase::Buffers && options.profile)
       noteWork(module);
-    module->setAttr(kPhase, StringAttr::get(module.getContext(), nameOf(current)));
+    setPhase(module, current);
     std::chrono::duration<double> time = std::chrono::steady_clock::now() - start;
     if (progress)
       progress(nameOf(current), true, time.count());

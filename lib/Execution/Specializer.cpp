@@ -17,6 +17,9 @@ Specializer::Specializer(std::shared_ptr<MLIRContext> context, OwningOpRef<Modul
                          ArrayRef<const strata_model_descriptor *> fixed, strata_session *session)
     : context(std::move(context)), module(std::move(module)), options(options), specialize(specialize),
       pool(std::move(pool)), fixed(fixed), session(session) {
+  // Beside runs nothing can be measured.
+  if (this->options.tuning.mode == Tuning::Measure)
+    this->options.tuning.mode = Tuning::Known;
   thread = std::thread([this] { work(); });
 }
 

@@ -54,6 +54,10 @@ FailureOr<CompileOptions> compileOptions(const Options &options, std::string &fa
     result.modelName = options.name;
   result.optLevel = options.optLevel;
   result.winograd = options.winograd;
+  if (options.tune) {
+    result.tuning.mode = Tuning::Measure;
+    result.tuning.file = options.tuningFile;
+  }
   result.profile = options.profile;
   result.targetCPU = options.cpu;
   result.targetFeatures = options.features;

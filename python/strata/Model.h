@@ -17,6 +17,8 @@ namespace strata::python {
 struct Options {
   std::string name, cpu, features;
   std::string cache;                                                 ///< a folder that keeps what is compiled
+  bool tune = false;
+  std::string tuningFile;
   std::string target = "cpu", gpuFormat = "auto", precision = "f32"; ///< as the tools' flags
   unsigned optLevel = 3;
   bool winograd = true;

@@ -134,6 +134,8 @@ def compile(
     opt_level: int | None = None,
     precision: str | None = None,
     winograd: bool = True,
+    tune: bool = False,
+    tuning_file: str | os.PathLike[str] | None = None,
     profile: bool = False,
     cache: str | os.PathLike[str] | None = None,
     memory_limit: int | None = None,
@@ -159,6 +161,9 @@ def compile(
                   all), "bf16", for those with constant weights, which needs a CPU with amx-bf16, or "tf32", which
                   needs an NVIDIA GPU; sums are f32's always
     winograd      whether 3x3 convolutions may be computed by minimal filtering, whose rounding errors are larger
+    tune          choose the plans of products and convolutions by measuring some of each on this machine, for about a
+                  minute at most; results are kept, and not measured again
+    tuning_file   where results of `tune` are kept (default: strata/tuning.json in $XDG_CACHE_HOME or ~/.cache)
     profile       measure every node: see Model.profile
     cache         a folder that keeps what is compiled as a shared library, by a hash of the model, its weights, these
                   options, the CPU and the compiler; found there the next time, it is loaded. Nothing is ever deleted
@@ -183,6 +188,10 @@ def compile(
     if name is not None:
         options.name = name
     options.winograd = winograd
+    if tuning_file is not None and not tune:
+        raise ValueError("tuning_file is about tune=True")
+    options.tune = tune
+    options.tuning_file = os.fspath(tuning_file or "")
     for what, value, least in (
         ("specialize_after", specialize_after, 0),
         ("specialize_limit", specialize_limit, 1),

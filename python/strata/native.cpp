@@ -329,6 +329,8 @@ NB_MODULE(_native, m) {
       .def_rw("opt_level", &Options::optLevel)
       .def_rw("precision", &Options::precision)
       .def_rw("winograd", &Options::winograd)
+      .def_rw("tune", &Options::tune)
+      .def_rw("tuning_file", &Options::tuningFile)
       .def_rw("threads", &Options::threads)
       .def_rw("seed", &Options::seed, nb::arg().none())
       .def_rw("memory_limit", &Options::memoryLimit)
