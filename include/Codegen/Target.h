@@ -27,10 +27,10 @@ struct TargetFacts {
   unsigned tileCycles = 16;  ///< of one product of two tiles
   /// Of the first and the second level: a core has both to itself.
   int64_t nearCacheBytes = 32 << 10, cacheBytes = 1 << 20;
-  int64_t lineBytes = 64;      ///< of a line of the caches
-  int64_t pageBytes = 4 << 10; ///< of what hardware fetches ahead in, and not beyond
+  int64_t lineBytes = 64;        ///< of a line of the caches
+  int64_t pageBytes = 4 << 10;   ///< of what hardware fetches ahead in, and not beyond
   int64_t streamBytes = 8 << 20; ///< results of this size have left even the last level when they are read
-  unsigned nearLatency = 96;   ///< cycles ahead at which a line of the second level is best asked for
+  unsigned nearLatency = 96;     ///< cycles ahead at which a line of the second level is best asked for
   /// Bytes in a cycle that reach one core from the last level of the caches when all are read in order, and from
   /// memory.
   double streamRate = 8, memoryRate = 3;

@@ -48,8 +48,8 @@ static void hashCompiler(HashStream &hash) {
 static void hashOptions(HashStream &hash, const CompileOptions &options) {
   hash << options.modelName << ' ' << options.optLevel << options.threads << options.winograd << options.profile << ' '
        << nameOf(options.precision) << ' ' << options.targetTriple << ' ' << options.targetCPU << ' '
-       << options.targetFeatures << ' ' << options.gpu << ' ' << nameOf(options.gpuFormat) << ' '
-       << options.tuning.mode << ' ' << options.tuning.file << '\n';
+       << options.targetFeatures << ' ' << options.gpu << ' ' << nameOf(options.gpuFormat) << ' ' << options.tuning.mode
+       << ' ' << options.tuning.file << '\n';
 }
 
 static void hashModule(HashStream &hash, ModuleOp module) {

@@ -16,7 +16,7 @@ namespace strata::python {
 /// the defaults.
 struct Options {
   std::string name, cpu, features;
-  std::string cache;                                                 ///< a folder that keeps what is compiled
+  std::string cache; ///< a folder that keeps what is compiled
   bool tune = false;
   std::string tuningFile;
   std::string target = "cpu", gpuFormat = "auto", precision = "f32"; ///< as the tools' flags
