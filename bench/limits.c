@@ -91,6 +91,21 @@ static void configure_tiles(void) {
 static double rate_bf16(void) {
 #if defined(__AMX_BF16__)
   return TILE_RATE(_tile_dpbf16ps, 32);
+#elif defined(__AVX512BF16__)
+  __m512 sum[accumulators];
+  __m512bh x = _mm512_cvtne2ps_pbh(_mm512_set1_ps(opaque), _mm512_set1_ps(opaque)), y = x;
+  for (int i = 0; i < accumulators; ++i)
+    sum[i] = _mm512_set1_ps((float)i);
+  double rate = RATE(20000.0 * accumulators * 32 * 2, {
+    for (int repeat = 0; repeat < 20000; ++repeat) {
+      for (int i = 0; i < accumulators; ++i)
+        sum[i] = _mm512_dpbf16_ps(sum[i], x, y);
+    }
+  });
+  for (int i = 1; i < accumulators; ++i)
+    sum[0] = _mm512_add_ps(sum[0], sum[i]);
+  sink = _mm512_reduce_add_ps(sum[0]);
+  return rate;
 #else
   return 0;
 #endif

@@ -56,7 +56,7 @@ struct CompileFlags {
   llvm::cl::opt<std::string> precision{
       "precision", llvm::cl::value_desc("f32|bf16|tf32"),
       llvm::cl::desc("What the operands of f32 matrix products and convolutions are rounded to (f32); bf16, for those "
-                     "with constant weights, needs a CPU with amx-bf16, tf32 an NVIDIA GPU"),
+                     "with constant weights, needs a CPU with avx512bf16, tf32 an NVIDIA GPU"),
       llvm::cl::init("f32"), llvm::cl::cat(flagCategory())};
   enum class Choice { Off, Auto };
   llvm::cl::opt<Choice> winograd{

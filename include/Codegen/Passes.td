@@ -15,6 +15,7 @@ defvar targetOptions = [
   Option<"int8Tiles", "int8-tiles", "bool", "false", "a matrix unit multiplies tiles of 8-bit integers">,
   Option<"byteDots", "byte-dots", "bool", "false", "x86 vectors add products of four bytes">,
   Option<"pairDots", "pair-dots", "bool", "false", "x86 vectors add products of two 16-bit integers">,
+  Option<"bf16Dots", "bf16-dots", "bool", "false", "x86 vectors add products of two bf16">,
   Option<"tileCycles", "tile-cycles", "unsigned", "16", "cycles of a product of two tiles">,
   Option<"nearCacheBytes", "near-cache-bytes", "int64_t", "49152", "first-level cache of a core">,
   Option<"cacheBytes", "cache-bytes", "int64_t", "2097152", "the cache that a core has to itself">,
@@ -43,7 +44,9 @@ def NarrowProducts : Pass<"strata-narrow-products", "mlir::func::FuncOp"> {
   let description = [{
     Matrix products and convolutions whose weights are constant, and long enough
     for a matrix unit, and matrix products of two operands that are given in each
-    run, if many rows use the second one. The operands are rounded, products and
+    run, if many rows use the second one; but not convolutions that minimal
+    filtering (`strata-winograd`) computes sooner in f32 than instructions for dot
+    products, which the target has instead of a matrix unit. The operands are rounded, products and
     sums are f32's. The conversion of weights is a constant expression, that of
     the data fuses with what makes it, before a padding. What a convolution reads
     is rounded for its other readers, too, if these are elementwise operations and
@@ -59,6 +62,9 @@ def NarrowProducts : Pass<"strata-narrow-products", "mlir::func::FuncOp"> {
     %0 = arith.mulf %a, %b : f32
     ```
   }];
+  let options = !listconcat(targetOptions, [
+    Option<"winograd", "winograd", "bool", "true", "3x3 convolutions may be computed by minimal filtering">
+  ]);
   let dependentDialects = ["mlir::linalg::LinalgDialect", "mlir::tensor::TensorDialect",
                            "mlir::arith::ArithDialect"];
 }
@@ -123,7 +129,7 @@ def FuseElementwise : Pass<"strata-fuse-elementwise"> {
 }
 
 def GroupReductions : Pass<"strata-group-reductions", "mlir::func::FuncOp"> {
-  let summary = "Narrow elements of a reduction in groups of 32 bits, as matrix units take them";
+  let summary = "Narrow elements of a reduction in groups of 32 bits, as matrix units and dot products take them";
   let description = [{
     The innermost dimension of the reduction of a product with constant weights, or
     with bytes that many rows use, is

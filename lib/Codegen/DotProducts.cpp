@@ -1,14 +1,14 @@
 //===- DotProducts.cpp - products added in the lanes of vectors -----------===//
 //
 // 32 bits of the data, the same for all lanes, times 32 bits of weights for each
-// lane: two integers of 16 bits, or four bytes. Of bytes, x86 has an instruction that adds all four products, of
-// unsigned and signed bytes. Where both are signed or both unsigned, the data is moved by 128, which the sums of the
+// lane: two bf16, two integers of 16 bits, or four bytes. Of bytes, x86 has an instruction that adds all four products,
+// of unsigned and signed bytes. Where both are signed or both unsigned, the data is moved by 128, which the sums of the
 // weights take back:
 //
 //   sum x w = sum (x + 128) w - 128 sum w    sum x w = sum (x - 128) w + 128 sum w
 //
 // Without it, 16-bit integers are multiplied and added in pairs, to which bytes are
-// extended; where that pays, strata-widen-products has done it before. All are exact
+// extended; where that pays, strata-widen-products has done it before. All of integers are exact
 // but for the wrap of i32. (The products of unsigned and signed bytes that are added in
 // 16 bits are not: they saturate.)
 //
@@ -24,14 +24,18 @@ using namespace mlir;
 using namespace strata;
 
 bool strata::planDots(LoopNest &nest, const NestOptions &options, NestPlan &plan) {
-  if ((!options.byteDots && !options.pairDots) || !nest.reduce || nest.reduce->outputs.size() != 1 ||
+  if ((!options.byteDots && !options.pairDots && !options.bf16Dots) || !nest.reduce || nest.reduce->outputs.size() != 1 ||
       !isVectorizable(nest.init) || !isVectorizable(nest.finish))
     return false;
   std::optional<ProductSum> sum = matchProductSum(nest.reduce->op);
-  if (!sum || !sum->sum.isInteger(32) || sum->elements[0] != sum->elements[1])
+  if (!sum || sum->elements[0] != sum->elements[1])
     return false;
-  bool bytes = sum->elements[0].isInteger(8), areSigned = !sum->isUnsigned[0] && !sum->isUnsigned[1];
-  if (!bytes && !(options.pairDots && sum->elements[0].isInteger(16) && areSigned))
+  Type element = sum->elements[0];
+  bool areSums = sum->sum.isInteger(32), areSigned = !sum->isUnsigned[0] && !sum->isUnsigned[1];
+  bool bytes = areSums && element.isInteger(8) && (options.byteDots || options.pairDots);
+  bool pairs = areSums && element.isInteger(16) && areSigned && options.pairDots;
+  bool floats = sum->sum.isF32() && element.isBF16() && options.bf16Dots;
+  if (!bytes && !pairs && !floats)
     return false;
   int64_t group = bytes ? 4 : 2;
   for (unsigned input : {0u, 1u}) {
@@ -48,7 +52,8 @@ bool strata::planDots(LoopNest &nest, const NestOptions &options, NestPlan &plan
                           static_cast<int>(loop),
                           group,
                           {sum->isUnsigned[0], sum->isUnsigned[1]},
-                          bytes && options.byteDots};
+                          bytes && options.byteDots,
+                          floats};
       plan.lane = lane;
       // Sums of i32 for each lane, or, of bytes that are extended, for each pair of products in it.
       plan.width = options.vectorBits / (bytes && !options.byteDots ? 64 : 32);
@@ -64,13 +69,15 @@ class Dots {
 public:
   Dots(OpBuilder &b, Location loc, const DotPlan &plan, int64_t lanes)
       : b(b), loc(loc), lanes(lanes), group(plan.groupSize), unsignedData(plan.isUnsigned[plan.data]),
-        unsignedWeights(plan.isUnsigned[plan.weights]), bytes(plan.bytes && lanes >= 4), extends(!bytes && group == 4) {
-  }
+        unsignedWeights(plan.isUnsigned[plan.weights]), bytes(plan.bytes && lanes >= 4), floats(plan.floats),
+        extends(!bytes && group == 4) {}
 
   /// Whether sums of the weights are needed beside those of the products.
   bool movesData() const { return bytes && unsignedData == unsignedWeights; }
 
-  VectorType sums() const { return VectorType::get({extends ? 2 * lanes : lanes}, b.getI32Type()); }
+  VectorType sums() const {
+    return VectorType::get({extends ? 2 * lanes : lanes}, floats ? Type(b.getF32Type()) : b.getI32Type());
+  }
 
   /// 32 bits of the data, as every lane takes them.
   Value spread(Value elements) {
@@ -79,7 +86,10 @@ public:
       auto all = VectorType::get({lanes}, b.getI64Type());
       return bitcast(broadcast(bitcast(wide, VectorType::get({1}, b.getI64Type())), all), 4 * lanes, 16);
     }
-    Value all = broadcast(bitcast(elements, VectorType::get({1}, b.getI32Type())), sums());
+    auto every = VectorType::get({lanes}, b.getI32Type());
+    Value all = broadcast(bitcast(elements, VectorType::get({1}, b.getI32Type())), every);
+    if (floats)
+      return bitcast(all, VectorType::get({2 * lanes}, b.getBF16Type()));
     if (!bytes)
       return bitcast(all, 2 * lanes, 16);
     return movesData() ? b.create<arith::XOrIOp>(loc, all, constant(0x80808080)) : all;
@@ -93,6 +103,8 @@ public:
   }
 
   Value add(Value sum, Value data, Value weights) {
+    if (floats)
+      return addFloats(sum, data, weights);
     if (!bytes)
       return b.create<arith::AddIOp>(loc, sum, multiplyPairs(data, weights));
     // One unsigned operand, one signed; moved data has the other sign.
@@ -119,6 +131,8 @@ public:
     }
     if (!isa<VectorType>(start.getType()))
       sum = b.create<vector::ExtractOp>(loc, sum, 0);
+    if (floats)
+      return b.create<arith::AddFOp>(loc, start, sum);
     return b.create<arith::AddIOp>(loc, start, sum);
   }
 
@@ -126,7 +140,7 @@ private:
   OpBuilder &b;
   Location loc;
   int64_t lanes, group;
-  bool unsignedData, unsignedWeights, bytes;
+  bool unsignedData, unsignedWeights, bytes, floats;
   bool extends; ///< bytes to pairs of 16-bit integers
 
   Value constant(uint32_t number) {
@@ -153,6 +167,15 @@ private:
     for (int64_t i = first, e = cast<VectorType>(value.getType()).getNumElements(); i < e; i += 2)
       which.push_back(i);
     return b.create<vector::ShuffleOp>(loc, value, value, which);
+  }
+  /// Subnormal numbers count as zero to the instruction.
+  Value addFloats(Value sum, Value x, Value y) {
+    if (lanes >= 4)
+      return call(("llvm.x86.avx512bf16.dpbf16ps." + Twine(32 * lanes)).str(), sums(), {sum, x, y});
+    for (int64_t first : {0, 1})
+      sum = b.create<vector::FMAOp>(loc, b.create<arith::ExtFOp>(loc, sums(), everySecond(x, first)),
+                                    b.create<arith::ExtFOp>(loc, sums(), everySecond(y, first)), sum);
+    return sum;
   }
   Value addPairs(Value value) { return b.create<arith::AddIOp>(loc, everySecond(value, 0), everySecond(value, 1)); }
   /// x[2i] y[2i] + x[2i + 1] y[2i + 1] of 16-bit integers, in 32 bits.

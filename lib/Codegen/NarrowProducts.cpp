@@ -1,6 +1,6 @@
 //===- NarrowProducts.cpp - operands of products rounded to bf16 ----------===//
 //
-// What a matrix unit would not speed up, or would not take, keeps its f32. A tensor
+// What a matrix unit, or an instruction for dot products, would not speed up, or would not take, keeps its f32. A tensor
 // that is rounded for a product, and of which all other readers are additions,
 // activations, pools and the like, is kept as bf16 alone: what waits for a residual
 // addition, or goes to a pool, is half of the bytes to write and to read.
@@ -10,6 +10,7 @@
 #include "ConstantExpressions.h"
 #include "LoopNest.h"
 #include "ProductSums.h"
+#include "WinogradCost.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
@@ -26,7 +27,9 @@ using namespace mlir;
 static constexpr int64_t leastDepth = 32, leastLanes = 16;
 
 namespace {
-struct NarrowProductsPass : strata::impl::NarrowProductsBase<NarrowProductsPass> {
+struct NarrowProductsPass : strata::WithTarget<strata::impl::NarrowProductsBase<NarrowProductsPass>> {
+  using WithTarget::WithTarget;
+
   void runOnOperation() override {
     strata::ConstantExpressions constants(getOperation());
     SmallVector<std::pair<linalg::GenericOp, unsigned>> found;
@@ -62,7 +65,44 @@ private:
            strata::isWorthCopyingInGroups(op, weights);
   }
 
-  static bool isWorthNarrowing(linalg::GenericOp op, unsigned weights, const strata::ConstantExpressions &constants) {
+  /// A convolution of images that fewer products of f32 compute sooner than twice as many, or half, of bf16.
+  bool isForWinograd(linalg::GenericOp op, unsigned weights) const {
+    if (!winograd || bf16Tiles || !strata::matchProductSum(op))
+      return false;
+    AffineMap map = op.getMatchingIndexingMap(op.getDpsInputOperand(weights)),
+              dataMap = op.getMatchingIndexingMap(op.getDpsInputOperand(1 - weights));
+    SmallVector<int64_t> ranges = op.getStaticLoopRanges();
+    SmallVector<utils::IteratorType> kinds = op.getIteratorTypesArray();
+    auto isReduction = [&](unsigned dim) { return kinds[dim] == utils::IteratorType::reduction; };
+    // h + kh and w + kw, or w + kw and h + kh.
+    SmallVector<int64_t> lines;
+    for (AffineExpr expr : dataMap.getResults()) {
+      auto sum = dyn_cast<AffineBinaryOpExpr>(expr);
+      if (!sum)
+        continue;
+      auto lhs = dyn_cast<AffineDimExpr>(sum.getLHS()), rhs = dyn_cast<AffineDimExpr>(sum.getRHS());
+      if (sum.getKind() != AffineExprKind::Add || !lhs || !rhs)
+        return false;
+      auto [pixel, tap] = isReduction(lhs.getPosition()) ? std::pair(rhs, lhs) : std::pair(lhs, rhs);
+      if (!isReduction(tap.getPosition()) || ranges[tap.getPosition()] != 3)
+        return false;
+      lines.push_back(ranges[pixel.getPosition()]);
+    }
+    if (lines.size() != 2 || op.getNumReductionLoops() != 3 || dataMap.getNumResults() != 4)
+      return false;
+    strata::WinogradSize size{lines[0], lines[1], 1, 1};
+    for (AffineExpr expr : map.getResults())
+      if (auto dim = dyn_cast<AffineDimExpr>(expr)) {
+        if (!dataMap.isFunctionOfDim(dim.getPosition()))
+          size.filters = ranges[dim.getPosition()];
+        else if (llvm::is_contained(dataMap.getResults(), expr))
+          size.channels = ranges[dim.getPosition()];
+      }
+    return llvm::none_of(ArrayRef({size.rows, size.columns, size.filters, size.channels}), ShapedType::isDynamic) &&
+           strata::canTileWinograd(size, target()) && strata::chooseWinograd(size, target(), /*group=*/2);
+  }
+
+  bool isWorthNarrowing(linalg::GenericOp op, unsigned weights, const strata::ConstantExpressions &constants) const {
     std::optional<strata::ProductSum> sum = strata::matchProductSum(op);
     if (!sum || !op.hasPureTensorSemantics() || !sum->sum.isF32() || !sum->elements[0].isF32() ||
         !sum->elements[1].isF32())
@@ -90,7 +130,7 @@ private:
         lanes = std::max(lanes, size);
       }
     }
-    return lanes >= leastLanes && depth >= leastDepth && inner > 1;
+    return lanes >= leastLanes && depth >= leastDepth && inner > 1 && !isForWinograd(op, weights);
   }
 
   /// Operations that only move elements.
@@ -170,14 +210,15 @@ private:
   }
 
   /// Whether everything that reads `wide` would do with rounded elements.
-  static bool canAllReadNarrow(Value wide) {
-    return !isa<BlockArgument>(wide) && llvm::all_of(wide.getUses(), [&](OpOperand &use) {
+  bool canAllReadNarrow(Value wide) const {
+    return !isa<BlockArgument>(wide) && llvm::all_of(wide.getUses(), [this](OpOperand &use) {
       Operation *user = use.getOwner();
       if (isMove(user))
         return use.getOperandNumber() == 0 || isa<tensor::ConcatOp>(user) ? canAllReadNarrow(user->getResult(0))
                                                                           : false;
       auto generic = dyn_cast<linalg::GenericOp>(user);
-      return isa<tensor::DimOp>(user) || (generic && generic.hasPureTensorSemantics() && generic.isDpsInput(&use));
+      return isa<tensor::DimOp>(user) || (generic && generic.hasPureTensorSemantics() && generic.isDpsInput(&use) &&
+                                          !isForWinograd(generic, 1 - use.getOperandNumber()));
     });
   }
 

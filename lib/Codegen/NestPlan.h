@@ -40,13 +40,14 @@ struct MatrixPlan {
   mlir::StringRef multiply; ///< the instruction
 };
 
-/// A reduction of narrow integers in groups of 32 bits, whose products vectors add within each lane.
+/// A reduction of narrow elements in groups of 32 bits, whose products vectors add within each lane.
 struct DotPlan {
   unsigned data, weights; ///< inputs of the reduction
   int group;              ///< its loop over the elements of 32 bits
   int64_t groupSize;      ///< how many these are
   bool isUnsigned[2];     ///< by input
-  bool bytes;             ///< by instructions that take bytes, one unsigned and one signed; else in pairs of i16
+  bool bytes;             ///< by instructions that take bytes, one unsigned and one signed; else in pairs
+  bool floats;            ///< of bf16; else of i16
 };
 
 struct NestPlan {

@@ -10,6 +10,7 @@
 #include "ConstantExpressions.h"
 #include "Padding.h"
 #include "Transposed.h"
+#include "WinogradCost.h"
 #include "WinogradMatrices.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -27,16 +28,13 @@ namespace {
 /// A convolution with a 3x3 window and stride 1: out(n, h, w, f) += data(n, h + kh, w + kw, c) * weights. Or one of
 /// volumes, whose slices are such images: out(n, d, h, w, f) += data(n, slice, h + kh, w + kw, c) * weights, where the
 /// slice is any sum of d and kd.
-struct Convolution {
+struct Convolution : WinogradSize {
   Value data, weights;
   AffineMap weightsMap;
   unsigned n, h, w, f, kh, kw, c; ///< dimensions of the generic
-  int64_t rows, columns, filters, channels;
   bool volume = false;
   unsigned d, kd;
   AffineExpr slice;
-  int64_t slices = 1, taps = 1; ///< of the result, and of the data that one of them is made of
-  double inside = 1;            ///< the share of the latter that is not padding
 };
 
 /// What is known of slices that are padding: which taps of a convolution of volumes need not be computed.
@@ -47,8 +45,8 @@ std::optional<PaddedLoop> paddedSlices(linalg::GenericOp op, const Convolution &
   return std::nullopt;
 }
 
-struct WinogradPass : strata::impl::WinogradBase<WinogradPass> {
-  using WinogradBase::WinogradBase;
+struct WinogradPass : WithTarget<strata::impl::WinogradBase<WinogradPass>> {
+  using WithTarget::WithTarget;
 
   void runOnOperation() override {
     ConstantExpressions constants(getOperation());
@@ -56,14 +54,14 @@ struct WinogradPass : strata::impl::WinogradBase<WinogradPass> {
     getOperation().walk([&](linalg::GenericOp op) { ops.push_back(op); });
     for (linalg::GenericOp op : ops) {
       std::optional<Convolution> convolution = match(op, constants);
-      if (!convolution || !canTile(*convolution))
+      if (!convolution || !canTileWinograd(*convolution, target()))
         continue;
       if (convolution->volume) {
         markPadding(op);
         if (std::optional<PaddedLoop> padded = paddedSlices(op, *convolution))
           convolution->inside = padded->share(convolution->slices, convolution->taps);
       }
-      if (int64_t m = choose(*convolution))
+      if (int64_t m = chooseWinograd(*convolution, target()))
         rewrite(op, *convolution, getWinogradMatrices(m));
     }
   }
@@ -72,9 +70,6 @@ private:
   int64_t lanes() const { return vectorBits / 32; }
 
   static std::optional<Convolution> match(linalg::GenericOp op, const ConstantExpressions &constants);
-  bool canTile(const Convolution &c) const { return c.channels % lanes() == 0 && c.filters % (2 * lanes()) == 0; }
-  int64_t choose(const Convolution &convolution) const;
-  double cycles(const Convolution &convolution, int64_t m) const;
   void rewrite(linalg::GenericOp op, const Convolution &convolution, const WinogradMatrices &matrices) const;
   Value transformed(OpBuilder &b, Location loc, const Convolution &convolution, const WinogradMatrices &matrices) const;
 };
@@ -175,36 +170,6 @@ std::optional<Convolution> WinogradPass::match(linalg::GenericOp op, const Const
   if (!known || ranges[found.kh] != 3 || ranges[found.kw] != 3)
     return std::nullopt;
   return found;
-}
-
-/// An estimate of the time of one image or volume. m = 0 stands for the sum over the window itself.
-double WinogradPass::cycles(const Convolution &c, int64_t m) const {
-  // Multiply-adds per cycle, less what tiles lose: short sums lose more.
-  double direct = 0.85 * fmaPerCycle, products = 0.7 * fmaPerCycle;
-  double taps = c.taps * c.inside; // of those slices that are not padding
-  double area = taps * c.channels * c.filters, pixels = static_cast<double>(c.rows) * c.columns;
-  int64_t weights = m ? (m + 2) * (m + 2) : 9;
-  double load = weights * area * sizeof(float) / memoryRate; // they are rarely in the cache when their turn comes
-  if (!m)
-    return std::max(load, c.slices * (pixels * 9 * area / lanes() / direct));
-  double tiles = static_cast<double>(llvm::divideCeil(c.rows, m)) * llvm::divideCeil(c.columns, m);
-  // Loads, arithmetic and stores of a transform take about as many cycles each.
-  double transforms = tiles * (taps * c.channels + c.filters) / lanes() * 3 * weights;
-  // One slice after the other, with all weights.
-  return c.slices * (std::max(load, tiles * weights * area / lanes() / products) + transforms);
-}
-
-/// The size of output tiles that costs least, 0 if the sum over the window does.
-int64_t WinogradPass::choose(const Convolution &c) const {
-  // The transforms lose some digits, so there must be something to gain.
-  int64_t best = 0;
-  double least = 0.85 * cycles(c, 0);
-  for (int64_t m : {2, 4})
-    if (double time = cycles(c, m); time < 0.95 * least) {
-      best = m;
-      least = time;
-    }
-  return best;
 }
 
 static Value constant(OpBuilder &b, Location loc, ArrayRef<float> values, ArrayRef<int64_t> shape) {

@@ -37,10 +37,11 @@ private:
 /// another one does not know them, and they differ with the CPU.
 static std::string targetText(const CompileOptions &options, const TargetFacts &facts) {
   CompileOptions target = resolveTarget(options);
-  return llvm::formatv("{0} {1}, vectors of {2} bits, {3} registers{4}{5}{6}{7}",
+  return llvm::formatv("{0} {1}, vectors of {2} bits, {3} registers{4}{5}{6}{7}{8}",
                        llvm::Triple(target.targetTriple).getArchName(), target.targetCPU, facts.vectorBits,
                        facts.registers, facts.fma ? ", fma" : "", facts.byteDots ? ", byte dots" : "",
-                       facts.pairDots ? ", pair dots" : "", options.threads ? "" : ", one thread")
+                       facts.pairDots ? ", pair dots" : "", facts.bf16Dots ? ", bf16 dots" : "",
+                       options.threads ? "" : ", one thread")
       .str();
 }
 

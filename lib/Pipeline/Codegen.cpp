@@ -26,13 +26,17 @@ void strata::buildFusedPhase(OpPassManager &pm, const CompileOptions &options) {
   pm.addPass(createCanonicalizerPass());
   pm.addPass(createCSEPass());
   pm.addNestedPass<func::FuncOp>(createGeneralize());
+  TargetFacts facts = describeTarget(options);
   // Conversions fuse with what makes their operands.
-  if (options.precision == Precision::BF16)
-    pm.addNestedPass<func::FuncOp>(createNarrowProducts());
+  if (options.precision == Precision::BF16) {
+    NarrowProductsOptions narrow;
+    copyTarget(narrow, facts);
+    narrow.winograd = options.winograd;
+    pm.addNestedPass<func::FuncOp>(createNarrowProducts(narrow));
+  }
   if (options.optLevel == 0)
     return;
   ChannelsLastOptions channels;
-  TargetFacts facts = describeTarget(options);
   copyTarget(channels, facts);
   channels.movesPixels = !options.gpu.empty();
   pm.addNestedPass<func::FuncOp>(createChannelsLast(channels));
@@ -55,7 +59,7 @@ void strata::buildTiledPhase(OpPassManager &pm, const CompileOptions &options) {
     if (options.winograd)
       pm.addNestedPass<func::FuncOp>(createWinograd(winograd));
     GroupReductionsOptions group;
-    group.bf16 = facts.bf16Tiles;
+    group.bf16 = facts.bf16Tiles || facts.bf16Dots;
     group.int8 = facts.int8Tiles || facts.byteDots || facts.pairDots;
     group.tiles = facts.int8Tiles || facts.bf16Tiles;
     pm.addNestedPass<func::FuncOp>(createGroupReductions(group));

@@ -122,6 +122,7 @@ TargetFacts strata::describeTarget(const CompileOptions &given) {
     facts.pairDots = facts.vectorBits < 512 || has("+avx512bw");
     if (facts.vectorBits == 512 && !has("+avx512vnni"))
       facts.byteDots = false;
+    facts.bf16Dots = facts.vectorBits == 512 && has("+avx512bf16");
   } else if (triple.isAArch64()) {
     facts.fma = true;
     facts.registers = 32;

@@ -1,4 +1,4 @@
-// RUN: strata-opt %s --pass-pipeline='builtin.module(func.func(strata-emit-kernels{vector-bits=512 registers=32 byte-dots=true pair-dots=true threads=false},canonicalize,cse))' | FileCheck %s
+// RUN: strata-opt %s --pass-pipeline='builtin.module(func.func(strata-emit-kernels{vector-bits=512 registers=32 byte-dots=true pair-dots=true bf16-dots=true threads=false},canonicalize,cse))' | FileCheck %s
 // RUN: strata-opt %s --pass-pipeline='builtin.module(func.func(strata-emit-kernels{vector-bits=256 registers=16 pair-dots=true threads=false},canonicalize,cse))' | FileCheck %s --check-prefix=PAIRS
 // RUN: strata-opt %s --pass-pipeline='builtin.module(func.func(strata-emit-kernels{vector-bits=512 registers=32 threads=false},canonicalize,cse))' | FileCheck %s --check-prefix=NONE
 
@@ -102,6 +102,34 @@ func.func @words(%x: memref<36x32x2xi16>, %w: memref<4x32x16x2xi16>, %y: memref<
     %3 = arith.muli %1, %2 : i32
     %4 = arith.addi %s, %3 : i32
     linalg.yield %4 : i32
+  }
+  return
+}
+
+// Pairs of bf16 to sums of f32; of the last two columns, whose vectors would be too short, by multiply-adds.
+// CHECK-LABEL: func.func @floats(
+// CHECK:         %[[ZERO:.*]] = arith.constant dense<0.000000e+00> : vector<16xf32>
+// CHECK:         scf.for
+// CHECK:           %[[WEIGHTS:.*]] = vector.load {{.*}} vector<32xbf16>
+// CHECK:           %[[TWO:.*]] = vector.load {{.*}} vector<2xbf16>
+// CHECK:           vector.bitcast %[[TWO]] : vector<2xbf16> to vector<1xi32>
+// CHECK:           %[[ALL:.*]] = vector.broadcast %{{.*}} : i32 to vector<16xi32>
+// CHECK:           %[[DATA:.*]] = vector.bitcast %[[ALL]] : vector<16xi32> to vector<32xbf16>
+// CHECK:           llvm.call_intrinsic "llvm.x86.avx512bf16.dpbf16ps.512"(%{{.*}}, %[[DATA]], %[[WEIGHTS]])
+// CHECK:           vector.shuffle %{{.*}} [0, 2] : vector<4xbf16>
+// CHECK:           arith.extf %{{.*}} : vector<2xbf16> to vector<2xf32>
+// CHECK:           vector.fma
+// CHECK:         return
+#w3 = affine_map<(m, n, k, g) -> (n floordiv 16, k, n mod 16, g)>
+func.func @floats(%x: memref<36x32x2xbf16>, %w: memref<2x32x16x2xbf16>, %y: memref<36x18xf32>) attributes {strata.kernel} {
+  linalg.generic {indexing_maps = [#x2, #w3, #o], iterator_types = ["parallel", "parallel", "reduction", "reduction"]}
+      ins(%x, %w : memref<36x32x2xbf16>, memref<2x32x16x2xbf16>) outs(%y : memref<36x18xf32>) {
+  ^bb0(%a: bf16, %b: bf16, %s: f32):
+    %1 = arith.extf %a : bf16 to f32
+    %2 = arith.extf %b : bf16 to f32
+    %3 = arith.mulf %1, %2 : f32
+    %4 = arith.addf %s, %3 : f32
+    linalg.yield %4 : f32
   }
   return
 }

@@ -1,0 +1,26 @@
+//===- WinogradCost.h - where minimal filtering pays ------------*- C++ -*-===//
+#ifndef STRATA_CODEGEN_WINOGRADCOST_H
+#define STRATA_CODEGEN_WINOGRADCOST_H
+
+#include "Codegen/Target.h"
+
+namespace strata {
+
+/// A convolution with a 3x3 window and stride 1: of images, or of volumes, of which every slice of the result is a sum
+/// over so many images.
+struct WinogradSize {
+  int64_t rows, columns, filters, channels; ///< of the result; of the data
+  int64_t slices = 1, taps = 1;             ///< of the result, and of the data that one of them is made of
+  double inside = 1;                        ///< the share of the latter that is not padding
+};
+
+/// Whether its channels and filters are whole vectors, as the emitter takes them.
+bool canTileWinograd(const WinogradSize &size, const TargetFacts &target);
+
+/// The size m of the tiles F(m x m, 3x3) whose estimated time is least, 0 if that of the sum over the window is.
+/// `group` is how many products of one lane an instruction of that sum adds: 1 of f32, 2 of bf16.
+int64_t chooseWinograd(const WinogradSize &size, const TargetFacts &target, int64_t group = 1);
+
+} // namespace strata
+
+#endif // STRATA_CODEGEN_WINOGRADCOST_H
