@@ -24,8 +24,8 @@ using namespace mlir;
 using namespace strata;
 
 bool strata::planDots(LoopNest &nest, const NestOptions &options, NestPlan &plan) {
-  if ((!options.byteDots && !options.pairDots && !options.bf16Dots) || !nest.reduce || nest.reduce->outputs.size() != 1 ||
-      !isVectorizable(nest.init) || !isVectorizable(nest.finish))
+  if ((!options.byteDots && !options.pairDots && !options.bf16Dots) || !nest.reduce ||
+      nest.reduce->outputs.size() != 1 || !isVectorizable(nest.init) || !isVectorizable(nest.finish))
     return false;
   std::optional<ProductSum> sum = matchProductSum(nest.reduce->op);
   if (!sum || sum->elements[0] != sum->elements[1])
@@ -202,26 +202,32 @@ TileEmitter::Values TileEmitter::reduceDots(const Tile &tile, Values start) {
   int64_t sums = tile.rows * tile.vectors;
   Values bases = basesOf(*nest.reduce, tile);
   Value zero = b.create<arith::ConstantOp>(loc, b.getZeroAttr(dots.sums()));
-  Values carried(sums + (dots.movesData() ? tile.vectors : 0), zero);
+  // Rows that are parts of the lanes, such as heads, have weights of their own.
+  int64_t weightRows = plan.row < 0 || stride(weights, plan.row).is(0) ? 1 : tile.rows;
+  auto weightsOf = [&](int64_t i, int64_t j) { return (i < weightRows ? i : 0) * tile.vectors + j; };
+  Values carried(sums + (dots.movesData() ? weightRows * tile.vectors : 0), zero);
   carried = reduceLoops(tile, reductionOrder(), carried, [&](const Tile &inner, Values values) {
     Value dataAt = IndexMath::add(bases[plan.dots->data], position(data, inner, true));
     Value weightsAt = IndexMath::add(bases[plan.dots->weights], position(weights, inner, true));
     Values loaded;
-    for (int64_t j = 0; j < tile.vectors; ++j) {
-      loaded.push_back(dots.load(weights, elementAt(weights, weightsAt, inner, 0, j)));
+    for (int64_t n = 0; n < weightRows * tile.vectors; ++n) {
+      Value at = elementAt(weights, weightsAt, inner, n / tile.vectors, n % tile.vectors);
+      loaded.push_back(dots.load(weights, at));
       if (dots.movesData())
-        values[sums + j] = dots.addMoved(values[sums + j], loaded[j]);
+        values[sums + n] = dots.addMoved(values[sums + n], loaded[n]);
     }
     for (int64_t i = 0; i < tile.rows; ++i) {
       Value at = elementAt(data, dataAt, inner, i, 0);
       auto group = VectorType::get({plan.dots->groupSize}, data.element);
       Value spread = dots.spread(b.create<vector::LoadOp>(loc, group, data.base, at));
       for (int64_t j = 0; j < tile.vectors; ++j)
-        values[i * tile.vectors + j] = dots.add(values[i * tile.vectors + j], spread, loaded[j]);
+        values[i * tile.vectors + j] = dots.add(values[i * tile.vectors + j], spread, loaded[weightsOf(i, j)]);
     }
     return values;
   });
-  for (int64_t n = 0; n < sums; ++n)
-    start[n] = dots.finish(start[n], carried[n], dots.movesData() ? carried[sums + n % tile.vectors] : Value());
+  for (int64_t n = 0; n < sums; ++n) {
+    int64_t moved = sums + weightsOf(n / tile.vectors, n % tile.vectors);
+    start[n] = dots.finish(start[n], carried[n], dots.movesData() ? carried[moved] : Value());
+  }
   return start;
 }

@@ -1,9 +1,9 @@
 //===- NarrowProducts.cpp - operands of products rounded to bf16 ----------===//
 //
-// What a matrix unit, or an instruction for dot products, would not speed up, or would not take, keeps its f32. A tensor
-// that is rounded for a product, and of which all other readers are additions,
-// activations, pools and the like, is kept as bf16 alone: what waits for a residual
-// addition, or goes to a pool, is half of the bytes to write and to read.
+// What a matrix unit, or an instruction for dot products, would not speed up, or would not take, keeps its f32. A
+// tensor that is rounded for a product, and of which all other readers are additions, activations, pools and the like,
+// is kept as bf16 alone: what waits for a residual addition, or goes to a pool, is half of the bytes to write and to
+// read.
 //
 //===----------------------------------------------------------------------===//
 #include "Codegen/Passes.h"

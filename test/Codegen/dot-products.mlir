@@ -133,3 +133,24 @@ func.func @floats(%x: memref<36x32x2xbf16>, %w: memref<2x32x16x2xbf16>, %y: memr
   }
   return
 }
+
+// Rows of one product that are parts of its columns: all share the data, each has weights of its own.
+// CHECK-LABEL: func.func @heads(
+// CHECK:         scf.for
+// CHECK-COUNT-4:   vector.load {{.*}} vector<32xbf16>
+// CHECK-COUNT-4:   llvm.call_intrinsic "llvm.x86.avx512bf16.dpbf16ps.512"
+// CHECK:         return
+#x4 = affine_map<(h, n, k, g) -> (k, g)>
+#w4 = affine_map<(h, n, k, g) -> (h, n floordiv 16, k, n mod 16, g)>
+func.func @heads(%x: memref<32x2xbf16>, %w: memref<4x2x32x16x2xbf16>, %y: memref<4x32xf32>) attributes {strata.kernel} {
+  linalg.generic {indexing_maps = [#x4, #w4, #o], iterator_types = ["parallel", "parallel", "reduction", "reduction"]}
+      ins(%x, %w : memref<32x2xbf16>, memref<4x2x32x16x2xbf16>) outs(%y : memref<4x32xf32>) {
+  ^bb0(%a: bf16, %b: bf16, %s: f32):
+    %1 = arith.extf %a : bf16 to f32
+    %2 = arith.extf %b : bf16 to f32
+    %3 = arith.mulf %1, %2 : f32
+    %4 = arith.addf %s, %3 : f32
+    linalg.yield %4 : f32
+  }
+  return
+}

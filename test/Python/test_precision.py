@@ -62,6 +62,20 @@ def test_products(m, k, n):
 
 
 @needs_bf16
+def test_heads():
+    """Rows of one product that are parts of its columns, each with weights of its own."""
+    w, x = values(768, 256), values(1, 1, 768, seed=1)
+    nodes = [
+        helper.make_node("MatMul", ["x", "w"], ["p"]),
+        helper.make_node("Reshape", ["p", "shape"], ["r"]),
+        helper.make_node("Transpose", ["r"], ["y"], perm=[0, 2, 1, 3]),
+    ]
+    proto = model(nodes, {"x": [1, 1, 768]}, [1, 4, 1, 64], {"w": w, "shape": np.array([1, 1, 4, 64])})
+    [y] = strata.compile(proto, precision="bf16").run({"x": x})
+    check(y, (rounded(x) @ rounded(w)).reshape(1, 4, 1, 64))
+
+
+@needs_bf16
 def test_symbolic_rows():
     proto, w, b = product(0, 96, 40, symbolic=True)
     compiled = strata.compile(proto, precision="bf16")

@@ -19,16 +19,18 @@ def _values(rng, kind, shape):
     return values
 
 
-def _check(op, values, zeros, expected, target, constant=True, **attributes):
+def _check(op, values, zeros, expected, target, constant=True, behind=(), shapes=None, **attributes):
+    """Of the node, and of those `behind` it, which go on from "p"."""
     def info(name, array):
         return helper.make_tensor_value_info(name, helper.np_dtype_to_tensor_dtype(array.dtype), array.shape)
 
     stored = {"az": zeros[0], "bz": zeros[1]} | ({"b": values["b"]} if constant else {})
+    stored |= {name: np.array(shape, np.int64) for name, shape in (shapes or {}).items()}
     inputs = {name: value for name, value in values.items() if name not in stored}
-    node = helper.make_node(op, ["a", "b", "az", "bz"], ["y"], **attributes)
+    node = helper.make_node(op, ["a", "b", "az", "bz"], ["p" if behind else "y"], **attributes)
     output = helper.make_tensor_value_info("y", TensorProto.INT32, expected.shape)
     graph = helper.make_graph(
-        [node], "whole", [info(name, value) for name, value in inputs.items()], [output],
+        [node, *behind], "whole", [info(name, value) for name, value in inputs.items()], [output],
         [numpy_helper.from_array(np.asarray(value), name) for name, value in stored.items()],
     )  # fmt: skip
     model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=8)
@@ -50,6 +52,22 @@ def test_matmul(m, k, n, kinds, target):
     zeros = _zeros(rng, kinds)
     expected = (a.astype(np.int64) - zeros[0]) @ (b.astype(np.int64) - zeros[1])
     _check("MatMulInteger", {"a": a, "b": b}, zeros, expected.astype(np.int32), target)
+
+
+@pytest.mark.parametrize("target", TARGETS)
+@pytest.mark.parametrize("kinds", ["us", "ss", "uu", "su"])
+def test_heads(kinds, target):
+    """Rows of one product that are parts of its columns, each with weights of its own."""
+    rng = np.random.default_rng(6)
+    a, b = _values(rng, kinds[0], (1, 1, 192)), np.ascontiguousarray(_values(rng, kinds[1], (160, 192)).T)
+    expected = (a.astype(np.int64) @ b.astype(np.int64)).reshape(1, 5, 1, 32)
+    behind = [
+        helper.make_node("Reshape", ["p", "heads"], ["r"]),
+        helper.make_node("Transpose", ["r"], ["y"], perm=[0, 2, 1, 3]),
+    ]
+    zeros = [TYPES[kind](0) for kind in kinds]
+    _check("MatMulInteger", {"a": a, "b": b}, zeros, expected.astype(np.int32), target,
+           behind=behind, shapes={"heads": (1, 1, 5, 32)})  # fmt: skip
 
 
 @pytest.mark.parametrize("target", TARGETS)
