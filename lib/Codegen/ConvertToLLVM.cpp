@@ -204,6 +204,9 @@ struct ConvertToLLVMPass : strata::impl::ConvertToLLVMBase<ConvertToLLVMPass> {
       for (unsigned i = 0; i < function.getNumArguments(); ++i)
         function.removeArgAttr(i, bufferization::BufferizationDialect::kBufferAccessAttrName);
 
+    for (auto function : module.getOps<func::FuncOp>())
+      passAddresses(function);
+
     // Vectors of several dimensions and their kin, before the conversion.
     {
       RewritePatternSet patterns(context);
@@ -267,6 +270,17 @@ struct ConvertToLLVMPass : strata::impl::ConvertToLLVMBase<ConvertToLLVMPass> {
   }
 
 private:
+  /// Where the types of all arguments say all but the addresses, only these are passed.
+  static void passAddresses(func::FuncOp function) {
+    auto isAddress = [](Type type) {
+      auto buffer = dyn_cast<BaseMemRefType>(type);
+      return !buffer || LLVMTypeConverter::canConvertToBarePtr(buffer);
+    };
+    if (function->hasAttr("strata.kernel") && !function.isExternal() && function.getNumResults() == 0 &&
+        llvm::all_of(function.getArgumentTypes(), isAddress))
+      function->setAttr("llvm.bareptr", UnitAttr::get(function.getContext()));
+  }
+
   /// A declaration gets the name of the C function: with pointers for all
   /// tensors, their types are one.
   static LogicalResult bindToRuntime(ModuleOp module, StringRef name, StringRef symbol) {

@@ -2,6 +2,7 @@
 #include "Codegen/Passes.h"
 #include "RowLoop.h"
 
+#include "mlir/Conversion/LLVMCommon/MemRefBuilder.h"
 #include "mlir/Conversion/LLVMCommon/TypeConverter.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -40,26 +41,41 @@ private:
     Type i64 = b.getI64Type();
     LLVMTypeConverter converter(context);
 
-    llvm::SetVector<Value> captured;
-    SmallVector<Operation *> constants;
-    llvm::SetVector<Value> above;
+    llvm::SetVector<Value> captured, above;
+    SmallVector<Operation *> constants, views;
+    auto isConstant = [](Value value) {
+      Operation *maker = value.getDefiningOp();
+      return maker && maker->hasTrait<OpTrait::ConstantLike>();
+    };
     getUsedValuesDefinedAbove(loop.getRegion(), above);
     above.insert(loop.getStep()[0]);
-    for (Value value : above) {
-      Operation *maker = value.getDefiningOp();
-      if (maker && maker->hasTrait<OpTrait::ConstantLike>())
-        constants.push_back(maker);
-      else
+    // A view of constant sizes is made in the task, of a buffer that may be visited behind it.
+    for (size_t i = 0; i < above.size(); ++i) {
+      Value value = above[i];
+      auto view = value.getDefiningOp<memref::ReinterpretCastOp>();
+      if (isConstant(value)) {
+        constants.push_back(value.getDefiningOp());
+      } else if (view && !view.getSource().getDefiningOp<memref::ReinterpretCastOp>() &&
+                 llvm::all_of(llvm::drop_begin(view->getOperands()), isConstant)) {
+        views.push_back(view);
+        above.insert(view->operand_begin(), view->operand_end());
+      } else {
         captured.insert(value);
+      }
     }
+    // Of a buffer whose type says all but its address, the address.
+    auto isBare = [&](Type type) {
+      auto buffer = dyn_cast<BaseMemRefType>(type);
+      return buffer && LLVMTypeConverter::canConvertToBarePtr(buffer);
+    };
     SmallVector<Type> fields;
     for (Value value : captured)
-      fields.push_back(converter.convertType(value.getType()));
+      fields.push_back(isBare(value.getType()) ? pointer : converter.convertType(value.getType()));
     auto structure = LLVM::LLVMStructType::getLiteral(context, fields);
     auto field = [&](OpBuilder &b, Value base, int32_t i) -> Value {
       return b.create<LLVM::GEPOp>(loc, pointer, structure, base, ArrayRef<LLVM::GEPArg>{0, i});
     };
-    auto cast = [&](OpBuilder &b, Value value, Type type) -> Value {
+    auto castTo = [&](OpBuilder &b, Value value, Type type) -> Value {
       if (value.getType() == type)
         return value;
       return b.create<UnrealizedConversionCastOp>(loc, type, value).getResult(0);
@@ -78,8 +94,12 @@ private:
       top.clone(*constant, mapping);
     for (auto [i, value] : llvm::enumerate(captured)) {
       Value loaded = top.create<LLVM::LoadOp>(loc, fields[i], field(top, body->getArgument(2), i));
-      mapping.map(value, cast(top, loaded, value.getType()));
+      if (isBare(value.getType()))
+        loaded = MemRefDescriptor::fromStaticShape(top, loc, converter, cast<MemRefType>(value.getType()), loaded);
+      mapping.map(value, castTo(top, loaded, value.getType()));
     }
+    for (Operation *view : views)
+      top.clone(*view, mapping);
     auto asIndex = [&](Value value) { return top.create<arith::IndexCastOp>(loc, top.getIndexType(), value); };
     Value step = mapping.lookup(loop.getStep()[0]);
     auto each = top.create<scf::ForOp>(loc, asIndex(body->getArgument(0)), asIndex(body->getArgument(1)), step);
@@ -106,9 +126,13 @@ private:
     OpBuilder entry(&function.getBody().front(), function.getBody().front().begin());
     Value one = entry.create<LLVM::ConstantOp>(loc, i64, entry.getI64IntegerAttr(1));
     Value frame = entry.create<LLVM::AllocaOp>(loc, pointer, structure, one);
-    for (auto [i, value] : llvm::enumerate(captured))
-      b.create<LLVM::StoreOp>(loc, cast(b, value, fields[i]), field(b, frame, i));
-    Value address = cast(b, b.create<func::ConstantOp>(loc, taskType, task.getSymName()), pointer);
+    for (auto [i, value] : llvm::enumerate(captured)) {
+      Value stored = castTo(b, value, converter.convertType(value.getType()));
+      if (isBare(value.getType()))
+        stored = MemRefDescriptor(stored).alignedPtr(b, loc);
+      b.create<LLVM::StoreOp>(loc, stored, field(b, frame, i));
+    }
+    Value address = castTo(b, b.create<func::ConstantOp>(loc, taskType, task.getSymName()), pointer);
     auto asI64 = [&](Value value) -> Value { return b.create<arith::IndexCastOp>(loc, i64, value); };
     b.create<func::CallOp>(loc, run,
                            ValueRange{address, asI64(loop.getLowerBound()[0]), asI64(loop.getUpperBound()[0]),

@@ -65,7 +65,7 @@ mlir::FailureOr<std::unique_ptr<Module>> translateToLLVM(mlir::ModuleOp module, 
     // take LLVM far longer than the kernels one by one.
     // What is as small as a call is inlined before the module is cut into parts.
     if (function.hasLocalLinkage())
-      function.addFnAttr(function.getInstructionCount() > 50 ? Attribute::NoInline : Attribute::AlwaysInline);
+      function.addFnAttr(function.size() > 1 || function.getInstructionCount() > 50 ? Attribute::NoInline : Attribute::AlwaysInline);
   }
   if (GlobalVariable *table = result->getNamedGlobal((modelName + "_constants").str())) {
     table->setInitializer(nullptr);

@@ -37,6 +37,27 @@ func.func private @stream(%x: vector<16xf32>, %m: memref<?xf32>, %i: index) {
   return
 }
 
+// A kernel gets the addresses of buffers whose types say the rest; of one of unknown size it needs more.
+// CHECK-LABEL: llvm.func internal @known(
+// CHECK-SAME:    %{{[a-z0-9]*}}: !llvm.ptr, %{{[a-z0-9]*}}: i64)
+// CHECK-LABEL: llvm.func internal @unknown(
+// CHECK-SAME:    %{{[a-z0-9]*}}: !llvm.ptr, %{{[a-z0-9]*}}: !llvm.ptr, %{{[a-z0-9]*}}: i64, %{{[a-z0-9]*}}: i64,
+// CHECK-LABEL: llvm.func internal @calls(
+// CHECK:         %[[ADDRESS:.*]] = llvm.extractvalue %{{.*}}[1]
+// CHECK:         llvm.call @known(%[[ADDRESS]], %{{.*}}) : (!llvm.ptr, i64) -> ()
+func.func private @known(%m: memref<4x4xf32, strided<[8, 1], offset: 2>>, %i: index) attributes {strata.kernel} {
+  %x = memref.load %m[%i, %i] : memref<4x4xf32, strided<[8, 1], offset: 2>>
+  memref.store %x, %m[%i, %i] : memref<4x4xf32, strided<[8, 1], offset: 2>>
+  return
+}
+func.func private @unknown(%m: memref<?xf32>, %n: memref<4xf32>) attributes {strata.kernel} {
+  return
+}
+func.func private @calls(%m: memref<4x4xf32, strided<[8, 1], offset: 2>>, %i: index) {
+  call @known(%m, %i) : (memref<4x4xf32, strided<[8, 1], offset: 2>>, index) -> ()
+  return
+}
+
 // Results first, then inputs; a descriptor of rank 0 has no sizes.
 // CHECK-LABEL: llvm.func @net_main(
 // CHECK-SAME:    %[[ARGS:.*]]: !llvm.ptr

@@ -42,3 +42,28 @@ func.func @scratch(%n: index, %x: f32) {
   }
   return
 }
+
+// -----
+
+// Of a buffer whose type says the rest, a task is given the address; views of it are made in the task.
+// CHECK-LABEL: func.func @addresses(
+// CHECK:         llvm.alloca %{{.*}} x !llvm.struct<(ptr, ptr)>
+// CHECK:         %[[P:.*]] = llvm.extractvalue %{{.*}}[1]
+// CHECK:         llvm.store %[[P]], %{{.*}} : !llvm.ptr, !llvm.ptr
+// CHECK:       func.func private @strata_task_0(
+// CHECK:         llvm.load %{{.*}} : !llvm.ptr -> !llvm.ptr
+// CHECK:         builtin.unrealized_conversion_cast %{{.*}} to memref<4xf32, strided<[2], offset: 6>>
+// CHECK:         %[[BASE:.*]] = builtin.unrealized_conversion_cast %{{.*}} to memref<f32>
+// CHECK:         memref.reinterpret_cast %[[BASE]] to offset: [0], sizes: [%{{.*}}], strides: [1]
+// CHECK:         scf.for
+func.func @addresses(%m: memref<4xf32, strided<[2], offset: 6>>, %base: memref<f32>, %n: index) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %view = memref.reinterpret_cast %base to offset: [0], sizes: [%c1], strides: [1] : memref<f32> to memref<?xf32, strided<[1]>>
+  scf.parallel (%i) = (%c0) to (%n) step (%c1) {
+    %x = memref.load %m[%i] : memref<4xf32, strided<[2], offset: 6>>
+    memref.store %x, %view[%i] : memref<?xf32, strided<[1]>>
+    scf.reduce
+  }
+  return
+}
