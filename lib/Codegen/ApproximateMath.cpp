@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 #include "ApproximateMath.h"
 #include "Codegen/Passes.h"
+#include "EachFunction.h"
 
 #include "mlir/Conversion/MathToLibm/MathToLibm.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -141,26 +142,24 @@ struct ApproximateMathPass : strata::impl::ApproximateMathBase<ApproximateMathPa
 
   void runOnOperation() override {
     MLIRContext *context = &getContext();
-    auto apply = [&](RewritePatternSet &&patterns) {
-      return applyPatternsAndFoldGreedily(getOperation(), std::move(patterns));
-    };
-    strata::prepareApproximateMath(getOperation());
+    ModuleOp module = getOperation();
+    strata::prepareApproximateMath(module);
     RewritePatternSet polynomials(context);
     strata::populateApproximateMathPatterns(polynomials, powerScaling);
     strata::populatePowerPatterns(polynomials, powerScaling);
-    if (failed(apply(std::move(polynomials))))
+    if (failed(strata::applyToEachFunction(module, std::move(polynomials))))
       return signalPassFailure();
-    // What the LLVM dialect has no intrinsic for.
+    // What the LLVM dialect has no intrinsic for. The patterns declare what they call.
     RewritePatternSet calls(context);
     populateMathToLibmConversionPatterns(calls);
     keepOnly<math::AcosOp, math::AcoshOp, math::AsinOp, math::AsinhOp, math::AtanOp, math::Atan2Op, math::AtanhOp,
              math::CbrtOp, math::CoshOp, math::ErfOp, math::ExpM1Op, math::Log1pOp, math::SinhOp, math::TanOp,
              math::TanhOp>(calls);
-    if (failed(apply(std::move(calls))))
+    if (failed(applyPatternsAndFoldGreedily(module, std::move(calls))))
       return signalPassFailure();
     RewritePatternSet narrow(context);
     strata::populateNarrowFloatPatterns(narrow);
-    if (failed(apply(std::move(narrow))))
+    if (failed(strata::applyToEachFunction(module, std::move(narrow))))
       return signalPassFailure();
   }
 };

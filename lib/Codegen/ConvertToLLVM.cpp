@@ -1,5 +1,6 @@
 //===- ConvertToLLVM.cpp - to the LLVM dialect, with the entry ABI --------===//
 #include "Codegen/Passes.h"
+#include "EachFunction.h"
 #include "GPU/DeviceMemory.h"
 #include "GPU/DeviceRuntime.h"
 
@@ -22,7 +23,6 @@
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/Vector/Transforms/LoweringPatterns.h"
 #include "mlir/Transforms/DialectConversion.h"
-#include "mlir/Transforms/GreedyPatternRewriteDriver.h"
 
 namespace strata {
 #define GEN_PASS_DEF_CONVERTTOLLVM
@@ -214,7 +214,7 @@ struct ConvertToLLVMPass : strata::impl::ConvertToLLVMBase<ConvertToLLVMPass> {
       vector::populateVectorMaskOpLoweringPatterns(patterns);
       vector::populateVectorShapeCastLoweringPatterns(patterns);
       vector::populateVectorTransferLoweringPatterns(patterns, /*maxRank=*/1);
-      if (failed(applyPatternsAndFoldGreedily(module, std::move(patterns))))
+      if (failed(strata::applyToEachFunction(module, std::move(patterns))))
         return signalPassFailure();
     }
 

@@ -12,6 +12,7 @@
 #include "mlir/Dialect/Bufferization/Transforms/Passes.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/Linalg/Passes.h"
 #include "mlir/Dialect/Math/Transforms/Passes.h"
 #include "mlir/Dialect/MemRef/Transforms/Passes.h"
@@ -128,7 +129,7 @@ void strata::buildGPUPhase(OpPassManager &pm, const CompileOptions &options) {
 void strata::buildVectorPhase(OpPassManager &pm, const CompileOptions &options) {
   TargetFacts facts = describeTarget(options);
   // While elements are scalars: of vectors, it would also narrow those of f64.
-  pm.addPass(math::createMathLegalizeToF32());
+  pm.addNestedPass<func::FuncOp>(math::createMathLegalizeToF32());
   if (options.optLevel > 0) {
     EmitKernelsOptions kernels;
     copyTarget(kernels, facts);
@@ -138,8 +139,8 @@ void strata::buildVectorPhase(OpPassManager &pm, const CompileOptions &options) 
   // Clones of the deallocation, and kernels without a vector form.
   pm.addNestedPass<func::FuncOp>(createCopiesToLinalg());
   pm.addNestedPass<func::FuncOp>(createConvertLinalgToLoopsPass());
-  pm.addPass(createCanonicalizerPass());
-  pm.addPass(createCSEPass());
+  pm.addNestedPass<func::FuncOp>(createCanonicalizerPass());
+  pm.addNestedPass<func::FuncOp>(createCSEPass());
   pm.addPass(createOutlineTasks());
 }
 
@@ -169,26 +170,30 @@ void strata::buildLLVMPhase(OpPassManager &pm, const CompileOptions &options) {
   TargetFacts facts = describeTarget(options);
   pm.addPass(createLowerAsserts());
   // Narrow floats are computed in f32, complex numbers in their parts.
-  pm.addPass(createConvertComplexToStandardPass());
-  pm.addPass(createEmulateNarrowFloats());
+  OpPassManager &narrow = pm.nest<func::FuncOp>();
+  narrow.addPass(createConvertComplexToStandardPass());
+  narrow.addPass(createEmulateNarrowFloats());
   if (!options.gpu.empty())
     addKernelPasses(pm, options);
   ApproximateMathOptions math;
   math.powerScaling = facts.powerScaling;
   pm.addPass(createApproximateMath(math));
-  pm.addPass(createConvertSCFToCFPass());
-  pm.addPass(memref::createExpandOpsPass());
-  pm.addPass(memref::createExpandStridedMetadataPass());
-  pm.addPass(createLowerAffinePass());
-  pm.addPass(createCanonicalizerPass());
-  pm.addPass(createCSEPass());
+  // Function by function: all cores work on them.
+  OpPassManager &functions = pm.nest<func::FuncOp>();
+  functions.addPass(createConvertSCFToCFPass());
+  functions.addPass(memref::createExpandOpsPass());
+  functions.addPass(memref::createExpandStridedMetadataPass());
+  functions.addPass(createLowerAffinePass());
+  functions.addPass(createCanonicalizerPass());
+  functions.addPass(createCSEPass());
   ConvertToLLVMOptions llvm;
   llvm.modelName = options.modelName;
   llvm.vectorBits = facts.vectorBits;
   pm.addPass(createConvertToLLVM(llvm));
-  pm.addPass(createReconcileUnrealizedCastsPass());
-  pm.addPass(createCanonicalizerPass());
-  pm.addPass(createCSEPass());
+  OpPassManager &converted = pm.nest<LLVM::LLVMFuncOp>();
+  converted.addPass(createReconcileUnrealizedCastsPass());
+  converted.addPass(createCanonicalizerPass());
+  converted.addPass(createCSEPass());
 }
 
 void strata::buildCodegenPipeline(OpPassManager &pm, const CompileOptions &options) {

@@ -1,0 +1,24 @@
+//===- EachFunction.h - patterns, on all functions at once ------*- C++ -*-===//
+#ifndef STRATA_CODEGEN_EACHFUNCTION_H
+#define STRATA_CODEGEN_EACHFUNCTION_H
+
+#include "mlir/IR/BuiltinOps.h"
+#include "mlir/IR/Threading.h"
+#include "mlir/Transforms/GreedyPatternRewriteDriver.h"
+
+namespace strata {
+
+/// Applies patterns that change nothing outside of the function, on all cores.
+inline llvm::LogicalResult applyToEachFunction(mlir::ModuleOp module, const mlir::FrozenRewritePatternSet &patterns) {
+  llvm::SmallVector<mlir::Operation *> functions;
+  for (mlir::Operation &op : *module.getBody())
+    if (op.getNumRegions())
+      functions.push_back(&op);
+  return mlir::failableParallelForEach(module.getContext(), functions, [&](mlir::Operation *function) {
+    return mlir::applyPatternsAndFoldGreedily(function, patterns);
+  });
+}
+
+} // namespace strata
+
+#endif // STRATA_CODEGEN_EACHFUNCTION_H
