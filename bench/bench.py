@@ -134,7 +134,7 @@ def race(workers, rounds, seconds, between=None):
         medians, busy, start = {}, _busy_seconds(pids), time.monotonic()
         for worker in workers[:: 1 if len(result) % 2 else -1]:
             medians[worker.name] = worker.ask("time", seconds)
-            time.sleep(0.01)  # threads of the last one may still spin
+            worker.rest()
         foreign = (_busy_seconds(pids) - busy) / (time.monotonic() - start)
         result.append((foreign, medians))
         quiet += foreign < 0.1

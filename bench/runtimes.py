@@ -8,6 +8,7 @@ import subprocess
 import sys
 import tempfile
 import time
+from pathlib import Path
 
 
 class OnnxRuntime:
@@ -188,6 +189,24 @@ class Worker:
             raise RuntimeError(reply["error"])
         self.log.seek(0)
         raise RuntimeError(f"the process of {NAMES.get(self.name, self.name)} ended: {self.log.read()[-300:].strip()}")
+
+    def rest(self, limit=0.5):
+        """Waits until none of its threads runs: those of a pool spin for a while behind the work, on the next one's cores.
+
+        Returns the seconds that took.
+        """
+        start, quiet = time.monotonic(), 0
+        while quiet < 5 and time.monotonic() - start < limit:
+            time.sleep(0.001)
+            quiet = 0 if self._runs() else quiet + 1
+        return time.monotonic() - start
+
+    def _runs(self):
+        for stat in Path(f"/proc/{self.process.pid}/task").glob("*/stat"):
+            with contextlib.suppress(OSError):  # a thread that has ended
+                if stat.read_text().rsplit(")", 1)[1].split()[0] == "R":
+                    return True
+        return False
 
     def close(self):
         if self.process:
