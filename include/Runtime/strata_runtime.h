@@ -19,6 +19,8 @@ extern "C" {
 /* A buffer of the current run; alignment is a power of two (at least 64 is given). Never returns null: a request that
  * the machine cannot meet ends the run with an error. Buffers of zero bytes are valid and distinct. */
 STRATA_API void *strata_rt_alloc(uint64_t bytes, uint64_t alignment);
+/* The same, of a buffer that the run gives back itself: such buffers share memory more closely. */
+STRATA_API void *strata_rt_alloc_temporary(uint64_t bytes, uint64_t alignment);
 /* Gives a buffer back early; null is ignored. What is not freed is released when the run ends. */
 STRATA_API void strata_rt_free(void *buffer);
 

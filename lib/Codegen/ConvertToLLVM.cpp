@@ -61,7 +61,10 @@ struct LowerAlloc : ConvertOpToLLVMPattern<memref::AllocOp> {
     Value alignment = rewriter.create<LLVM::ConstantOp>(
         loc, index, rewriter.getIntegerAttr(index, std::max<int64_t>(64, op.getAlignment().value_or(64))));
     LLVM::LLVMFuncOp alloc =
-        runtimeFunction(rewriter, op, strata::isDeviceMemory(type) ? "strata_rt_gpu_alloc" : "strata_rt_alloc",
+        runtimeFunction(rewriter, op,
+                        strata::isDeviceMemory(type) ? "strata_rt_gpu_alloc"
+                        : isTemporary(op)            ? "strata_rt_alloc_temporary"
+                                                     : "strata_rt_alloc",
                         getVoidPtrType(), {index, index});
     Value pointer = rewriter.create<LLVM::CallOp>(loc, alloc, ValueRange{bytes, alignment}).getResult();
     Value descriptor = createMemRefDescriptor(loc, type, pointer, pointer, sizes, strides, rewriter);
@@ -70,6 +73,13 @@ struct LowerAlloc : ConvertOpToLLVMPattern<memref::AllocOp> {
   }
 
 private:
+  /// Whether the same function frees it. Tasks' buffers are better found again by the thread that had them.
+  static bool isTemporary(memref::AllocOp op) {
+    auto function = op->getParentOfType<FunctionOpInterface>();
+    return function && !function.getName().starts_with("strata_task_") &&
+           llvm::any_of(op.getMemref().getUsers(), llvm::IsaPred<memref::DeallocOp>);
+  }
+
   /// The size in bytes, or 2^64-1 where it does not fit: no allocator has that.
   Value saturatingBytes(ConversionPatternRewriter &rewriter, Location loc, MemRefType type,
                         ArrayRef<Value> sizes) const {

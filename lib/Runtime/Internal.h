@@ -19,7 +19,7 @@ typedef struct strata_block {
   size_t mapped;   /* bytes of the mapping; 0: malloc */
   size_t capacity; /* usable bytes from strata_block_data on */
   uint64_t stamp;  /* the run that used it last */
-  bool in_run;
+  bool in_run, in_arena;
   uint32_t freed_by; /* the thread that freed it last, by its number */
 } strata_block;
 typedef struct strata_block_list {
@@ -31,9 +31,10 @@ static inline void *strata_block_data(strata_block *block) { return (char *)bloc
 
 strata_heap *strata_heap_create(uint64_t limit);
 void strata_heap_release(strata_heap *heap); /* drops one reference; results that are still out hold others */
-/* Null with a message in error (of size STRATA_MESSAGE) if there is not enough memory. */
+/* Null with a message in error (of size STRATA_MESSAGE) if there is not enough memory. A temporary is freed in the run,
+ * and by the thread that asked for it. */
 strata_block *strata_heap_alloc(strata_heap *heap, strata_block_list *run, uint64_t bytes, uint64_t alignment,
-                                char *error);
+                                bool temporary, char *error);
 void strata_heap_free(strata_block_list *run, strata_block *block);
 strata_block *strata_heap_find(strata_heap *heap, strata_block_list *run, const void *pointer);
 /* Takes a block out of the run: it lives until strata_heap_give_back, and holds a reference to the heap. */

@@ -1,9 +1,10 @@
 /* The heap of a session.
  *
  * A run asks for nearly the same buffers as the run before it, so freed blocks are cached and found again by size;
- * a run of a warmed-up session neither maps nor faults in memory. Blocks of some megabytes are mapped with huge
- * pages. Requests beyond the machine's memory are refused here, because with overcommit the kernel would grant them
- * and later kill the process. */
+ * a run of a warmed-up session neither maps nor faults in memory. Those that the run frees itself come from an arena
+ * (Arena.h) if they are large. Blocks of some megabytes are mapped with huge pages. Requests beyond the machine's
+ * memory are refused here, because with overcommit the kernel would grant them and later kill the process. */
+#include "Arena.h"
 #include "Internal.h"
 
 #include <stdio.h>
@@ -17,7 +18,8 @@ struct strata_heap {
   strata_block *cache; /* most recently freed first */
   size_t cached_blocks;
   uint64_t cached_bytes;
-  uint64_t live_bytes, limit;
+  uint64_t live_bytes, limit; /* live: those in the arena too */
+  strata_arena arena;
   uint64_t run; /* number of runs ended */
   atomic_int references;
 };
@@ -25,6 +27,7 @@ struct strata_heap {
 enum {
   max_cached_blocks = 128,
   map_from = 1 << 20,
+  arena_from = 1 << 16, /* smaller ones are many, and stay in the near caches anyway */
   huge_page = 2 << 20,
   runs_kept = 4 /* a cached block that so many runs did not use is released */
 };
@@ -88,6 +91,7 @@ static void release_cache(strata_heap *heap) {
   }
   heap->cached_blocks = 0;
   heap->cached_bytes = 0;
+  strata_arena_trim(&heap->arena);
 }
 
 void strata_heap_release(strata_heap *heap) {
@@ -147,8 +151,8 @@ static uint32_t this_thread(void) {
   return number;
 }
 
-/* The smallest that fits; of equal ones one that this thread has freed, which its core's cache may still hold: the buffers
- * of tasks would else go from core to core. */
+/* The smallest that fits; of equal ones one that this thread has freed, which its core's cache may still hold: the
+ * buffers of tasks would else go from core to core. */
 static strata_block *cached_block(strata_heap *heap, size_t bytes, size_t alignment) {
   strata_block *best = NULL;
   uint32_t self = this_thread();
@@ -170,8 +174,26 @@ static strata_block *cached_block(strata_heap *heap, size_t bytes, size_t alignm
   return best;
 }
 
+/* Memory that is held without being used. */
+static uint64_t idle_bytes(const strata_heap *heap) {
+  return heap->cached_bytes + heap->arena.mapped - heap->arena.live;
+}
+
+static strata_block *arena_block(strata_heap *heap, size_t bytes) {
+  size_t most = heap->limit - heap->live_bytes, idle = idle_bytes(heap);
+  most = most > idle ? most - idle : 0;
+  if (most >= heap->limit / 32) {
+    uint64_t available = bytes < heap->limit / 32 ? UINT64_MAX : available_memory();
+    most = most < available ? most : available;
+  }
+  strata_block *block = strata_arena_alloc(&heap->arena, bytes + STRATA_BLOCK_HEADER, most);
+  if (block)
+    *block = (strata_block){.heap = heap, .capacity = bytes, .in_arena = true};
+  return block;
+}
+
 strata_block *strata_heap_alloc(strata_heap *heap, strata_block_list *run, uint64_t bytes, uint64_t alignment,
-                                char *error) {
+                                bool temporary, char *error) {
   _Static_assert(sizeof(strata_block) <= STRATA_BLOCK_HEADER, "the header must fit");
   if (alignment < 64)
     alignment = 64;
@@ -181,13 +203,16 @@ strata_block *strata_heap_alloc(strata_heap *heap, strata_block_list *run, uint6
     size_t rounded = (bytes + 63) & ~(uint64_t)63;
     if (rounded == 0)
       rounded = 64;
-    block = cached_block(heap, rounded, alignment);
+    if (temporary && rounded >= arena_from && alignment == 64)
+      block = arena_block(heap, rounded);
+    if (!block)
+      block = cached_block(heap, rounded, alignment);
     if (!block) {
-      if (heap->cached_bytes && heap->cached_bytes + heap->live_bytes + rounded > heap->limit)
+      if (idle_bytes(heap) && idle_bytes(heap) + heap->live_bytes + rounded > heap->limit)
         release_cache(heap);
       /* Asking the kernel takes some microseconds: only for what is a good part of the machine. */
       bool fits = rounded < heap->limit / 32 || rounded < available_memory();
-      if (!fits && heap->cached_bytes) {
+      if (!fits && idle_bytes(heap)) {
         release_cache(heap);
         fits = rounded < available_memory();
       }
@@ -212,6 +237,10 @@ strata_block *strata_heap_alloc(strata_heap *heap, strata_block_list *run, uint6
 /* Under the mutex, block in no list. */
 static void cache_block(strata_heap *heap, strata_block *block) {
   heap->live_bytes -= block->capacity;
+  if (block->in_arena) {
+    strata_arena_free(&heap->arena, block, block->capacity + STRATA_BLOCK_HEADER);
+    return;
+  }
   block->in_run = false;
   block->stamp = heap->run;
   block->freed_by = this_thread();
@@ -272,6 +301,7 @@ void strata_heap_end_run(strata_heap *heap, strata_block_list *run) {
     unlink_block(&run->first, block);
     cache_block(heap, block);
   }
+  strata_arena_end_run(&heap->arena);
   ++heap->run;
   for (strata_block *block = heap->cache, *next; block; block = next) {
     next = block->next;

@@ -16,7 +16,7 @@ void *strata_object_alloc(size_t bytes) {
   pthread_mutex_lock(&mutex);
   if ((size_t)(run->objects_end - run->objects) < bytes) {
     char error[STRATA_MESSAGE];
-    strata_block *block = strata_heap_alloc(run->heap, &run->blocks, chunk, 64, error);
+    strata_block *block = strata_heap_alloc(run->heap, &run->blocks, chunk, 64, false, error);
     if (!block) {
       pthread_mutex_unlock(&mutex);
       strata_rt_fail(error);

@@ -47,7 +47,7 @@ void strata_rt_fail(const char *message) {
   strata_escape();
 }
 
-void *strata_rt_alloc(uint64_t bytes, uint64_t alignment) {
+static void *allocate(uint64_t bytes, uint64_t alignment, bool temporary) {
   strata_run *run = strata_current_run;
   if (!run) {
     void *buffer = NULL;
@@ -56,11 +56,15 @@ void *strata_rt_alloc(uint64_t bytes, uint64_t alignment) {
     return buffer;
   }
   char error[STRATA_MESSAGE];
-  strata_block *block = strata_heap_alloc(run->heap, &run->blocks, bytes, alignment, error);
+  strata_block *block = strata_heap_alloc(run->heap, &run->blocks, bytes, alignment, temporary, error);
   if (!block)
     strata_rt_fail(error);
   return strata_block_data(block);
 }
+
+void *strata_rt_alloc(uint64_t bytes, uint64_t alignment) { return allocate(bytes, alignment, false); }
+
+void *strata_rt_alloc_temporary(uint64_t bytes, uint64_t alignment) { return allocate(bytes, alignment, true); }
 
 void strata_rt_free(void *buffer) {
   if (!buffer)

@@ -253,7 +253,7 @@ static int bind_input(strata_session *session, uint32_t index, const strata_tens
   if (direct && (uintptr_t)tensor->data % alignment == 0 && !strata_narrow_shift(tensor->dtype) && !strings)
     return 0;
   char label[256], error[STRATA_MESSAGE];
-  strata_block *block = strata_heap_alloc(session->run.heap, &session->run.blocks, count * element, 64, error);
+  strata_block *block = strata_heap_alloc(session->run.heap, &session->run.blocks, count * element, 64, false, error);
   if (!block)
     return strata_set_last_error("%s: %s", input_label(d, index, label, sizeof(label)), error);
   m->allocated = m->aligned = strata_block_data(block);
@@ -301,7 +301,7 @@ static void release_result(strata_tensor *tensor) {
 /* A block of the run that becomes the caller's. */
 static strata_block *result_block(strata_session *session, uint32_t index, uint64_t bytes, result_owner *owner) {
   char error[STRATA_MESSAGE];
-  strata_block *block = strata_heap_alloc(session->run.heap, &session->run.blocks, bytes, 64, error);
+  strata_block *block = strata_heap_alloc(session->run.heap, &session->run.blocks, bytes, 64, false, error);
   if (!block) {
     strata_set_last_error("output '%s': %s", session->model->descriptor->outputs[index].name, error);
     free(owner);

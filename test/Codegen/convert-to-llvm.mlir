@@ -6,22 +6,24 @@ memref.global "private" @a : memref<4xf32> {strata.slot = 0 : i64}
 memref.global "private" @b : memref<8xf32> {strata.slot = 1 : i64}
 // CHECK-NOT: @b
 
-// The size of a dynamic buffer saturates.
+// The size of a dynamic buffer saturates. One that is freed here is a temporary, one that is returned is not.
 // CHECK-LABEL: llvm.func internal @net_main_body(
 // CHECK:         llvm.intr.umul.with.overflow
 // CHECK:         %[[BYTES:.*]] = llvm.select
-// CHECK:         llvm.call @strata_rt_alloc(%[[BYTES]], %{{.*}})
+// CHECK:         llvm.call @strata_rt_alloc_temporary(%[[BYTES]], %{{.*}})
+// CHECK:         llvm.call @strata_rt_alloc(
 // CHECK:         %[[TABLE:.*]] = llvm.mlir.addressof @net_constants
 // CHECK:         %[[SLOT:.*]] = llvm.getelementptr %[[TABLE]][1]
 // CHECK:         llvm.load %[[SLOT]] invariant
 // CHECK:         llvm.call @strata_rt_free
-func.func @main(%n: memref<f32>, %x: memref<?xf32>) -> (memref<8xf32>, memref<?xf32>) {
+func.func @main(%n: memref<f32>, %x: memref<?xf32>) -> (memref<8xf32>, memref<4xf32>) {
   %c0 = arith.constant 0 : index
   %d = memref.dim %x, %c0 : memref<?xf32>
   %t = memref.alloc(%d) : memref<?xf32>
+  %r = memref.alloc() : memref<4xf32>
   %g = memref.get_global @b : memref<8xf32>
   memref.dealloc %t : memref<?xf32>
-  return %g, %x : memref<8xf32>, memref<?xf32>
+  return %g, %r : memref<8xf32>, memref<4xf32>
 }
 
 // CHECK-LABEL: llvm.func internal @net_init_body()

@@ -39,6 +39,51 @@ static void nested(int64_t begin, int64_t end, void *context) {
     strata_rt_parallel_for(add_one, i * 100, i * 100 + 100, 7, context);
 }
 
+/* Buffers of random sizes in a random order, some left to the end of the run: none overlaps another one. */
+static void temporaries(void) {
+  enum { slots = 40 };
+  static uint32_t random = 1;
+  uint64_t *buffers[slots] = {NULL}, words[slots];
+  for (uint64_t step = 0; step < 2000; ++step) {
+    random = random * 1664525 + 1013904223;
+    uint32_t slot = random >> 16 & 63, size = random >> 8;
+    if (slot >= slots)
+      continue;
+    if (buffers[slot]) {
+      for (uint64_t i = 0; i < words[slot]; i += 512)
+        if (buffers[slot][i] != buffers[slot][0] || buffers[slot][words[slot] - 1] != buffers[slot][0])
+          strata_rt_fail("two temporaries overlap");
+      strata_rt_free(buffers[slot]);
+      buffers[slot] = NULL;
+      continue;
+    }
+    words[slot] = 1 + size % (1 << 17);
+    buffers[slot] = strata_rt_alloc_temporary(words[slot] * 8, 64);
+    if ((uintptr_t)buffers[slot] % 64)
+      strata_rt_fail("not aligned");
+    for (uint64_t i = 0; i < words[slot]; i += 512)
+      buffers[slot][i] = step;
+    buffers[slot][words[slot] - 1] = step;
+  }
+}
+
+/* One behind the other they take the same memory, however large they are. */
+static void reuse(void) {
+  char *first = strata_rt_alloc_temporary(3 << 20, 64), *last = NULL;
+  strata_rt_free(first);
+  for (int kilobytes = 64; kilobytes < 3072; kilobytes += 100) {
+    if (strata_rt_alloc_temporary(kilobytes << 10, 64) != first)
+      strata_rt_fail("a temporary is not where the last one was");
+    strata_rt_free(first);
+  }
+  first = strata_rt_alloc_temporary(1 << 20, 64);
+  last = strata_rt_alloc_temporary(1 << 20, 64);
+  if (last < first + (1 << 20) || last > first + (1 << 20) + 128)
+    strata_rt_fail("temporaries are not side by side");
+  strata_rt_free(first);
+  strata_rt_free(last);
+}
+
 static void model_main(void **args) {
   vector *r = args[0], *s = args[1], *x = args[2];
   int64_t n = x->size;
@@ -51,6 +96,13 @@ static void model_main(void **args) {
   if (!strcmp(mode, "many"))
     for (int i = 0; i < 1000000; ++i)
       strata_rt_alloc(1 << 20, 64);
+  if (!strcmp(mode, "many temporaries"))
+    for (int i = 0; i < 1000000; ++i)
+      strata_rt_alloc_temporary(1 << 20, 64);
+  if (!strcmp(mode, "temporaries"))
+    temporaries();
+  if (!strcmp(mode, "reuse"))
+    reuse();
   void *scratch = strata_rt_alloc(1000, 4096);
   if ((uintptr_t)scratch % 4096)
     strata_rt_fail("not aligned");
@@ -119,15 +171,17 @@ int main(int argc, char **argv) {
     CHECK(strata_session_create(model, &options, &session) == 0);
     CHECK(strata_session_threads(session) == threads);
     in[0] = in[1] = (strata_tensor){.data = x, .dtype = STRATA_FLOAT, .rank = 1, .shape = shape};
+    static const char *const modes[] = {"", "nested", "shared", "temporaries", "reuse"};
     for (int i = 0; i < 300; ++i) {
-      CHECK(run(i % 3 == 0 ? "" : i % 3 == 1 ? "nested" : "shared"));
+      CHECK(run(modes[i % (i < 50 ? 5 : 3)]));
       check_and_release(x, n);
     }
     static const char *const failures[][2] = {
         {"fail", "node 'n': the indices are out of range"}, {"error in body", "element 5000 is bad"},
         {"fail in body", "element 5000 failed"},            {"huge", "out of memory"},
-        {"negative", "out of memory"},                      {"many", "out of memory"}};
-    for (int i = 0; i < 6; ++i) {
+        {"negative", "out of memory"},                      {"many", "out of memory"},
+        {"many temporaries", "out of memory"}};
+    for (int i = 0; i < 7; ++i) {
       CHECK(!run(failures[i][0]) && strstr(strata_last_error(), failures[i][1]));
       CHECK(run("")); // the session goes on
       check_and_release(x, n);
