@@ -23,8 +23,9 @@ namespace strata {
 
 using namespace mlir;
 
-/// Products per result and results per weight below which the conversion would cost what the unit gains.
-static constexpr int64_t leastDepth = 32, leastLanes = 16;
+/// Products per result, for tiles of a matrix unit and for dot products, and results per weight below which the
+/// conversion would cost what is gained.
+static constexpr int64_t leastTileDepth = 32, leastDotDepth = 16, leastLanes = 16;
 
 namespace {
 struct NarrowProductsPass : strata::WithTarget<strata::impl::NarrowProductsBase<NarrowProductsPass>> {
@@ -130,7 +131,8 @@ private:
         lanes = std::max(lanes, size);
       }
     }
-    return lanes >= leastLanes && depth >= leastDepth && inner > 1 && !isForWinograd(op, weights);
+    return lanes >= leastLanes && depth >= (bf16Tiles ? leastTileDepth : leastDotDepth) && inner > 1 &&
+           !isForWinograd(op, weights);
   }
 
   /// Operations that only move elements.

@@ -56,6 +56,7 @@ struct PackWeightsPass : strata::WithTarget<strata::impl::PackWeightsBase<PackWe
 
 private:
   static constexpr int64_t tileLanes = 16; ///< of a matrix unit
+  static constexpr int64_t fewRows = 4;    ///< so few sums of two vectors wait for each other
 
   /// The result's last dimension.
   static std::optional<unsigned> laneOf(linalg::GenericOp op) {
@@ -138,6 +139,11 @@ private:
     if (!ShapedType::isDynamic(ranges[lane]) && ranges[lane] < 4)
       return false;
     return strata::getUses(op, operand) >= 4;
+  }
+
+  /// Whether vectors add the products of groups, of which each lane has one.
+  bool areDotProducts(Type element) const {
+    return element.isBF16() ? bf16Dots && !bf16Tiles : element.isInteger(8) ? byteDots && !int8Tiles : pairDots;
   }
 
   /// Rows that share the weights, as far as their data lies in one order: all, or, of a window, the last dimension's.
@@ -341,8 +347,10 @@ private:
     int64_t lanes = type.getDimSize(last);
     int64_t bits = type.getElementType().isIntOrFloat() ? type.getElementTypeBitWidth() : 32;
     int64_t width = vectorBits / std::max<int64_t>(bits, 32);
-    int64_t block = width * strata::chooseRegisterTile(target(), rowsOf(op, operand, data), lanes / width).vectors;
-    if (group >= 0)
+    std::optional<int64_t> rows = rowsOf(op, operand, data);
+    int64_t block = width * strata::chooseRegisterTile(target(), rows, lanes / width).vectors;
+    // Tiles take two blocks of lanes, and of many rows two vectors are enough sums for dot products.
+    if (group >= 0 && !(rows && *rows <= fewRows && areDotProducts(type.getElementType())))
       block = lanes <= tileLanes ? tileLanes : 2 * width;
     bool blocked = weights && !middle.empty() && (lanes > block || group >= 0);
     OpBuilder b(op);
