@@ -17,7 +17,7 @@
 #include "llvm/Transforms/IPO/AlwaysInliner.h"
 #include "llvm/Transforms/IPO/GlobalDCE.h"
 #include "llvm/Transforms/IPO/MergeFunctions.h"
-#include "llvm/Transforms/Utils/SplitModule.h"
+#include "llvm/Transforms/Utils/Cloning.h"
 
 using namespace llvm;
 
@@ -42,6 +42,27 @@ static void keepTiles(Function &function, TargetMachine &machine) {
   }
 }
 
+/// A call is nothing beside a kernel; one function of all kernels would take LLVM far longer than the kernels one by
+/// one. What is as small as a call is inlined before the module is cut into parts, unless there are very many calls.
+static void chooseInlined(Module &module) {
+  constexpr unsigned instructions = 50, instructionsInAll = 5000;
+  SmallVector<Function *> small;
+  unsigned inlined = 0;
+  for (Function &function : module) {
+    if (function.isDeclaration() || !function.hasLocalLinkage())
+      continue;
+    unsigned count = function.getInstructionCount();
+    if (function.size() == 1 && count <= instructions) {
+      small.push_back(&function);
+      inlined += count * function.getNumUses();
+    } else {
+      function.addFnAttr(Attribute::NoInline);
+    }
+  }
+  for (Function *function : small)
+    function->addFnAttr(inlined <= instructionsInAll ? Attribute::AlwaysInline : Attribute::NoInline);
+}
+
 mlir::FailureOr<std::unique_ptr<Module>> translateToLLVM(mlir::ModuleOp module, LLVMContext &context,
                                                          TargetMachine &machine, StringRef modelName) {
   std::unique_ptr<Module> result = mlir::translateModuleToLLVMIR(module, context, modelName);
@@ -61,12 +82,8 @@ mlir::FailureOr<std::unique_ptr<Module>> translateToLLVM(mlir::ModuleOp module, 
     function.setDoesNotThrow();
     promoteTiles(function);
     keepTiles(function, machine);
-    // A call is nothing beside a kernel; one function of all kernels would
-    // take LLVM far longer than the kernels one by one.
-    // What is as small as a call is inlined before the module is cut into parts.
-    if (function.hasLocalLinkage())
-      function.addFnAttr(function.size() > 1 || function.getInstructionCount() > 50 ? Attribute::NoInline : Attribute::AlwaysInline);
   }
+  chooseInlined(*result);
   if (GlobalVariable *table = result->getNamedGlobal((modelName + "_constants").str())) {
     table->setInitializer(nullptr);
     table->setLinkage(GlobalValue::ExternalLinkage);
@@ -152,20 +169,39 @@ static Expected<Object> emitObject(Module &module, TargetMachine &machine) {
                                                    /*RequiresNullTerminator=*/false);
 }
 
-/// The module as bitcode of several parts. What is local becomes visible to the
-/// other parts, under a name that two models in one program do not share.
+/// The module as bitcode of parts of about equal size, the largest function in the first. What is local becomes visible
+/// to the other parts, under a name that two models in one program do not share.
 static std::vector<SmallVector<char, 0>> split(Module &module, unsigned count, StringRef modelName) {
   for (GlobalObject &global : module.global_objects())
-    if (global.hasLocalLinkage())
+    if (global.hasLocalLinkage()) {
       global.setName(modelName + "." + (global.hasName() ? global.getName() : "data"));
-  std::vector<SmallVector<char, 0>> parts;
-  SplitModule(
-      module, count,
-      [&](std::unique_ptr<Module> part) {
-        raw_svector_ostream os(parts.emplace_back());
-        WriteBitcodeToFile(*part, os);
-      },
-      /*PreserveLocals=*/false, /*RoundRobin=*/true);
+      global.setLinkage(GlobalValue::ExternalLinkage);
+      global.setVisibility(GlobalValue::HiddenVisibility);
+    }
+  std::vector<std::pair<unsigned, const Function *>> functions;
+  for (const Function &function : module)
+    if (!function.isDeclaration())
+      functions.emplace_back(function.getInstructionCount(), &function);
+  stable_sort(functions, [](const auto &a, const auto &b) { return a.first > b.first; });
+  // The largest of those that are left to the part with the least; data is in the first.
+  DenseMap<const GlobalValue *, unsigned> partOf;
+  std::vector<unsigned> sizes(count);
+  for (auto [size, function] : functions) {
+    unsigned to = std::min_element(sizes.begin(), sizes.end()) - sizes.begin();
+    partOf[function] = to;
+    sizes[to] += size;
+  }
+  std::vector<SmallVector<char, 0>> parts(count);
+  for (unsigned i = 0; i < count; ++i) {
+    ValueToValueMapTy mapping;
+    auto isHere = [&](const GlobalValue *value) { return partOf.lookup(value) == i; };
+    std::unique_ptr<Module> part = CloneModule(module, mapping, isHere);
+    for (Function &function : make_early_inc_range(*part))
+      if (function.isDeclaration() && function.use_empty())
+        function.eraseFromParent();
+    raw_svector_ostream os(parts[i]);
+    WriteBitcodeToFile(*part, os);
+  }
   return parts;
 }
 
