@@ -60,6 +60,29 @@ private:
         op->setAttr("strata.nest", b.getI64IntegerAttr(number));
   }
 
+  /// Numbers in which many kernels differ that are otherwise equal become arguments: the wide integers that a buffer is
+  /// filled with (the border of padded data is of floats or narrow), and the places that all elements are read at. Of
+  /// zeros LLVM makes more.
+  static bool isArgument(Operation *constant, ArrayRef<Operation *> ops) {
+    auto generic = dyn_cast<linalg::GenericOp>(ops.front());
+    if (ops.size() > 1 || !generic || matchPattern(constant, m_Zero()))
+      return false;
+    auto isFill = [&](OpOperand &use) {
+      auto type = dyn_cast<IntegerType>(use.get().getType());
+      return type && type.getWidth() >= 32 && generic.getNumDpsInputs() == 1 && generic.isDpsInput(&use) &&
+             llvm::hasSingleElement(generic.getBody()->getOperations()) &&
+             generic.getBody()->getTerminator()->getOperand(0) == generic.getBody()->getArgument(0);
+    };
+    auto isPlace = [](OpOperand &use) { return isa<memref::LoadOp>(use.getOwner()) && use.getOperandNumber() > 0; };
+    Value number = constant->getResult(0);
+    auto mayUse = [&](Operation *op, llvm::function_ref<bool(OpOperand &)> may) {
+      return llvm::all_of(op->getOpOperands(), [&](OpOperand &use) { return use.get() != number || may(use); });
+    };
+    WalkResult inside = generic.getBody()->walk(
+        [&](Operation *op) { return mayUse(op, isPlace) ? WalkResult::advance() : WalkResult::interrupt(); });
+    return mayUse(generic, isFill) && !inside.wasInterrupted();
+  }
+
   void outline(ModuleOp module, ArrayRef<Operation *> ops, memref::AllocOp between) {
     Operation *last = ops.back();
     OpBuilder b(last);
@@ -69,7 +92,7 @@ private:
       if (between && value == between.getResult())
         return;
       Operation *maker = value.getDefiningOp();
-      if (maker && isa<arith::ConstantOp>(maker)) {
+      if (maker && isa<arith::ConstantOp>(maker) && !isArgument(maker, ops)) {
         if (!llvm::is_contained(constants, maker))
           constants.push_back(maker);
       } else {

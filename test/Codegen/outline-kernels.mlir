@@ -168,3 +168,51 @@ func.func @rows(%a: memref<8x4xf32>, %out: memref<8x8xf32>) {
   }
   return
 }
+
+// -----
+
+#id = affine_map<(i) -> (i)>
+
+// Kernels that differ in what they fill with, or in the column that they read, are one. A zero stays in its kernel.
+// CHECK-LABEL: func.func @numbers(
+// CHECK-DAG:     %[[THREE:.*]] = arith.constant 3 : i64
+// CHECK-DAG:     %[[FOUR:.*]] = arith.constant 4 : i64
+// CHECK-DAG:     %[[ONE:.*]] = arith.constant 1 : index
+// CHECK-DAG:     %[[TWO:.*]] = arith.constant 2 : index
+// CHECK:         call @[[FILL:.*]](%[[THREE]], %{{.*}}) : (i64, memref<8xi64>) -> ()
+// CHECK:         call @[[FILL]](%[[FOUR]], %{{.*}}) : (i64, memref<8xi64>) -> ()
+// CHECK:         call @{{.*}}(%{{.*}}) : (memref<8xi64>) -> ()
+// CHECK:         call @[[COLUMN:.*]](%{{.*}}, %{{.*}}, %[[ONE]])
+// CHECK:         call @[[COLUMN]](%{{.*}}, %{{.*}}, %[[TWO]])
+func.func @numbers(%a: memref<8xi64>, %b: memref<8xf32>, %m: memref<8x4xf32>) {
+  %c0 = arith.constant 0 : i64
+  %c3 = arith.constant 3 : i64
+  %c4 = arith.constant 4 : i64
+  %one = arith.constant 1 : index
+  %two = arith.constant 2 : index
+  linalg.generic {indexing_maps = [affine_map<(i) -> ()>, #id], iterator_types = ["parallel"]} ins(%c3 : i64) outs(%a : memref<8xi64>) {
+  ^bb0(%x: i64, %o: i64):
+    linalg.yield %x : i64
+  }
+  linalg.generic {indexing_maps = [affine_map<(i) -> ()>, #id], iterator_types = ["parallel"]} ins(%c4 : i64) outs(%a : memref<8xi64>) {
+  ^bb0(%x: i64, %o: i64):
+    linalg.yield %x : i64
+  }
+  linalg.generic {indexing_maps = [affine_map<(i) -> ()>, #id], iterator_types = ["parallel"]} ins(%c0 : i64) outs(%a : memref<8xi64>) {
+  ^bb0(%x: i64, %o: i64):
+    linalg.yield %x : i64
+  }
+  linalg.generic {indexing_maps = [#id], iterator_types = ["parallel"]} outs(%b : memref<8xf32>) {
+  ^bb0(%o: f32):
+    %i = linalg.index 0 : index
+    %x = memref.load %m[%i, %one] : memref<8x4xf32>
+    linalg.yield %x : f32
+  }
+  linalg.generic {indexing_maps = [#id], iterator_types = ["parallel"]} outs(%b : memref<8xf32>) {
+  ^bb0(%o: f32):
+    %i = linalg.index 0 : index
+    %x = memref.load %m[%i, %two] : memref<8x4xf32>
+    linalg.yield %x : f32
+  }
+  return
+}
