@@ -50,6 +50,26 @@ def test_large_tiles(kind):
     check(run(proto, [x, y], kind), factor(x, kind) @ factor(y, kind), kind)
 
 
+TRANSPOSED = """
+func.func @main(%x: tensor<129x24x129xf32> {strata.name = "x"}, %y: tensor<129x24x24xf32> {strata.name = "y"})
+    -> (tensor<129x129x24xf32> {strata.name = "r"}) {
+  %zero = arith.constant 0.0 : f32
+  %empty = tensor.empty() : tensor<129x129x24xf32>
+  %init = linalg.fill ins(%zero : f32) outs(%empty : tensor<129x129x24xf32>) -> tensor<129x129x24xf32>
+  %r = linalg.batch_matmul_transpose_a ins(%x, %y : tensor<129x24x129xf32>, tensor<129x24x24xf32>)
+      outs(%init : tensor<129x129x24xf32>) -> tensor<129x129x24xf32>
+  return %r : tensor<129x129x24xf32>
+}
+"""
+
+
+def test_lines_of_single_elements(tmp_path):
+    """A line of 128 rows that are copied one by one, in a tile of few columns."""
+    x, y = tensor("float", (129, 24, 129)), tensor("float", (129, 24, 24), 1)
+    (tmp_path / "m.mlir").write_text(TRANSPOSED)
+    check(run(tmp_path / "m.mlir", [x, y], "tf32"), factor(x, "tf32").transpose(0, 2, 1) @ factor(y, "tf32"), "tf32")
+
+
 @pytest.mark.parametrize("kind", KINDS)
 def test_dynamic_sizes(kind):
     x, y = tensor(element(kind), (2, 35, 32)), tensor(element(kind), (2, 32, 50), 1)

@@ -33,7 +33,8 @@ inline mlir::MemRefType inHostMemory(mlir::MemRefType type) {
 /// there), "host_input" (the host's), "result" (what the caller gets of a result),
 /// "to_host" (the host's copy of a device buffer, up to date), "host_wrote" (that
 /// copy was changed), "constant" (a constant's copy on the device), "graph_begin"
-/// and "graph_end" (around work that is recorded).
+/// and "graph_end" (around work that is recorded), "timer_start" and "timer_stop"
+/// (around work whose time is taken).
 inline constexpr llvm::StringLiteral kDeviceCall = "strata.gpu";
 
 /// Why a call of a kernel stays on the host, in words.

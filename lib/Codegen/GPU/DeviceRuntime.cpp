@@ -249,11 +249,11 @@ struct LowerDeviceCall : ConvertOpToLLVMPattern<func::CallOp> {
                          rewriter));
       return success();
     }
-    if (role == "graph_end") {
+    if (role == "graph_end" || role == "timer_start") {
       rewriter.replaceOpWithNewOp<LLVM::CallOp>(op, declare(rewriter, op, name, nothing, {}), ValueRange());
       return success();
     }
-    if (role == "multiprocessors") {
+    if (role == "multiprocessors" || role == "timer_stop") {
       rewriter.replaceOpWithNewOp<LLVM::CallOp>(op, declare(rewriter, op, name, rewriter.getI64Type(), {}),
                                                 ValueRange());
       return success();

@@ -3,9 +3,9 @@
 #include "Codegen/GPUPasses.h"
 #include "Codegen/Passes.h"
 #include "DeviceMemory.h"
+#include "ProductPlan.h"
 #include "RowKernel.h"
 #include "ThreadNest.h"
-#include "TiledContraction.h"
 #include "WarpgroupContraction.h"
 
 #include "mlir/Dialect/Affine/IR/AffineOps.h"
@@ -155,16 +155,14 @@ private:
     }
     LoopNest nest = buildDeviceNest(b, ops);
     auto chip = getOperation()->getAttrOfType<StringAttr>(kChip);
-    bool nvidia = !chip || !chip.getValue().starts_with("gfx");
     bool tf32 = getOperation()->hasAttr(kTensorFloat);
-    // What 'a' adds is of this GPU alone.
-    if (chip && chip.getValue() == "sm_90a")
-      shape.warpgroups = planWarpgroups(b, function.getLoc(), nest, tf32);
+    ProductPlan plan = planProduct(b, function.getLoc(), nest, chip ? chip.getValue() : "", tf32);
+    shape.warpgroups = std::move(plan.warpgroups);
+    shape.tile = std::move(plan.tile);
     if (shape.warpgroups) {
       emitWarpgroups(b, function, *shape.warpgroups);
       return;
     }
-    shape.tile = chooseTile(nest, nvidia, tf32);
     if (shape.tile) {
       emitContraction(b, function, nest, *shape.tile);
     } else {
@@ -289,14 +287,12 @@ private:
       Value &product = inLeft == inRight ? others : inLeft ? rows : columns;
       product = b.create<arith::MulIOp>(loc, product, loopSize(b, loc, main, i, call));
     }
-    Value blocks;
-    if (shape.tile) {
-      blocks = b.create<arith::MulIOp>(loc, divide(rows, shape.tile->rows), divide(columns, shape.tile->columns));
-      blocks = b.create<arith::MulIOp>(loc, blocks, others);
-    } else {
-      blocks = divide(others, shape.mapping.points);
-    }
-    start(blocks);
+    if (!shape.tile)
+      return start(divide(others, shape.mapping.points));
+    Value blocks = b.create<arith::MulIOp>(loc, divide(rows, shape.tile->rows), divide(columns, shape.tile->columns));
+    blocks = b.create<arith::MulIOp>(loc, blocks, others);
+    int64_t dynamicBytes = shape.tile->dynamicBytes();
+    start(blocks, dynamicBytes ? b.create<arith::ConstantIntOp>(loc, dynamicBytes, 32).getResult() : Value());
   }
 };
 } // namespace

@@ -21,6 +21,19 @@ Value strata::addressAt(OpBuilder &b, Location loc, Value pointer, int64_t bytes
     return pointer;
   return b.create<LLVM::GEPOp>(loc, pointer.getType(), b.getI8Type(), pointer, LLVM::GEPArg(int32_t(bytes)));
 }
+Value strata::dynamicSharedMemory(OpBuilder &b, Location loc, gpu::GPUFuncOp function) {
+  constexpr llvm::StringLiteral name = "dynamic_shared";
+  constexpr int64_t alignment = 1024; // where the widest swizzle's pattern begins
+  auto module = function->getParentOfType<gpu::GPUModuleOp>();
+  auto global = module.lookupSymbol<LLVM::GlobalOp>(name);
+  if (!global) {
+    OpBuilder top(module.getBody(), module.getBody()->begin());
+    global =
+        top.create<LLVM::GlobalOp>(loc, LLVM::LLVMArrayType::get(b.getI8Type(), 0), /*isConstant=*/false,
+                                   LLVM::Linkage::External, name, Attribute(), alignment, NVVM::kSharedMemorySpace);
+  }
+  return b.create<LLVM::AddressOfOp>(loc, global);
+}
 Value strata::pointerTo(OpBuilder &b, Location loc, Value buffer, unsigned addressSpace) {
   Value address = b.create<memref::ExtractAlignedPointerAsIndexOp>(loc, buffer);
   address = b.create<arith::IndexCastOp>(loc, b.getI64Type(), address);
@@ -95,8 +108,8 @@ void SharedTile::prepare(Value thread, Value first, Value size, ArrayRef<Value> 
   Integers index{b, loc, b.getIndexType()}, i32{b, loc, b.getI32Type()};
   base = pointerTo(b, loc, access.base, NVVM::kGlobalMemorySpace);
   chunks.clear();
-  int64_t perLine = lineElements / chunk, fast = neighboursAreLines ? lines : perLine;
-  assert(shape.threads % fast == 0 && "threads copy whole lines");
+  int64_t perLine = lineElements / chunk, fast = threadsOfLine();
+  assert(isCopiedEvenly() && "threads copy whole lines");
   Value low = index.rem(thread, fast), high = index.div(thread, fast);
   for (int64_t i = 0; i < lines * perLine / shape.threads; ++i) {
     Value slow = index.add(high, i * (shape.threads / fast));

@@ -4,6 +4,8 @@
 
 #include "StageEmitter.h"
 
+#include "mlir/Dialect/GPU/IR/GPUDialect.h"
+
 namespace strata {
 
 /// What a block holds of one operand of a contraction at a time: `numbers` rows (or columns) by `depth` steps of the
@@ -32,6 +34,11 @@ public:
   int64_t elementBytes() const { return bytesOfElement; }
   int64_t pitch() const { return lineElements * bytesOfElement; }
   int64_t bytes() const { return shape.numbers * shape.depth * bytesOfElement; }
+  /// Whether the threads copy whole lines, and each of them the same number of chunks.
+  bool isCopiedEvenly() const {
+    int64_t perLine = lineElements / chunk;
+    return shape.threads % threadsOfLine() == 0 && lines * perLine % shape.threads == 0;
+  }
 
   /// In bytes, where a chunk of a line lies. Lines that differ by a multiple of 8 lie that many pitches apart.
   mlir::Value offset(mlir::Value line, mlir::Value chunk) const;
@@ -54,6 +61,7 @@ private:
   };
 
   int64_t widestCopy(llvm::ArrayRef<int> loops) const;
+  int64_t threadsOfLine() const { return neighboursAreLines ? lines : lineElements / chunk; }
   void copyWide(mlir::Value position, mlir::Value inside, mlir::Value to);
 
   StageEmitter &stages;
@@ -74,6 +82,11 @@ private:
 /// The address `bytes` (i32) behind a pointer.
 mlir::Value addressAt(mlir::OpBuilder &b, mlir::Location loc, mlir::Value pointer, mlir::Value bytes);
 mlir::Value addressAt(mlir::OpBuilder &b, mlir::Location loc, mlir::Value pointer, int64_t bytes);
+/// What a kernel may use of shared memory without asking.
+inline constexpr int64_t kStaticSharedBytes = 48 << 10;
+/// Shared memory of which the launch says the size (!llvm.ptr<3>), from a multiple of 1024 on: a kernel with it has no
+/// other.
+mlir::Value dynamicSharedMemory(mlir::OpBuilder &b, mlir::Location loc, mlir::gpu::GPUFuncOp function);
 /// The pointer in a buffer's descriptor.
 mlir::Value pointerTo(mlir::OpBuilder &b, mlir::Location loc, mlir::Value buffer, unsigned addressSpace);
 

@@ -9,7 +9,6 @@
 #include "TiledContraction.h"
 #include "../LinalgQueries.h"
 #include "Integers.h"
-#include "ThreadNest.h"
 #include "ThreadProduct.h"
 
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
@@ -20,115 +19,15 @@
 using namespace mlir;
 using namespace strata;
 
-/// Moves the loop that walks memory of the access one by one to the end, where it counts fastest.
-static void putUnitLoopLast(SmallVectorImpl<int> &loops, const Access &access) {
-  auto *unit = llvm::find_if(loops, [&](int loop) { return access.strides[loop].is(1); });
-  if (unit != loops.end())
-    std::rotate(unit, unit + 1, loops.end());
-}
-
-static ContractionLoops loopsOf(LoopNest &nest) {
-  ContractionLoops loops;
-  const Access &left = nest.reduce->inputs[0], &right = nest.reduce->inputs[1];
-  for (auto [i, loop] : llvm::enumerate(nest.loops)) {
-    bool inLeft = !left.strides[i].is(0), inRight = !right.strides[i].is(0);
-    SmallVector<int> &list = loop.reduction      ? loops.depth
-                             : inLeft == inRight ? loops.batch
-                             : inLeft            ? loops.rows
-                                                 : loops.columns;
-    list.push_back(i);
-  }
-  for (auto *list : {&loops.rows, &loops.columns})
-    if (const Access &result = nest.last().outputs[0]; result.base)
-      putUnitLoopLast(*list, result);
-  putUnitLoopLast(loops.rows, left);
-  putUnitLoopLast(loops.columns, right);
-  // The rows of a convolution's left side are gathered: wide copies matter there.
-  putUnitLoopLast(loops.depth, right);
-  putUnitLoopLast(loops.depth, left);
-  return loops;
-}
-
-static int64_t knownProduct(const LoopNest &nest, ArrayRef<int> loops, int64_t ifUnknown) {
-  int64_t product = 1;
-  for (int loop : loops)
-    product = llvm::SaturatingMultiply<uint64_t>(product, nest.loops[loop].size.isKnown() ? nest.loops[loop].size.known
-                                                                                          : ifUnknown);
-  return product;
-}
-
-/// Tiles are as large as there are rows and columns, up to 128 of each: every element is then read least often. But
-/// they shrink to 64 as long as there are fewer blocks than `enoughBlocks`, about one for each multiprocessor.
-static void chooseSize(ContractionTile &tile, int64_t rows, int64_t columns, int64_t batch, int64_t least,
-                       int64_t most) {
-  constexpr int64_t enoughBlocks = 128;
-  auto cover = [&](int64_t size) { return std::clamp<int64_t>(llvm::PowerOf2Ceil(size), least, most); };
-  tile.rows = cover(rows);
-  tile.columns = cover(columns);
-  auto blocks = [&] {
-    return llvm::SaturatingMultiply<uint64_t>(
-        llvm::SaturatingMultiply<uint64_t>(llvm::divideCeil(rows, tile.rows), llvm::divideCeil(columns, tile.columns)),
-        batch);
-  };
-  while (blocks() < enoughBlocks && std::max(tile.rows, tile.columns) > 64)
-    (tile.rows >= tile.columns ? tile.rows : tile.columns) /= 2;
-}
-
-std::optional<ContractionTile> strata::chooseTile(LoopNest &nest, bool nvidia, bool tf32) {
-  if (!nest.reduce || nest.reduce->inputs.size() != 2)
-    return std::nullopt;
-  linalg::GenericOp op = nest.reduce->op;
-  std::optional<Combiner> combiner = matchCombiner(op);
-  if (!combiner || !isa<arith::AddFOp, arith::AddIOp>(combiner->op) || op.hasIndexSemantics())
-    return std::nullopt;
-  for (Access &access : nest.reduce->inputs)
-    if (!access.base || access.blockedLoop >= 0 || !access.element.isIntOrFloat() || access.element.isInteger(1))
-      return std::nullopt;
-  for (Operation &inner : *op.getBody())
-    if (inner.getNumRegions() || isa<memref::LoadOp>(inner))
-      return std::nullopt;
-  ContractionLoops loops = loopsOf(nest);
-  // Whether it is a product at all: a sum over one input reads nothing twice.
-  int64_t rows = knownProduct(nest, loops.rows, 128), columns = knownProduct(nest, loops.columns, 128);
-  if (rows < 16 || columns < 16 || knownProduct(nest, loops.depth, 128) < 8)
-    return std::nullopt;
-  int64_t batch = knownProduct(nest, loops.batch, 8);
-  ContractionTile tile;
-  tile.async = nvidia;
-  if (std::optional<ProductSum> product = matchProductSum(op); product && nvidia)
-    tile.matrix = matchMatrixInstruction(*product, tf32);
-  int64_t wide = bytesOf(nest.reduce->inputs[0].element), narrow = bytesOf(nest.reduce->inputs[1].element);
-  if (wide < narrow)
-    std::swap(wide, narrow);
-  // 64 bytes of a row, and at least a chunk of the narrower side.
-  tile.depth = std::max(64 / wide, 16 / narrow);
-  if (tile.matrix) {
-    chooseSize(tile, rows, columns, batch, 32, 128);
-    tile.partRows = tile.rows % 64 == 0 && tile.rows + tile.columns > 128 ? 64 : 32;
-    tile.partColumns = 32;
-  } else {
-    bool small = bytesOf(combiner->neutral.getType()) <= 4 && wide <= 4;
-    chooseSize(tile, rows, columns, batch, 64, small ? 128 : 64);
-    tile.partRows = tile.rows / 16;
-    tile.partColumns = tile.columns / 16;
-  }
-  // What a kernel may use of shared memory without asking; two blocks then fit on every GPU.
-  constexpr int64_t sharedBytes = 48 << 10;
-  int64_t stage = tile.depth * (tile.rows * bytesOf(nest.reduce->inputs[0].element) +
-                                tile.columns * bytesOf(nest.reduce->inputs[1].element));
-  tile.stages = std::min<int64_t>(tile.matrix ? 4 : 2, sharedBytes / stage);
-  return tile;
-}
-
 namespace {
 class ContractionEmitter {
 public:
   ContractionEmitter(OpBuilder &b, gpu::GPUFuncOp function, LoopNest &nest, const ContractionTile &tile)
       : b(b), loc(function.getLoc()), function(function), nest(nest), tile(tile), stages{b, loc, nest},
-        index{b, loc, b.getIndexType()}, i32{b, loc, b.getI32Type()}, loops(loopsOf(nest)),
+        index{b, loc, b.getIndexType()}, i32{b, loc, b.getI32Type()}, loops(contractionLoops(nest)),
         combiner(*matchCombiner(nest.reduce->op)),
-        left(stages, nest.reduce->inputs[0], loops.rows, loops.depth, shapeOf(tile.rows)),
-        right(stages, nest.reduce->inputs[1], loops.columns, loops.depth, shapeOf(tile.columns)) {}
+        left(stages, nest.reduce->inputs[0], loops.rows, loops.depth, tile.shapeOf(tile.rows)),
+        right(stages, nest.reduce->inputs[1], loops.columns, loops.depth, tile.shapeOf(tile.columns)) {}
 
   void emit();
 
@@ -146,10 +45,6 @@ private:
   Value thread, rows, columns, depth, firstRow, firstColumn;
   SmallVector<Value> batchAt;
 
-  TileShape shapeOf(int64_t numbers) {
-    return {numbers, tile.depth, tile.threads(), tile.matrix.has_value(), tile.async};
-  }
-
   Value product(ArrayRef<int> which) {
     Value result = index.number(1);
     for (int loop : which)
@@ -159,7 +54,7 @@ private:
   /// Whether all tiles along these loops are full.
   bool isWhole(ArrayRef<int> which, int64_t size) {
     return llvm::all_of(which, [&](int loop) { return nest.loops[loop].size.isKnown(); }) &&
-           knownProduct(nest, which, 1) % size == 0;
+           sizeOfLoops(nest, which, 1) % size == 0;
   }
 
   /// Runs `step` for the sums of each tile of the reduction, while the copies of the next ones are under way. It is
@@ -167,6 +62,7 @@ private:
   SmallVector<Value> pipeline(SmallVector<Value> sums,
                               function_ref<void(Value left, Value right, Value begin, MutableArrayRef<Value>)> step);
   void copy(Value begin, Value stage);
+  Value sharedMemory();
 
   /// The body for one pair of elements.
   Value accumulate(Value left, Value right, Value accumulator) {
@@ -190,6 +86,17 @@ private:
 };
 } // namespace
 
+Value ContractionEmitter::sharedMemory() {
+  if (tile.dynamicBytes())
+    return dynamicSharedMemory(b, loc, function);
+  auto space = gpu::AddressSpaceAttr::get(b.getContext(), gpu::AddressSpace::Workgroup);
+  auto type = MemRefType::get({tile.sharedBytes()}, b.getI8Type(), MemRefLayoutAttrInterface(), space);
+  Value buffer = function.addWorkgroupAttribution(type, loc);
+  function.setWorkgroupAttributionAttr(function.getNumWorkgroupAttributions() - 1,
+                                       LLVM::LLVMDialect::getAlignAttrName(), b.getI64IntegerAttr(128));
+  return pointerTo(b, loc, buffer, NVVM::kSharedMemorySpace);
+}
+
 void ContractionEmitter::copy(Value begin, Value stage) {
   Value end = isWhole(loops.depth, tile.depth) ? Value() : depth;
   left.copy(begin, end, stage);
@@ -198,13 +105,8 @@ void ContractionEmitter::copy(Value begin, Value stage) {
 
 SmallVector<Value> ContractionEmitter::pipeline(SmallVector<Value> sums,
                                                 function_ref<void(Value, Value, Value, MutableArrayRef<Value>)> step) {
-  auto space = gpu::AddressSpaceAttr::get(b.getContext(), gpu::AddressSpace::Workgroup);
-  int64_t stageBytes = left.bytes() + right.bytes(), allBytes = tile.stages * stageBytes;
-  Value buffer = function.addWorkgroupAttribution(
-      MemRefType::get({allBytes}, b.getI8Type(), MemRefLayoutAttrInterface(), space), loc);
-  function.setWorkgroupAttributionAttr(function.getNumWorkgroupAttributions() - 1,
-                                       LLVM::LLVMDialect::getAlignAttrName(), b.getI64IntegerAttr(128));
-  Value shared = pointerTo(b, loc, buffer, NVVM::kSharedMemorySpace);
+  int64_t stageBytes = left.bytes() + right.bytes(), allBytes = tile.sharedBytes();
+  Value shared = sharedMemory();
   // A group of copies for each stage, though it may be empty: groups are counted.
   auto start = [&](Value begin, Value stage) {
     auto guarded = b.create<scf::IfOp>(loc, index.less(begin, depth));

@@ -69,7 +69,6 @@ private:
             i32.exclusiveOr(turn.parity, b.create<arith::ExtUIOp>(loc, i32.type, wraps))};
   }
 
-  void findSharedMemory();
   void makeBarriers();
   void countTiles();
 
@@ -93,19 +92,6 @@ private:
   Value placeOf(const BulkOperand &operand, Value number, MutableArrayRef<Value> at);
 };
 } // namespace
-
-void WarpgroupEmitter::findSharedMemory() {
-  constexpr llvm::StringLiteral name = "dynamic_shared";
-  auto module = function->getParentOfType<gpu::GPUModuleOp>();
-  auto global = module.lookupSymbol<LLVM::GlobalOp>(name);
-  if (!global) {
-    OpBuilder top(module.getBody(), module.getBody()->begin());
-    global = top.create<LLVM::GlobalOp>(loc, LLVM::LLVMArrayType::get(b.getI8Type(), 0), /*isConstant=*/false,
-                                        LLVM::Linkage::External, name, Attribute(), patternLines * kLongestLine,
-                                        NVVM::kSharedMemorySpace);
-  }
-  shared = b.create<LLVM::AddressOfOp>(loc, global);
-}
 
 void WarpgroupEmitter::makeBarriers() {
   auto first = b.create<scf::IfOp>(loc, equal(thread, i32.number(0)));
@@ -432,7 +418,7 @@ void WarpgroupEmitter::emit() {
   function->setAttr(NVVM::NVVMDialect::getMinctasmAttrName(), b.getI32IntegerAttr(plan.together));
 
   thread = i32.of(b.create<gpu::ThreadIdOp>(loc, gpu::Dimension::x));
-  findSharedMemory();
+  shared = dynamicSharedMemory(b, loc, function);
   countTiles();
   makeBarriers();
   // The same for all lanes, which the compiler does not know.

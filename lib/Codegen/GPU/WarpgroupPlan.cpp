@@ -295,12 +295,12 @@ struct Tile {
   int64_t rows, columns, consumers;
 };
 } // namespace
+static constexpr Tile tiles[] = {{128, 256, 2}, {256, 128, 2}, {128, 128, 2}, {128, 64, 2},
+                                 {64, 256, 1},  {64, 128, 1},  {64, 64, 1}};
 
 /// The larger a tile, the less often an element is read; but all multiprocessors shall have one. The best is the one
 /// whose rounds take the least time. False where no copy takes any.
 static bool chooseTile(WarpgroupPlan &plan) {
-  static constexpr Tile tiles[] = {{128, 256, 2}, {256, 128, 2}, {128, 128, 2}, {128, 64, 2},
-                                   {64, 256, 1},  {64, 128, 1},  {64, 64, 1}};
   constexpr int64_t multiprocessors = 128; // about as many as there are
   int64_t batch = 1, least = INT64_MAX;
   for (int loop : plan.batch)
@@ -335,6 +335,20 @@ static bool chooseDepth(WarpgroupPlan &plan) {
   return false;
 }
 
+/// The tile and the depth that somebody has chosen; false where there is no such tile, or no copy takes it.
+static bool takeTile(WarpgroupPlan &plan, const TileChoice &choice) {
+  const Tile *tile = llvm::find_if(
+      tiles, [&](const Tile &tile) { return tile.rows == choice.rows && tile.columns == choice.columns; });
+  if (tile == std::end(tiles) || choice.partRows != tile->rows / tile->consumers ||
+      choice.partColumns != tile->columns || chooseBoxes(plan.nest, plan.left, tile->rows) == INT64_MAX ||
+      chooseBoxes(plan.nest, plan.right, tile->columns) == INT64_MAX)
+    return false;
+  plan.consumers = tile->consumers;
+  plan.depth = choice.depth;
+  int64_t bytes = choice.depth * plan.instruction.elementBytes;
+  return bytes == kLongestLine || bytes == kLongestLine / 2;
+}
+
 /// Whether at least half of what the smallest tile computes is asked for.
 static bool fillsTiles(const WarpgroupPlan &plan) {
   auto product = [&](ArrayRef<int> loops) {
@@ -346,7 +360,8 @@ static bool fillsTiles(const WarpgroupPlan &plan) {
   return product(plan.left.loops) > 32 && product(plan.right.loops) > 32;
 }
 
-std::optional<WarpgroupPlan> strata::planWarpgroups(OpBuilder &b, Location loc, const LoopNest &given, bool tf32) {
+std::optional<WarpgroupPlan> strata::planWarpgroups(OpBuilder &b, Location loc, const LoopNest &given, bool tf32,
+                                                    const TileChoice *choice) {
   if (!given.reduce || given.reduce->inputs.size() != 2)
     return std::nullopt;
   std::optional<ProductSum> product = matchProductSum(given.reduce->op);
@@ -410,7 +425,7 @@ std::optional<WarpgroupPlan> strata::planWarpgroups(OpBuilder &b, Location loc, 
   if (left.strides[plan.depthLoop].is(0) || right.strides[plan.depthLoop].is(0) || !fillsTiles(plan) ||
       !chooseDepth(plan))
     return std::nullopt;
-  if (!chooseTile(plan))
+  if (choice ? !takeTile(plan, *choice) : !chooseTile(plan))
     return std::nullopt;
   for (BulkOperand *operand : {&plan.left, &plan.right})
     if (!setBoxes(*operand, plan.depthLoop, plan.depth, instruction->elementBytes))
@@ -420,5 +435,11 @@ std::optional<WarpgroupPlan> strata::planWarpgroups(OpBuilder &b, Location loc, 
   plan.together = plan.consumers == 1 && plan.columns() <= 128 ? 2 : 1;
   int64_t sharedBytes = (228 << 10) / plan.together - (1 << 10);
   plan.stages = std::min<int64_t>(8, sharedBytes / (plan.stageBytes() + 16));
+  // One stage is multiplied while another one arrives.
+  if (choice && choice->stages != 0) {
+    if (choice->stages < 2 || choice->stages > plan.stages)
+      return std::nullopt;
+    plan.stages = choice->stages;
+  }
   return plan;
 }

@@ -3,6 +3,7 @@
 #define STRATA_CODEGEN_GPU_WARPGROUPPLAN_H
 
 #include "../LoopNest.h"
+#include "Codegen/TileChoice.h"
 
 #include "mlir/Dialect/LLVMIR/NVVMDialect.h"
 
@@ -59,6 +60,9 @@ struct WarpgroupPlan {
   int64_t rows() const { return left.tile(); }
   int64_t columns() const { return right.tile(); }
   int64_t threads() const { return (consumers + 1) * 128; }
+  TileChoice choice() const {
+    return {TileChoice::Warpgroups, rows(), columns(), rows() / consumers, columns(), depth, stages};
+  }
   int64_t leftBytes() const { return rows() * depth * instruction.elementBytes; }
   int64_t stageBytes() const { return (rows() + columns()) * depth * instruction.elementBytes; }
   /// Of a line in shared memory, within which copies swizzle.
@@ -70,8 +74,10 @@ struct WarpgroupPlan {
 };
 
 /// Nothing where the nest is no product that wgmma computes, where an operand is no box that a bulk copy takes, or
-/// where most of a tile would be empty. May create operations that compute sizes.
-std::optional<WarpgroupPlan> planWarpgroups(mlir::OpBuilder &b, mlir::Location loc, const LoopNest &nest, bool tf32);
+/// where most of a tile would be empty. May create operations that compute sizes. With a tile that somebody has chosen
+/// (`choice`): nothing where it is not possible.
+std::optional<WarpgroupPlan> planWarpgroups(mlir::OpBuilder &b, mlir::Location loc, const LoopNest &nest, bool tf32,
+                                            const TileChoice *choice = nullptr);
 
 } // namespace strata
 
