@@ -68,8 +68,9 @@ struct CompileFlags {
   llvm::cl::opt<bool> tune{
       "tune",
       llvm::cl::desc(
-          "Choose the plans of products and convolutions by measuring some on this machine, at most 3 seconds "
-          "for each loop nest; results are kept, and not measured again. --verbose shows them"),
+          "Choose the plans of products and convolutions by measuring some on this machine, or, with --target=cuda, "
+          "tiles on its GPU, at most 3 seconds for each loop nest; results are kept, and not measured again. --verbose "
+          "shows them"),
       llvm::cl::cat(flagCategory())};
   llvm::cl::opt<std::string> tuningFile{
       "tuning-file", llvm::cl::value_desc("FILE"),

@@ -22,7 +22,7 @@ struct TileChoice {
   int64_t rows, columns;         ///< of the block
   int64_t partRows, partColumns; ///< of one thread, warp or warpgroup
   int64_t depth;                 ///< steps of a stage
-  int64_t stages;                ///< in shared memory; 0: as the heuristic does
+  int64_t stages;                ///< in shared memory; 0: as many as the heuristic would have, two at least
 
   std::array<int64_t, 6> numbers() const { return {rows, columns, partRows, partColumns, depth, stages}; }
   static TileChoice of(By by, llvm::ArrayRef<int64_t> numbers) {

@@ -44,6 +44,8 @@ struct Tuning {
   std::string file;
   /// After so long no kernel is begun any more.
   double seconds = 60;
+  /// Which GPU measures; -1: the default of sessions.
+  int device = -1;
 };
 
 struct CompileOptions {

@@ -77,11 +77,22 @@ typedef struct strata_gpu_kernel {
  * no error. */
 STRATA_API void strata_rt_gpu_launch(const strata_gpu_kernel *kernel, const char *node, const int64_t *shape,
                                      void **arguments);
-/* Describes to a kernel a tensor in device memory of which it copies boxes: fills the 128 bytes at `map` (aligned to 64),
- * a parameter of the kernel. `description` is CUDA's numbers of the element type and of the swizzle, the bytes of an
- * element, the rank, and for each dimension, the one of neighbours first, its size, stride in elements, the box's extent
- * and step. */
+/* Describes to a kernel a tensor in device memory of which it copies boxes: fills the 128 bytes at `map` (aligned to
+ * 64), a parameter of the kernel. `description` is CUDA's numbers of the element type and of the swizzle, the bytes of
+ * an element, the rank, and for each dimension, the one of neighbours first, its size, stride in elements, the box's
+ * extent and step. */
 STRATA_API void strata_rt_gpu_tensor_map(void *map, const void *address, const int64_t *description, const char *node);
+/* The time of work on the device, for who measures kernels: from all that was asked for before `start` to all that was
+ * asked for before `stop`, which waits for it; in nanoseconds. */
+STRATA_API void strata_rt_gpu_timer_start(void);
+STRATA_API int64_t strata_rt_gpu_timer_stop(void);
+/* What there is without a session. `device` -1: which STRATA_CUDA_DEVICE says, or the first. Not 0 where there is no
+ * driver or no such GPU: `error` (of `size` bytes) says what is missing. */
+typedef struct strata_gpu_facts {
+  char name[128];
+  int32_t major, minor; /* the compute capability */
+} strata_gpu_facts;
+STRATA_API int strata_rt_gpu_describe(int32_t device, strata_gpu_facts *facts, char *error, uint64_t size);
 /* How many blocks the device runs at least at once. */
 STRATA_API int64_t strata_rt_gpu_multiprocessors(void);
 /* A buffer in device memory, for this run. */

@@ -3,6 +3,8 @@
 #include "TensorMap.h"
 
 #include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/SmallVector.h"
+#include "llvm/Support/FormatVariadic.h"
 
 #include <algorithm>
 #include <cstdio>
@@ -11,6 +13,7 @@
 #include <functional>
 #include <map>
 #include <mutex>
+#include <optional>
 #include <sys/mman.h>
 
 using namespace strata::emulator;
@@ -23,8 +26,10 @@ enum Result {
   OutOfMemory = 2,
   InvalidImage = 200,
   NotFound = 500,
+  InvalidHandle = 400,
   StreamCapture = 900,
   IllegalAddress = 700,
+  OutOfResources = 701,
   LaunchFailed = 719
 };
 
@@ -37,8 +42,10 @@ struct {
     {OutOfMemory, "CUDA_ERROR_OUT_OF_MEMORY", "out of memory"},
     {InvalidImage, "CUDA_ERROR_INVALID_IMAGE",
      "the emulator takes kernels as LLVM's bitcode only (--gpu-format=bitcode)"},
+    {InvalidHandle, "CUDA_ERROR_INVALID_HANDLE", "invalid resource handle"},
     {NotFound, "CUDA_ERROR_NOT_FOUND", "named symbol not found"},
     {IllegalAddress, "CUDA_ERROR_ILLEGAL_ADDRESS", "an illegal memory access was encountered"},
+    {OutOfResources, "CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES", "too many resources requested for launch"},
     {StreamCapture, "CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED", "operation not permitted when stream is capturing"},
     {LaunchFailed, "CUDA_ERROR_LAUNCH_FAILED", "unspecified launch failure"},
 };
@@ -129,6 +136,39 @@ struct Stream {
 };
 long launchedGraphs = 0, launchedKernels = 0;
 
+//===----------------------------------------------------------------------===//
+// Time: the device's clock goes on with each kernel, by so much as the
+// environment says.
+//===----------------------------------------------------------------------===//
+
+struct Event {
+  enum { WithoutTime = 2 };
+  std::optional<int64_t> nanoseconds;
+  bool withoutTime;
+};
+int64_t clockNanoseconds = 0;
+
+/// STRATA_EMULATOR_TIMES=BLOCKSxTHREADSxBYTES:MICROSECONDS,...: of launches of so many blocks and threads, whose blocks
+/// have so many bytes of shared memory; "fails" in the place of a number: they are refused. Others take a millisecond.
+std::optional<int64_t> nanosecondsOf(const Kernel &kernel, const Grid &grid) {
+  size_t bytes = grid.shared + kernel.ownShared;
+  const char *text = std::getenv("STRATA_EMULATOR_TIMES");
+  llvm::SmallVector<llvm::StringRef> entries;
+  llvm::StringRef(text ? text : "").split(entries, ',');
+  std::string shape = llvm::formatv("{0}x{1}x{2}", grid.blocks[0], grid.threads[0], bytes);
+  for (llvm::StringRef entry : entries) {
+    auto [name, time] = entry.split(':');
+    double microseconds;
+    if (name != shape)
+      continue;
+    if (time == "fails")
+      return std::nullopt;
+    if (!time.getAsDouble(microseconds))
+      return int64_t(microseconds * 1e3);
+  }
+  return 1000000;
+}
+
 /// Does the work, or adds it to the graph that is being recorded.
 int submit(void *stream, std::function<int()> work) {
   auto *s = static_cast<Stream *>(stream);
@@ -148,8 +188,10 @@ EXPORT cuDeviceGet(int *device, int ordinal) {
   return *device = ordinal, ordinal < 0 || ordinal >= countDevices() ? InvalidValue : Success;
 }
 EXPORT cuDeviceGetAttribute(int *value, int attribute, int) {
-  // Compute capability 9.0; so few multiprocessors that blocks of a small product have several tiles.
-  *value = attribute == 75 ? 9 : attribute == 16 ? 3 : 0;
+  // STRATA_EMULATOR_CAPABILITY, or 9.0; so few multiprocessors that blocks of a small product have several tiles.
+  const char *text = std::getenv("STRATA_EMULATOR_CAPABILITY");
+  int capability = text ? std::atoi(text) : 90;
+  *value = attribute == 75 ? capability / 10 : attribute == 76 ? capability % 10 : attribute == 16 ? 3 : 0;
   return Success;
 }
 EXPORT cuDeviceGetName(char *name, int length, int) {
@@ -164,10 +206,22 @@ EXPORT cuStreamDestroy_v2(void *stream) { return delete static_cast<Stream *>(st
 EXPORT cuStreamSynchronize(void *stream) {
   return stream && static_cast<Stream *>(stream)->capturing ? StreamCapture : Success;
 }
-EXPORT cuEventCreate(void **event, unsigned) { return *event = &memory, Success; }
-EXPORT cuEventDestroy_v2(void *) { return Success; }
-EXPORT cuEventRecord(void *, void *) { return Success; }
+EXPORT cuEventCreate(void **event, unsigned flags) {
+  return *event = new Event{std::nullopt, (flags & Event::WithoutTime) != 0}, Success;
+}
+EXPORT cuEventDestroy_v2(void *event) { return delete static_cast<Event *>(event), Success; }
+EXPORT cuEventRecord(void *event, void *) {
+  std::lock_guard<std::mutex> lock(mutex);
+  return static_cast<Event *>(event)->nanoseconds = clockNanoseconds, Success;
+}
 EXPORT cuEventSynchronize(void *) { return Success; }
+EXPORT cuEventElapsedTime(float *milliseconds, void *from, void *to) {
+  auto *first = static_cast<Event *>(from), *last = static_cast<Event *>(to);
+  for (const Event *event : {first, last})
+    if (!event->nanoseconds || event->withoutTime)
+      return InvalidHandle;
+  return *milliseconds = float(double(*last->nanoseconds - *first->nanoseconds) / 1e6), Success;
+}
 EXPORT cuMemHostAlloc(void **pointer, size_t bytes, unsigned) {
   return *pointer = std::malloc(bytes), *pointer ? Success : OutOfMemory;
 }
@@ -344,6 +398,10 @@ EXPORT cuModuleGetFunction(void **function, void *module, const char *name) {
 static int launch(const Kernel &kernel, const Grid &grid, void **arguments) {
   std::lock_guard<std::mutex> lock(mutex);
   ++launchedKernels;
+  std::optional<int64_t> time = nanosecondsOf(kernel, grid);
+  if (!time)
+    return OutOfResources;
+  clockNanoseconds += *time;
   Access access;
   llvm::Error error = run(kernel, grid, arguments);
   if (!error)

@@ -40,12 +40,13 @@ struct SharedMemory {
 };
 
 struct Kernel {
-  void (*run)(void **arguments); ///< one thread
-  bool meets;                    ///< its threads wait for each other
-  std::vector<SharedMemory> shared;
-  std::vector<size_t> parameters; ///< bytes of each
-  size_t dynamicAlignment = 16;   ///< of the shared memory whose size the launch says
-  size_t mostShared = 0;          ///< that launches may ask for beyond 48 KiB
+  void (*run)(void **arguments);    ///< one thread
+  bool meets;                       ///< its threads wait for each other
+  std::vector<SharedMemory> shared; ///< of all kernels of the module
+  size_t ownShared = 0;             ///< bytes of it that this one uses
+  std::vector<size_t> parameters;   ///< bytes of each
+  size_t dynamicAlignment = 16;     ///< of the shared memory whose size the launch says
+  size_t mostShared = 0;            ///< that launches may ask for beyond 48 KiB
 };
 
 /// Compiled kernels. Errors are texts for whoever reads a test's log.

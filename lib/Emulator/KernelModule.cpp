@@ -12,6 +12,8 @@
 #include "llvm/Support/MemoryBuffer.h"
 #include "llvm/Support/TargetSelect.h"
 
+#include <set>
+
 using namespace llvm;
 
 namespace strata::emulator {
@@ -122,6 +124,18 @@ static void makeEntry(Function &kernel, const std::string &name) {
   b.CreateRetVoid();
 }
 
+/// The names of the functions that use a variable.
+static std::set<std::string> usersOf(const Value &variable) {
+  std::set<std::string> names;
+  for (const User *user : variable.users()) {
+    if (const auto *instruction = dyn_cast<Instruction>(user))
+      names.insert(instruction->getFunction()->getName().str());
+    else
+      names.merge(usersOf(*user));
+  }
+  return names;
+}
+
 Expected<std::unique_ptr<KernelModule>> KernelModule::load(StringRef bitcode) {
   static const bool initialized = [] {
     InitializeNativeTarget();
@@ -179,6 +193,9 @@ Expected<std::unique_ptr<KernelModule>> KernelModule::load(StringRef bitcode) {
     global.setLinkage(GlobalValue::ExternalLinkage);
     global.setInitializer(Constant::getNullValue(global.getValueType()));
     sharedMemory.emplace_back(global.getName().str(), ir.getDataLayout().getTypeAllocSize(global.getValueType()));
+    for (const std::string &user : usersOf(global))
+      if (auto kernel = state.kernels.find(user); kernel != state.kernels.end())
+        kernel->getValue().ownShared += sharedMemory.back().second;
   }
   std::vector<std::string> names;
   for (Function *kernel : kernels) {

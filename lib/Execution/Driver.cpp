@@ -189,9 +189,9 @@ LogicalResult lowerTo(ModuleOp module, Phase phase, const CompileOptions &option
       options.precision == Precision::BF16 && !facts.bf16Tiles && !facts.bf16Dots)
     return module.emitError("precision 'bf16' needs a CPU with avx512bf16 (such as cooperlake, znver4 and, with the "
                             "matrix unit amx-bf16, sapphirerapids), which the target lacks");
-  if (options.tuning.mode != Tuning::Off && !options.gpu.empty())
-    return module.emitError("--tune is for kernels of the CPU; those of ")
-           << options.gpu << " follow from what is known of the GPU";
+  if (options.tuning.mode != Tuning::Off && llvm::StringRef(options.gpu).starts_with("gfx"))
+    return module.emitError("--tune measures kernels of the CPU and of NVIDIA's GPUs; nothing here runs those of ")
+           << options.gpu;
   while (current < phase && current < Phase::LLVM) {
     current = static_cast<Phase>(static_cast<int>(current) + 1);
     if (current == Phase::GPU && phase != Phase::GPU && options.gpu.empty())
@@ -205,8 +205,9 @@ LogicalResult lowerTo(ModuleOp module, Phase phase, const CompileOptions &option
     // From here on @main's attributes may go.
     if (current == Phase::Fused && failed(attachInterface(module)))
       return failure();
-    if (current == Phase::Vector && options.tuning.mode != Tuning::Off && options.optLevel > 0 &&
-        failed(tuneKernels(module, options, progress)))
+    // Kernels are functions on buffers then.
+    if (current == (options.gpu.empty() ? Phase::Vector : Phase::GPU) && options.tuning.mode != Tuning::Off &&
+        options.optLevel > 0 && failed(tuneKernels(module, options, progress)))
       return failure();
     if (progress)
       progress(nameOf(current), false, 0);

@@ -2,11 +2,13 @@
 //
 // All forms are functions of one module, whose @main takes the number of a form,
 // a number of calls, and the buffers. It is compiled and run as a model is, on
-// the threads of a session.
+// the threads of a session, or on its GPU: then @main gives the time that the GPU
+// has taken, in nanoseconds.
 //
 //===----------------------------------------------------------------------===//
 
 #include "MeasureKernel.h"
+#include "Codegen/TileChoice.h"
 #include "Execution/Driver.h"
 #include "Execution/Elements.h"
 #include "JitCode.h"
@@ -15,6 +17,8 @@
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "llvm/ADT/STLExtras.h"
 #include <chrono>
+#include <cmath>
+#include <limits>
 #include <map>
 #include <numeric>
 
@@ -51,8 +55,24 @@ static Value viewOf(OpBuilder &b, Location loc, Value storage, MemRefType type) 
   return known == type ? view : b.create<memref::CastOp>(loc, type, view).getResult();
 }
 
+/// Calls form number `form` so many times.
+static void emitCalls(OpBuilder &b, Location loc, size_t forms, Value form, Value calls, ValueRange buffers) {
+  OpBuilder::InsertionGuard guard(b);
+  auto loop = b.create<scf::ForOp>(loc, b.create<arith::ConstantIndexOp>(loc, 0), calls,
+                                   b.create<arith::ConstantIndexOp>(loc, 1));
+  b.setInsertionPointToStart(loop.getBody());
+  auto cases = llvm::to_vector(llvm::seq<int64_t>(1, forms));
+  auto choice = b.create<scf::IndexSwitchOp>(loc, TypeRange(), form, cases, cases.size());
+  for (size_t i = 0; i < forms; ++i) {
+    Region &region = i ? choice.getCaseRegions()[i - 1] : choice.getDefaultRegion();
+    b.setInsertionPointToStart(&region.emplaceBlock());
+    b.create<func::CallOp>(loc, "form_" + std::to_string(i), TypeRange(), buffers);
+    b.create<scf::YieldOp>(loc);
+  }
+}
+
 /// Nothing if the kernel takes what no memory can be made for.
-static OwningOpRef<ModuleOp> moduleOf(ArrayRef<func::FuncOp> forms) {
+static OwningOpRef<ModuleOp> moduleOf(ArrayRef<func::FuncOp> forms, bool onDevice) {
   func::FuncOp first = forms.front();
   Location loc = first.getLoc();
   OpBuilder b(first.getContext());
@@ -66,14 +86,15 @@ static OwningOpRef<ModuleOp> moduleOf(ArrayRef<func::FuncOp> forms) {
   }
   OwningOpRef<ModuleOp> module(ModuleOp::create(loc));
   b.setInsertionPointToEnd(module->getBody());
-  auto main = b.create<func::FuncOp>(loc, "main", b.getFunctionType(inputs, {}));
+  SmallVector<Type> results;
+  if (onDevice)
+    results.push_back(number);
+  auto main = b.create<func::FuncOp>(loc, "main", b.getFunctionType(inputs, results));
   for (auto [i, form] : llvm::enumerate(forms)) {
     auto copy = cast<func::FuncOp>(b.clone(*form));
     copy.setName("form_" + std::to_string(i));
   }
   Block *body = main.addEntryBlock();
-  b.setInsertionPointToEnd(body);
-  b.create<func::ReturnOp>(loc);
   b.setInsertionPointToStart(body);
   auto readNumber = [&](unsigned argument) -> Value {
     Value number = b.create<memref::LoadOp>(loc, body->getArgument(argument), ValueRange());
@@ -83,17 +104,20 @@ static OwningOpRef<ModuleOp> moduleOf(ArrayRef<func::FuncOp> forms) {
   SmallVector<Value> buffers;
   for (auto [storage, type] : llvm::zip(body->getArguments().drop_front(2), first.getArgumentTypes()))
     buffers.push_back(viewOf(b, loc, storage, cast<MemRefType>(type)));
-  auto loop = b.create<scf::ForOp>(loc, b.create<arith::ConstantIndexOp>(loc, 0), calls,
-                                   b.create<arith::ConstantIndexOp>(loc, 1));
-  b.setInsertionPointToStart(loop.getBody());
-  auto cases = llvm::to_vector(llvm::seq<int64_t>(1, forms.size()));
-  auto choice = b.create<scf::IndexSwitchOp>(loc, TypeRange(), form, cases, cases.size());
-  for (size_t i = 0; i < forms.size(); ++i) {
-    Region &region = i ? choice.getCaseRegions()[i - 1] : choice.getDefaultRegion();
-    b.setInsertionPointToStart(&region.emplaceBlock());
-    b.create<func::CallOp>(loc, "form_" + std::to_string(i), TypeRange(), buffers);
-    b.create<scf::YieldOp>(loc);
+  if (!onDevice) {
+    emitCalls(b, loc, forms.size(), form, calls, buffers);
+    b.create<func::ReturnOp>(loc);
+    return module;
   }
+  // The inputs have just been copied: a call before has the kernel itself there, and data in the caches. While it runs,
+  // the calls that are timed are asked for.
+  emitCalls(b, loc, forms.size(), form, b.create<arith::ConstantIndexOp>(loc, 1), buffers);
+  b.create<func::CallOp>(loc, declareTimerStart(*module));
+  emitCalls(b, loc, forms.size(), form, calls, buffers);
+  Value time = b.create<func::CallOp>(loc, declareTimerStop(*module)).getResult(0);
+  Value result = b.create<memref::AllocOp>(loc, number);
+  b.create<memref::StoreOp>(loc, time, result, ValueRange());
+  b.create<func::ReturnOp>(loc, result);
   return module;
 }
 
@@ -103,15 +127,22 @@ class Forms {
 public:
   static FailureOr<Forms> compile(ModuleOp module, CompileOptions options);
 
-  /// Nanoseconds of one call.
+  /// Nanoseconds of one call; infinity where it fails, and the first failure is kept.
   double time(size_t form) {
     *static_cast<int64_t *>(inputs[0].data) = form;
     auto start = std::chrono::steady_clock::now();
-    llvm::consumeError(model->run(inputs).takeError());
+    auto outputs = model->run(inputs);
     std::chrono::duration<double, std::nano> time = std::chrono::steady_clock::now() - start;
-    return time.count() / calls();
+    if (!outputs) {
+      std::string text = llvm::toString(outputs.takeError());
+      firstFailure = firstFailure.empty() ? text : firstFailure;
+      return std::numeric_limits<double>::infinity();
+    }
+    return (outputs->empty() ? time.count() : *static_cast<int64_t *>(outputs->front().data)) / calls();
   }
   int64_t &calls() { return *static_cast<int64_t *>(inputs[1].data); }
+
+  std::string firstFailure;
 
 private:
   std::unique_ptr<Model> model;
@@ -120,15 +151,21 @@ private:
 } // namespace
 
 FailureOr<Forms> Forms::compile(ModuleOp module, CompileOptions options) {
+  SessionOptions session;
+  if (options.tuning.device >= 0)
+    session.device = options.tuning.device;
   options.tuning = {};
-  options.profile = false;
+  options.profile = options.explain = false;
+  // What starts a GPU's kernels runs here, wherever the model will.
+  if (!options.gpu.empty())
+    options.targetTriple = options.targetCPU = options.targetFeatures = "";
   setPhase(module, Phase::Buffers);
   if (failed(attachInterface(module)) || failed(lowerTo(module, Phase::LLVM, options)))
     return failure();
   auto code = JitCode::compile(module, options);
   if (failed(code))
     return failure();
-  auto model = Model::start(std::move(*code), {}, SessionOptions(), nullptr);
+  auto model = Model::start(std::move(*code), {}, session, nullptr);
   if (!model)
     return module.emitError(llvm::toString(model.takeError()));
   Forms forms;
@@ -206,7 +243,8 @@ private:
 } // namespace
 
 FailureOr<Measured> measureForms(ArrayRef<func::FuncOp> kernels, const CompileOptions &options, double seconds) {
-  OwningOpRef<ModuleOp> module = moduleOf(kernels);
+  func::FuncOp kernel = kernels.front();
+  OwningOpRef<ModuleOp> module = moduleOf(kernels, !options.gpu.empty());
   if (!module)
     return failure();
   FailureOr<Forms> forms = Forms::compile(*module, options);
@@ -215,7 +253,7 @@ FailureOr<Measured> measureForms(ArrayRef<func::FuncOp> kernels, const CompileOp
   // As many calls at once as make a time that the clock and a run's own costs do not disturb; all of them warm before.
   constexpr double leastNs = 500e3;
   forms->time(0);
-  forms->calls() = std::clamp<int64_t>(static_cast<int64_t>(leastNs / forms->time(0)), 1, 1 << 16);
+  forms->calls() = std::clamp<int64_t>(static_cast<int64_t>(leastNs / std::max(1.0, forms->time(0))), 1, 1 << 16);
   std::vector<size_t> all(kernels.size());
   std::iota(all.begin(), all.end(), 0);
   for (size_t form : all)
@@ -227,13 +265,25 @@ FailureOr<Measured> measureForms(ArrayRef<func::FuncOp> kernels, const CompileOp
   constexpr unsigned least = 5, most = 21;
   Rounds first(*forms, all, until(0.6));
   first.run(least, most);
+  // A form that fails is never the fastest; one that leaves nothing working is a failure of all.
+  auto warn = [&] {
+    if (!forms->firstFailure.empty())
+      kernel.emitWarning("one of its forms cannot be run: ") << forms->firstFailure;
+  };
+  if (!std::isfinite(first.time(0)))
+    return kernel.emitError("cannot be measured: ") << forms->firstFailure;
   size_t best = first.fastest();
-  if (best == 0)
+  if (best == 0) {
+    warn();
     return Measured{0, first.time(0), first.time(0)};
+  }
   // The fastest of many may be so by chance: fresh times of the two decide.
   Rounds last(*forms, {0, best}, until(0.4));
   last.run(most / 2, 2 * most);
   constexpr double leastGain = 0.02;
+  if (!std::isfinite(last.time(0)))
+    return kernel.emitError("cannot be measured: ") << forms->firstFailure;
+  warn();
   bool wins = 1 - last.ratio(best) > std::max(leastGain, last.noise(best));
   return Measured{wins ? best : 0, last.time(0), last.time(0) * (wins ? last.ratio(best) : 1)};
 }

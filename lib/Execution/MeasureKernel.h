@@ -13,8 +13,8 @@ struct Measured {
 };
 
 /// Compiles the forms of a kernel, which is on buffers of known sizes, into this process and times them on random data,
-/// for `seconds` at most: each alone and warm, by turns, those that are clearly slower not to the end. Failures are
-/// diagnostics.
+/// for `seconds` at most: each alone and warm, by turns, those that are clearly slower not to the end. Where the
+/// options name a GPU, it runs them. Failures are diagnostics.
 mlir::FailureOr<Measured> measureForms(llvm::ArrayRef<mlir::func::FuncOp> forms, const CompileOptions &options,
                                        double seconds);
 

@@ -7,8 +7,8 @@
 namespace strata {
 
 /// Gives each kernel of a module on buffers the plan that is the fastest one by the results in the tuning file; what it
-/// does not know is measured on this machine and added to it, if the options say so and the code is for this machine.
-/// Failures are diagnostics.
+/// does not know is measured on this machine, or on its GPU, and added to it, if the options say so and the code is for
+/// what is there. Failures are diagnostics.
 mlir::LogicalResult tuneKernels(mlir::ModuleOp module, const CompileOptions &options, const Progress &progress);
 
 } // namespace strata

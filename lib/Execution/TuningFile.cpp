@@ -34,11 +34,30 @@ static bool fromJSON(const json::Value &value, PlanChoice &choice, json::Path pa
   return true;
 }
 
+static bool fromJSON(const json::Value &value, std::optional<TileChoice> &choice, json::Path path) {
+  const json::Array *values = value.getAsArray();
+  std::optional<StringRef> name = values && values->size() == 7 ? values->front().getAsString() : std::nullopt;
+  std::optional<TileChoice::By> by = name ? parseTileBy(*name) : std::nullopt;
+  SmallVector<int64_t> numbers;
+  if (by)
+    for (const json::Value &each : drop_begin(*values))
+      if (std::optional<int64_t> number = each.getAsInteger())
+        numbers.push_back(*number);
+  if (numbers.size() != 6) {
+    path.report("expected threads, warps or warpgroups, then rows, columns, partRows, partColumns, depth and stages");
+    return false;
+  }
+  choice = TileChoice::of(*by, numbers);
+  return true;
+}
+
 static bool fromJSON(const json::Value &value, TuningResult &result, json::Path path) {
   json::ObjectMapper map(value, path);
   if (!map || !map.map("kernel", result.kernel) || !map.map("target", result.target) ||
       !map.map("before_us", result.before) || !map.map("after_us", result.after))
     return false;
+  if (const json::Value *tile = value.getAsObject()->get("tile"))
+    return fromJSON(*tile, result.tile, path.field("tile"));
   const json::Array *plans = value.getAsObject()->getArray("plans");
   if (!plans) {
     path.field("plans").report("expected array");
@@ -51,14 +70,18 @@ static bool fromJSON(const json::Value &value, TuningResult &result, json::Path 
 }
 
 static json::Value toJSON(const TuningResult &result) {
-  json::Array plans;
+  json::Object object{
+      {"kernel", result.kernel}, {"target", result.target}, {"before_us", result.before}, {"after_us", result.after}};
+  json::Array values;
+  if (result.tile) {
+    values.push_back(nameOf(result.tile->by));
+    for (int64_t number : result.tile->numbers())
+      values.push_back(number);
+  }
   for (const PlanChoice &plan : result.plans)
-    plans.push_back(json::Array{plan.rows, plan.vectors, static_cast<int64_t>(plan.lanesOutermost), plan.rowBlock});
-  return json::Object{{"kernel", result.kernel},
-                      {"target", result.target},
-                      {"plans", std::move(plans)},
-                      {"before_us", result.before},
-                      {"after_us", result.after}};
+    values.push_back(json::Array{plan.rows, plan.vectors, static_cast<int64_t>(plan.lanesOutermost), plan.rowBlock});
+  object[result.tile ? "tile" : "plans"] = std::move(values);
+  return object;
 }
 
 /// The kernels of a whole file.

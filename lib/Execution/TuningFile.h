@@ -4,14 +4,18 @@
 //    "plans": [[rows, vectors, lanesOutermost, rowBlock], ...],
 //    "before_us": 12.5, "after_us": 11.0}, ...}}
 //
-// A key is a hash of the target, the compiler and the kernel (Tuning.cpp). The
-// texts and times are for readers.
+// A key is a hash of the target, the compiler and the kernel (Tuning.cpp), for
+// kernels of a GPU with its name behind; those have, in the place of plans,
+// "tile": ["threads" | "warps" | "warpgroups", rows, columns, partRows,
+// partColumns, depth, stages] (Codegen/TileChoice.h). The texts and times are for
+// readers.
 //
 //===----------------------------------------------------------------------===//
 #ifndef STRATA_LIB_EXECUTION_TUNINGFILE_H
 #define STRATA_LIB_EXECUTION_TUNINGFILE_H
 
 #include "Codegen/PlanChoice.h"
+#include "Codegen/TileChoice.h"
 #include "llvm/ADT/StringMap.h"
 #include "llvm/Support/Error.h"
 
@@ -19,8 +23,9 @@ namespace strata {
 
 struct TuningResult {
   std::string kernel, target;
-  std::vector<PlanChoice> plans; ///< one for each nest that may be tuned, in order
-  double before = 0, after = 0;  ///< microseconds
+  std::vector<PlanChoice> plans;  ///< one for each nest that may be tuned, in order
+  std::optional<TileChoice> tile; ///< of a GPU's kernel
+  double before = 0, after = 0;   ///< microseconds
 };
 
 using TuningResults = llvm::StringMap<TuningResult>;

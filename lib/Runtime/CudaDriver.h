@@ -55,6 +55,7 @@ enum {
   F(event_destroy, cuEventDestroy_v2, (cuda_event * event))                                                            \
   F(event_record, cuEventRecord, (cuda_event * event, cuda_stream * stream))                                           \
   F(event_wait, cuEventSynchronize, (cuda_event * event))                                                              \
+  F(event_elapsed, cuEventElapsedTime, (float *milliseconds, cuda_event *from, cuda_event *to))                        \
   F(host_alloc, cuMemHostAlloc, (void **memory, size_t bytes, unsigned flags))                                         \
   F(host_free, cuMemFreeHost, (void *memory))                                                                          \
   F(module_load, cuModuleLoadDataEx,                                                                                   \

@@ -53,19 +53,39 @@ void strata_gpu_insert(strata_gpu_table *t, const void *key, void *value) {
 
 /* --- Start and end */
 
-/* Which GPU: the session's, else STRATA_CUDA_DEVICE, else the first. */
-static int choose_device(const strata_cuda *cuda, const strata_run *run) {
+/* Which GPU: the session's, else STRATA_CUDA_DEVICE, else the first; -1 and why in `error` if there is none. */
+static int choose_device(const strata_cuda *cuda, int device, char *error, size_t size) {
   const char *wanted = getenv("STRATA_CUDA_DEVICE");
-  int ordinal = run->gpu_device >= 0 ? run->gpu_device : wanted ? atoi(wanted) : 0, count = 0;
-  if (cuda->device_count(&count) || count == 0)
-    strata_rt_fail("the model runs on an NVIDIA GPU, and the driver finds none");
+  int ordinal = device >= 0 ? device : wanted ? atoi(wanted) : 0, count = 0;
+  if (cuda->device_count(&count) || count == 0) {
+    snprintf(error, size, "the model runs on an NVIDIA GPU, and the driver finds none");
+    return -1;
+  }
   if (ordinal >= 0 && ordinal < count)
     return ordinal;
-  char message[STRATA_MESSAGE];
-  snprintf(message, sizeof(message), "%s is %d, and there %s %d GPU%s",
-           run->gpu_device >= 0 ? "the session's device" : "STRATA_CUDA_DEVICE", ordinal, count == 1 ? "is" : "are",
-           count, count == 1 ? "" : "s");
-  strata_rt_fail(message);
+  snprintf(error, size, "%s is %d, and there %s %d GPU%s", device >= 0 ? "the session's device" : "STRATA_CUDA_DEVICE",
+           ordinal, count == 1 ? "is" : "are", count, count == 1 ? "" : "s");
+  return -1;
+}
+
+int strata_rt_gpu_describe(int32_t device, strata_gpu_facts *facts, char *error, uint64_t size) {
+  const strata_cuda *cuda = strata_cuda_load(error, size);
+  int ordinal = cuda ? choose_device(cuda, device, error, size) : -1, number = 0;
+  if (ordinal < 0)
+    return 1;
+  cuda_result result = cuda->device_get(&number, ordinal);
+  if (!result)
+    result = cuda->device_name(facts->name, sizeof(facts->name), number);
+  if (!result)
+    result = cuda->device_attribute(&facts->major, CUDA_DEVICE_COMPUTE_MAJOR, number);
+  if (!result)
+    result = cuda->device_attribute(&facts->minor, CUDA_DEVICE_COMPUTE_MINOR, number);
+  const char *text = NULL;
+  if (result && cuda->error_text(result, &text))
+    text = NULL;
+  if (result)
+    snprintf(error, size, "the driver does not describe GPU %d: %s", ordinal, text ? text : "unknown error");
+  return result != 0;
 }
 
 strata_gpu *strata_gpu_current(void) {
@@ -80,7 +100,9 @@ strata_gpu *strata_gpu_current(void) {
   const strata_cuda *cuda = strata_cuda_load(message, sizeof(message));
   if (!cuda)
     strata_rt_fail(message);
-  int ordinal = choose_device(cuda, run);
+  int ordinal = choose_device(cuda, run->gpu_device, message, sizeof(message));
+  if (ordinal < 0)
+    strata_rt_fail(message);
   strata_gpu *gpu = calloc(1, sizeof(*gpu));
   if (!gpu)
     strata_rt_fail("out of memory");
@@ -109,6 +131,7 @@ static void destroy(strata_gpu *gpu) {
       gpu->cuda->stream_wait(gpu->stream);
     strata_gpu_free_recordings(gpu);
     strata_gpu_free_stages(gpu);
+    strata_gpu_free_timer(gpu);
     strata_gpu_free_buffers(gpu, gpu->live);
     strata_gpu_free_buffers(gpu, gpu->cached);
     strata_gpu_free_buffers(gpu, gpu->returned);

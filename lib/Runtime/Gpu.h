@@ -41,6 +41,8 @@ typedef struct {
 
 typedef struct strata_gpu_recording strata_gpu_recording;
 
+enum { STRATA_GPU_START, STRATA_GPU_STOP, STRATA_GPU_TIMER };
+
 struct strata_gpu {
   const strata_cuda *cuda;
   int device, ordinal;
@@ -56,6 +58,7 @@ struct strata_gpu {
   const char *copying;                 /* the nodes of the present copy, likewise */
   strata_gpu_stage stages[STRATA_GPU_STAGES];
   int next_stage;
+  cuda_event *timer[STRATA_GPU_TIMER];
   strata_gpu_recording *recordings;
   strata_gpu_recording *capturing; /* the one that launches go into */
   pthread_mutex_t mutex;           /* of what follows: results are released on any thread */
@@ -86,6 +89,9 @@ void strata_gpu_free_buffers(strata_gpu *gpu, strata_gpu_buffer *list);
 void strata_gpu_upload(strata_gpu *gpu, cuda_pointer device, const void *host, uint64_t bytes, const char *what);
 void strata_gpu_download(strata_gpu *gpu, void *host, cuda_pointer device, uint64_t bytes, const char *what);
 void strata_gpu_free_stages(strata_gpu *gpu);
+
+/* --- GpuTimer.c */
+void strata_gpu_free_timer(strata_gpu *gpu);
 
 /* --- GpuGraph.c */
 void strata_gpu_abandon_recording(strata_gpu *gpu);

@@ -57,6 +57,7 @@ FailureOr<CompileOptions> compileOptions(const Options &options, std::string &fa
   if (options.tune) {
     result.tuning.mode = Tuning::Measure;
     result.tuning.file = options.tuningFile;
+    result.tuning.device = options.device.value_or(-1);
   }
   result.profile = options.profile;
   result.targetCPU = options.cpu;

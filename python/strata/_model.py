@@ -161,15 +161,15 @@ def compile(
                   all), "bf16", for those with constant weights, which needs a CPU with avx512bf16, or "tf32", which
                   needs an NVIDIA GPU; sums are f32's always
     winograd      whether 3x3 convolutions may be computed by minimal filtering, whose rounding errors are larger
-    tune          choose the plans of products and convolutions by measuring some of each on this machine, for about a
-                  minute at most; results are kept, and not measured again
+    tune          choose the plans of products and convolutions by measuring some of each on this machine, or its
+                  GPU, for about a minute at most; results are kept, and not measured again
     tuning_file   where results of `tune` are kept (default: strata/tuning.json in $XDG_CACHE_HOME or ~/.cache)
     profile       measure every node: see Model.profile
     cache         a folder that keeps what is compiled as a shared library, by a hash of the model, its weights, these
                   options, the CPU and the compiler; found there the next time, it is loaded. Nothing is ever deleted
     memory_limit  bytes that a run may hold at once (default: the machine's memory)
     advance_seeds whether random operators with a seed of their own give new values in every run, not the same ones
-    device        which GPU runs it (default: what STRATA_CUDA_DEVICE says, or the first)
+    device        which GPU runs it, and measures for `tune` (default: what STRATA_CUDA_DEVICE says, or the first)
     device_results  results that the GPU computed stay in its memory: they are DeviceArrays
     specialize    sizes of symbolic dimensions of the inputs, such as [{"batch": 1, "seq": 128}]: for each set the model
                   has a version, which runs where the inputs have these sizes

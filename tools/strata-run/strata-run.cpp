@@ -104,7 +104,7 @@ int main(int argc, char **argv) {
   request.compile = compile.options();
   request.session.threads = threads;
   if (device.getNumOccurrences())
-    request.session.device = device;
+    request.session.device = request.compile.tuning.device = device;
   if (seed.getNumOccurrences())
     request.session.seed = seed;
   request.session.advanceSeeds = advanceSeeds;

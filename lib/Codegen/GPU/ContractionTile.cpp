@@ -201,7 +201,7 @@ std::optional<ContractionTile> strata::takeTile(LoopNest &nest, bool nvidia, boo
   tile.partColumns = choice.partColumns;
   tile.depth = choice.depth;
   tile.stageBytes = stageBytes(tile, *found);
-  tile.stages = choice.stages ? choice.stages : chooseStages(tile);
+  tile.stages = choice.stages ? choice.stages : std::max<int64_t>(2, chooseStages(tile));
   if (!isPossible(nest, tile, *found, sharedBytes))
     return std::nullopt;
   return tile;

@@ -113,7 +113,8 @@ static SmallVector<TileChoice> neighboursOf(const TileChoice &now) {
   if (now.by == TileChoice::Warpgroups) {
     for (auto [rows, columns] :
          {std::pair(128, 256), {256, 128}, {128, 128}, {128, 64}, {64, 256}, {64, 128}, {64, 64}})
-      add(rows, columns, 64, columns, now.depth, 0), add(rows, columns, 128, columns, now.depth, 0);
+      for (int64_t partRows : {64, 128})
+        add(rows, columns, partRows, columns, now.depth, 0);
     for (int64_t depth : {now.depth * 2, now.depth / 2})
       add(now.rows, now.columns, now.partRows, now.partColumns, depth, 0);
     add(now.rows, now.columns, now.partRows, now.partColumns, now.depth, now.stages / 2);
