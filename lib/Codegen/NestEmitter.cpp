@@ -52,6 +52,7 @@ private:
   /// Whether tiles of rows run across the borders of this loop's iterations.
   bool isAmongRows(int loop) const { return plan.matrix && plan.matrix->pitch && loop == plan.matrix->second; }
   Order orderLoops();
+  bool canRepeatLanes();
   void lanesOf(Tile tile);
   void tiles(Tile tile);
   void evenTile(Tile tile);
@@ -62,6 +63,25 @@ private:
   Value grainOf(ArrayRef<std::pair<int, int64_t>> split, double pointNs, int64_t most);
   void tasks(const Order &order, Tile tile, double pointNs);
 };
+
+/// Whether a vector may compute lanes again that another one has computed and stored: where that takes one pass over
+/// the reduction instead of several. Their results are left, and may be of what the other one has stored in place:
+/// nothing may come of that but another number.
+bool NestEmitter::canRepeatLanes() {
+  if (!nest.reduce || plan.dots || plan.matrix || plan.copied >= 0 || plan.laneBlock || plan.transposes ||
+      plan.interleaves)
+    return false;
+  bool can = true;
+  nest.forEachAccess([&](Access &access) { can &= access.blockedLoop != plan.lane; });
+  for (Access &access : nest.last().outputs)
+    can &= stride(access, plan.lane).is(1);
+  for (std::optional<Stage> *stage : {&nest.init, &nest.reduce, &nest.finish})
+    if (*stage)
+      for (Operation &op : *(*stage)->op.getBody())
+        can &= !isa<memref::LoadOp, arith::DivSIOp, arith::DivUIOp, arith::CeilDivSIOp, arith::CeilDivUIOp,
+                    arith::FloorDivSIOp, arith::RemSIOp, arith::RemUIOp>(op);
+  return can;
+}
 
 /// Full vectors of the tile's lanes, then narrower ones for what is left.
 void NestEmitter::lanesOf(Tile tile) {
@@ -86,6 +106,15 @@ void NestEmitter::lanesOf(Tile tile) {
       Value at = start;
       for (int64_t lanes = plan.width; left; lanes /= 2) {
         Tile part = tile;
+        // Several narrow vectors are one that reaches back into the last full one.
+        int64_t wider = llvm::PowerOf2Ceil(left);
+        if (left < plan.width && left < wider && wider <= size.known && canRepeatLanes()) {
+          part.lanes = wider;
+          part.vectors = 1;
+          part.stored = wider - left;
+          part.at[plan.lane] = index(size.known - wider);
+          return emitter->emit(part);
+        }
         part.lanes = lanes;
         part.vectors = left / lanes;
         left %= lanes;

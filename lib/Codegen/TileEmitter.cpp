@@ -166,6 +166,15 @@ void TileEmitter::store(const Access &access, Value base, const Tile &tile, int6
     b.create<memref::StoreOp>(loc, value, access.base, at);
     return;
   }
+  if (tile.stored) {
+    for (int64_t lane = tile.stored; lane < tile.lanes;) {
+      int64_t count = llvm::bit_floor(static_cast<uint64_t>(tile.lanes - lane));
+      Value part = b.create<vector::ExtractStridedSliceOp>(loc, value, lane, count, int64_t(1));
+      b.create<vector::StoreOp>(loc, part, access.base, add(at, index(lane)));
+      lane += count;
+    }
+    return;
+  }
   if (lanes.is(1)) {
     b.create<vector::StoreOp>(loc, value, access.base, at, plan.streams && tile.lanes == plan.width);
     return;

@@ -28,6 +28,7 @@ struct IndexMath {
 struct Tile {
   llvm::SmallVector<mlir::Value> at; ///< per loop; null for a reduction not yet entered
   int64_t rows = 1, vectors = 1, lanes = 1;
+  int64_t stored = 0;          ///< of one vector: so many of the first lanes are another tile's, and are not stored
   int64_t step = 0, steps = 1; ///< of the innermost loop of the reduction: which one of how many in an iteration
 };
 

@@ -808,3 +808,25 @@ func.func @quantise(%x: memref<64xi8>, %y: memref<64xi8>) attributes {strata.ker
   }
   return
 }
+
+// 14 lanes are two vectors of 8: the second one computes two again, which it does not store.
+// CHECK-LABEL: func.func @lanes_again(
+// CHECK:         scf.for
+// CHECK-NOT:     vector<4xf32>
+// CHECK:         %[[SUM:.*]] = scf.for {{.*}} -> (vector<8xf32>)
+// CHECK:         %[[FOUR:.*]] = vector.extract_strided_slice %[[SUM]] {offsets = [2], sizes = [4], strides = [1]}
+// CHECK:         vector.store %[[FOUR]], {{.*}} vector<4xf32>
+// CHECK:         %[[TWO:.*]] = vector.extract_strided_slice %[[SUM]] {offsets = [6], sizes = [2], strides = [1]}
+// CHECK:         vector.store %[[TWO]], {{.*}} vector<2xf32>
+// CHECK-NOT:     scf.for
+// CHECK:         return
+func.func @lanes_again(%x: memref<1x18xf32>, %k: memref<1x5xf32>, %y: memref<1x14xf32>) attributes {strata.kernel} {
+  linalg.generic {indexing_maps = [affine_map<(c, w, k) -> (c, w + k)>, affine_map<(c, w, k) -> (c, k)>, affine_map<(c, w, k) -> (c, w)>], iterator_types = ["parallel", "parallel", "reduction"]}
+      ins(%x, %k : memref<1x18xf32>, memref<1x5xf32>) outs(%y : memref<1x14xf32>) {
+  ^bb0(%a: f32, %b: f32, %s: f32):
+    %0 = arith.mulf %a, %b : f32
+    %1 = arith.addf %0, %s : f32
+    linalg.yield %1 : f32
+  }
+  return
+}

@@ -30,6 +30,7 @@ def depthwise(x, w, b, pads, strides, dilations):
     ((1, 33, 15, 17), 1, (3, 3), (1, 1, 1, 1), (2, 2), (1, 1)),
     ((1, 3, 5, 40), 3, (3, 1), (0, 0, 0, 0), (2, 1), (1, 1)),
     ((3, 2, 1, 64), 1, (1, 7), (0, 3, 0, 3), (1, 1), (1, 1)),
+    *(((1, 3, 6, width), 1, (3, 3), (1, 1, 1, 1), (1, 1), (1, 1)) for width in (3, 5, 6, 7, 11, 13, 15, 22, 29, 31)),
 ])  # fmt: skip
 def test_alone(shape, multiplier, kernel, pads, strides, dilations, threads):
     rng = np.random.default_rng(0)
@@ -48,3 +49,26 @@ def test_alone(shape, multiplier, kernel, pads, strides, dilations, threads):
     model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=8)
     y = strata.compile(model, threads=threads).run({"x": x})[0]
     np.testing.assert_allclose(y, depthwise(x, w, b, pads, strides, dilations), rtol=1e-5, atol=1e-5)
+
+
+@pytest.mark.parametrize("width", [6, 7, 13, 14, 15, 27])
+def test_added_in_place(width):
+    """What is added to may be the memory of the result, of which some lanes are computed twice."""
+    rng = np.random.default_rng(width)
+    shape = (1, 5, 9, width)
+    x, w = (rng.standard_normal(s).astype(np.float32) for s in (shape, (5, 1, 3, 3)))
+    nodes = [helper.make_node("Exp", ["x"], ["e"])]
+    for i in range(3):
+        before = f"y{i - 1}" if i else "e"
+        nodes.append(helper.make_node("Conv", ["x", "w"], [f"c{i}"], group=5, pads=[1, 1, 1, 1]))
+        nodes.append(helper.make_node("Add", [before, f"c{i}"], [f"y{i}"]))
+    graph = helper.make_graph(
+        nodes, "added", [helper.make_tensor_value_info("x", TensorProto.FLOAT, shape)],
+        [helper.make_tensor_value_info("y2", TensorProto.FLOAT, None)], [numpy_helper.from_array(w, "w")],
+    )  # fmt: skip
+    model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=8)
+    y = strata.compile(model).run({"x": x})[0]
+    padded = np.pad(x.astype(np.float64), ((0, 0), (0, 0), (1, 1), (1, 1)))
+    windows = np.lib.stride_tricks.sliding_window_view(padded, (3, 3), (2, 3))
+    expected = np.exp(x.astype(np.float64)) + 3 * np.einsum("nchwij,cij->nchw", windows, w[:, 0])
+    np.testing.assert_allclose(y, expected, rtol=1e-5, atol=1e-5)
