@@ -102,9 +102,12 @@ def timed(small):
         yield f"attention_{dtype}", "attention", dtype, model(
             "Attention", {"q": shape, "k": shape, "v": shape}, shape, dtype
         ), flops, None  # fmt: skip
-        # Four heads share their keys; then the next token's query alone, which reads all keys and values once.
-        for name, queries in (("attention_grouped", shape[2]), ("attention_decode", 1)):
-            q, kv = [shape[0], 4 * shape[1], queries, shape[3]], shape
+        # Four heads share their keys; then the next token's query alone, which reads all keys and values once, of eight
+        # sequences and of one: their keys are divided among blocks.
+        for name, queries, kv in (("attention_grouped", shape[2], shape),
+                                  ("attention_decode", 1, [1, 2, 640, 16] if small else shape),
+                                  ("attention_decode_one", 1, [1, 1, 1100, 32] if small else [1, 8, 16384, 128])):  # fmt: skip
+            q = [kv[0], 4 * kv[1], queries, kv[3]]
             moved = 2 * int(np.prod(kv)) * width if queries == 1 else None
             flops = None if moved else 4 * q[0] * q[1] * queries * kv[2] * kv[3]
             yield f"{name}_{dtype}", name, dtype, model("Attention", {"q": q, "k": kv, "v": kv}, q, dtype), flops, moved

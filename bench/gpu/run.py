@@ -174,6 +174,7 @@ def torch_function(torch, kind):
         "attention": functional.scaled_dot_product_attention,
         "attention_grouped": grouped,
         "attention_decode": grouped,
+        "attention_decode_one": grouped,
     }.get(kind)
 
 

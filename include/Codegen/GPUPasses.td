@@ -39,8 +39,7 @@ def FuseAttention : Pass<"strata-fuse-attention", "mlir::func::FuncOp"> {
     that share them, the loop of the heads becomes two, of which they have the outer
     one: they are read before the repetition.
 
-    Heads must have 8 to 128 elements, and rows (queries, times the heads that share
-    keys) be at least 16.
+    Heads must have 8 to 128 elements.
 
     ```mlir
     %s = linalg.generic ... ins(%q, %k)  // products
@@ -60,6 +59,31 @@ def FuseAttention : Pass<"strata-fuse-attention", "mlir::func::FuncOp"> {
   }];
   let dependentDialects = ["mlir::gpu::GPUDialect", "mlir::linalg::LinalgDialect", "mlir::tensor::TensorDialect",
                            "mlir::scf::SCFDialect"];
+}
+
+def SplitAttention : Pass<"strata-split-attention", "mlir::ModuleOp"> {
+  let summary = "Keys of an attention are divided among blocks where rows are few";
+  let description = [{
+    After `strata-place-buffers`. The kernel becomes two, of which the second joins
+    what the parts of the keys give: of each row and part the sums of V, and the
+    largest score with the sum of the exponentials. They lie in buffers between the
+    two. What either computes is up to `strata-map-kernels`.
+
+    ```mlir
+    call @gpu_attention_0(%q, %k, %v, %r) {strata.launch}
+    ```
+    becomes
+    ```mlir
+    %sums = memref.alloc() : memref<32x64x128xf32, #gpu.address_space<global>>
+    %marks = memref.alloc() : memref<32x64x2xf32, #gpu.address_space<global>>
+    call @gpu_attention_0(%q, %k, %v, %r, %sums, %marks) {strata.launch}
+    call @gpu_attention_0_join(%q, %k, %v, %r, %sums, %marks) {strata.launch}
+    memref.dealloc %sums
+    memref.dealloc %marks
+    ```
+  }];
+  let dependentDialects = ["mlir::gpu::GPUDialect", "mlir::memref::MemRefDialect", "mlir::arith::ArithDialect",
+                           "mlir::func::FuncDialect"];
 }
 
 def ReorderFilters : Pass<"strata-reorder-filters", "mlir::func::FuncOp"> {

@@ -116,6 +116,8 @@ void strata::buildGPUPhase(OpPassManager &pm, const CompileOptions &options) {
   pm.addPass(createConvertComplexToStandardPass());
   pm.addPass(createJoinFills());
   pm.addPass(createPlaceBuffers());
+  // What lies between its kernels is a buffer of the arena, too.
+  pm.addPass(createSplitAttention());
   pm.addPass(createPlanArena());
   pm.addPass(createMapKernels());
   pm.addPass(createCanonicalizerPass());

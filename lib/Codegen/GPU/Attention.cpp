@@ -1,6 +1,7 @@
 //===- Attention.cpp - products around a softmax, by their shape ----------===//
 #include "Attention.h"
 #include "../LoopNest.h"
+#include "AttentionParts.h"
 #include "Codegen/GPUPasses.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -272,11 +273,24 @@ static bool sortLoops(Attention &a) {
   return !a.rows.empty();
 }
 
+/// Each dimension is a loop of its own, or has one element. There may be more of them than loops.
+static bool readsPlainly(AffineMap map) {
+  llvm::SmallBitVector seen(map.getNumDims());
+  return llvm::all_of(map.getResults(), [&](AffineExpr e) {
+    if (auto number = dyn_cast<AffineConstantExpr>(e))
+      return number.getValue() == 0;
+    auto loop = dyn_cast<AffineDimExpr>(e);
+    if (!loop || seen.test(loop.getPosition()))
+      return false;
+    seen.set(loop.getPosition());
+    return true;
+  });
+}
+
 static bool analyse(Attention &a) {
   for (auto [name, op] : a.ops())
-    for (AffineMap map : op.getIndexingMapsArray())
-      if (!map.isProjectedPermutation(/*allowZeroInResults=*/true))
-        return false;
+    if (!llvm::all_of(op.getIndexingMapsArray(), readsPlainly))
+      return false;
   for (GenericOp op : {a.score, a.finish})
     if (op && (!isElementwise(op) || !isPure(op) || !op.getBody()->getArguments().back().use_empty()))
       return false;
@@ -293,7 +307,7 @@ static int loopOf(const Attention &a, Value value) {
   return index ? a.scoreLoops[index.getDim()] : -1;
 }
 
-/// Whether it grows with the first of the rows, one by one.
+/// Whether it grows with the first of the rows, one by one, or is the same for all.
 static bool followsRows(const Attention &a, Value value) {
   auto isOutside = [&](Value value) { return value.getParentBlock() != GenericOp(a.score).getBody(); };
   if (auto sum = value.getDefiningOp<arith::AddIOp>())
@@ -301,7 +315,9 @@ static bool followsRows(const Attention &a, Value value) {
            (isOutside(sum.getRhs()) && followsRows(a, sum.getLhs()));
   if (auto difference = value.getDefiningOp<arith::SubIOp>())
     return isOutside(difference.getRhs()) && followsRows(a, difference.getLhs());
-  return loopOf(a, value) == a.rows.front();
+  int loop = loopOf(a, value);
+  return isOutside(value) || loop == a.rows.front() ||
+         (loop >= 0 && GenericOp(a.scores).getStaticLoopRanges()[loop] == 1);
 }
 
 static void addBounds(const Attention &a, Value condition, SmallVectorImpl<KeyBound> &bounds) {
@@ -455,7 +471,8 @@ static int64_t knownProduct(ArrayRef<int64_t> ranges, ArrayRef<int> loops, int64
 }
 
 /// Q stays in shared memory, of K and V there is one tile each. Rows and keys are as many as fit 48 KiB, and tiles have
-/// 128 rows only where there are enough blocks then.
+/// 128 rows only where there are enough blocks then. A few queries, such as the next token's, are a warp's: what it
+/// does is mostly to wait for keys.
 std::optional<AttentionTile> strata::chooseAttentionTile(const Attention &attention) {
   Attention a = attention;
   auto module = a.scores->getParentOfType<ModuleOp>();
@@ -468,7 +485,8 @@ std::optional<AttentionTile> strata::chooseAttentionTile(const Attention &attent
   int64_t depth = ranges[a.depth],
           width =
               a.values.getStaticLoopRanges()[llvm::find(a.valueLoops, a.scores.getNumLoops()) - a.valueLoops.begin()];
-  constexpr int64_t leastHead = 8, mostHead = 128, leastRows = 16, enoughBlocks = 128, sharedBytes = 48 << 10;
+  constexpr int64_t leastHead = 8, mostHead = 128, fewRows = 16, enoughBlocks = 128, sharedBytes = 48 << 10,
+                    fewBytes = 8 << 10;
   for (int64_t size : {depth, width})
     if (ShapedType::isDynamic(size) || size < leastHead || size > mostHead)
       return std::nullopt;
@@ -476,14 +494,14 @@ std::optional<AttentionTile> strata::chooseAttentionTile(const Attention &attent
     if (bytesOf(type) > 4)
       return std::nullopt;
   int64_t rows = knownProduct(ranges, a.rows, 128), batch = knownProduct(ranges, a.batch, 8);
-  // A few queries, such as the next token's, do not fill a tile, and keys want more blocks.
-  if (rows < leastRows || ranges[a.key] == 0 || batch == 0)
+  if (rows == 0 || ranges[a.key] == 0 || batch == 0)
     return std::nullopt;
   AttentionTile tile;
   tile.async = nvidia;
   tile.depth = std::max<int64_t>(16, llvm::PowerOf2Ceil(depth));
   tile.width = std::max<int64_t>(16, llvm::PowerOf2Ceil(width));
   tile.weightType = weights;
+  tile.ahead = rows <= fewRows;
   if (nvidia && q == k && k == v) {
     ProductSum product = scores;
     tile.matrix = matchMatrixInstruction(product, tf32);
@@ -494,9 +512,13 @@ std::optional<AttentionTile> strata::chooseAttentionTile(const Attention &attent
   using Size = std::pair<int64_t, int64_t>;
   static constexpr Size narrow[] = {{128, 64}, {64, 64}, {64, 32}}, wide[] = {{64, 32}, {64, 16}},
                         single[] = {{64, 64}, {64, 32}, {32, 32}, {32, 16}};
-  for (auto [tileRows, keys] : ArrayRef<Size>(!tile.matrix      ? ArrayRef<Size>(single)
+  // Without tensor cores, rows of the tile that there are not take as long as others; a thread's rows are multiples of
+  // eight apart, as swizzled lines repeat.
+  int64_t few = tile.matrix ? fewRows : std::max<int64_t>(4, llvm::PowerOf2Ceil(rows)), threads = few > 4 ? 64 : 32;
+  for (auto [mostRows, keys] : ArrayRef<Size>(!tile.matrix      ? ArrayRef<Size>(single)
                                               : bytesOf(v) == 2 ? ArrayRef<Size>(narrow)
                                                                 : ArrayRef<Size>(wide))) {
+    int64_t tileRows = tile.ahead ? few : mostRows;
     if (tileRows > 64 &&
         (rows <= 64 || llvm::SaturatingMultiply<uint64_t>(llvm::divideCeil(rows, tileRows), batch) < enoughBlocks))
       continue;
@@ -505,13 +527,18 @@ std::optional<AttentionTile> strata::chooseAttentionTile(const Attention &attent
       continue;
     tile.rows = tileRows;
     tile.keys = keys;
-    tile.partRows = tile.matrix ? 16 : tileRows * AttentionTile::threadsOfRow / 128;
+    tile.partRows = tile.matrix ? 16 : tileRows * AttentionTile::threadsOfRow / (tile.ahead ? threads : 128);
     tile.queryBytes = tileRows * tile.depth * bytesOf(q);
     tile.keyBytes = keys * tile.depth * bytesOf(k);
     tile.valueBytes = keys * tile.width * bytesOf(v);
     tile.weightBytes = tile.matrix ? 0 : tileRows * keys * bytesOf(tile.weightType);
-    if (tile.bytes() <= sharedBytes)
+    // Few threads keep the places of all that they copy in registers.
+    if (tile.ahead && std::max(tile.keyBytes, tile.valueBytes) > fewBytes)
+      continue;
+    if (tile.bytes() <= sharedBytes) {
+      tile.parts = chooseKeyParts(a, tile);
       return tile;
+    }
   }
   return std::nullopt;
 }

@@ -84,7 +84,9 @@ struct AttentionTile {
   int64_t depth, width; ///< of a head of Q and K, and of V, filled up with zeros
   int64_t partRows;     ///< of a thread, or of a warp where there is an instruction for it
   std::optional<MatrixInstruction> matrix;
-  bool async; ///< copies to shared memory run by themselves
+  bool async;         ///< copies to shared memory run by themselves
+  bool ahead = false; ///< a tile of V starts with the one of K, as no other warp computes in the meantime
+  int64_t parts = 1;  ///< of the keys, at most, each with blocks of its own
 
   mlir::Type weightType; ///< in shared memory; those of tensor cores stay in the registers that they are computed in
 
@@ -97,8 +99,12 @@ struct AttentionTile {
 /// How to compute it as one kernel on the module's GPU; nothing where that is not possible or does not pay.
 std::optional<AttentionTile> chooseAttentionTile(const Attention &attention);
 
-/// Emits what a thread does. Blocks are numbered by block_id x: rows fastest, then batch.
-void emitAttention(mlir::OpBuilder &b, mlir::gpu::GPUFuncOp function, Attention &attention, const AttentionTile &tile);
+struct PartBuffers;
+
+/// Emits what a thread does. Blocks are numbered by block_id x: rows fastest, then parts of the keys, then batch. With
+/// buffers, a block leaves there what its part of the keys gives.
+void emitAttention(mlir::OpBuilder &b, mlir::gpu::GPUFuncOp function, Attention &attention, const AttentionTile &tile,
+                   const PartBuffers *buffers = nullptr);
 
 } // namespace strata
 

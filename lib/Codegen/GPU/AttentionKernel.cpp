@@ -9,9 +9,11 @@
 //          |  V i starts    scores Q * K i      barrier
 //          |  K i+1 starts  softmax of a tile   wait for V i, barrier   sums += weights * V i
 //
+// Where a block is a warp or two, V 0 starts with K 0, and V i+1 behind a barrier at the end.
+//
 //===----------------------------------------------------------------------===//
-#include "../LoopNest.h"
-#include "Attention.h"
+#include "AttentionNest.h"
+#include "AttentionParts.h"
 #include "Integers.h"
 #include "ThreadProduct.h"
 
@@ -27,21 +29,6 @@ using namespace strata;
 using linalg::GenericOp;
 
 namespace {
-/// The nest of all loops, and what the kernel reads and writes.
-struct AttentionNest {
-  LoopNest nest;
-  Stage scores, values;
-  std::optional<Stage> score, finish;
-  Access weights; ///< where they would be; only in shared memory
-  int keyLoop, depthLoop, widthLoop;
-
-  AttentionNest(OpBuilder &b, Attention &a, const AttentionTile &tile);
-  Stage &last() { return finish ? *finish : values; }
-  const Access &queriesOf(const Attention &a) const { return scores.inputs[a.query]; }
-  const Access &keysOf(const Attention &a) const { return scores.inputs[1 - a.query]; }
-  const Access &valuesOf(const Attention &a) const { return values.inputs[1 - a.probability]; }
-};
-
 /// The sums that a thread has of a tile of results: in which of its rows each is, and which column, beside the thread's
 /// first.
 struct Places {
@@ -50,9 +37,11 @@ struct Places {
 
 class AttentionEmitter {
 public:
-  AttentionEmitter(OpBuilder &b, gpu::GPUFuncOp function, Attention &a, const AttentionTile &tile)
-      : b(b), loc(function.getLoc()), function(function), a(a), tile(tile), all(b, a, tile), stages{b, loc, all.nest},
-        index{b, loc, b.getIndexType()}, i32{b, loc, b.getI32Type()}, combiner(*matchCombiner(a.maximum)),
+  AttentionEmitter(OpBuilder &b, gpu::GPUFuncOp function, Attention &a, const AttentionTile &tile,
+                   const PartBuffers *buffers)
+      : b(b), loc(function.getLoc()), function(function), a(a), tile(tile), buffers(buffers), all(b, a, tile),
+        stages{b, loc, all.nest}, index{b, loc, b.getIndexType()}, i32{b, loc, b.getI32Type()},
+        combiner(*matchCombiner(a.maximum)),
         queries(stages, all.queriesOf(a), a.rows, all.depthLoop, shapeOf(tile.rows, tile.depth, rowLines())),
         keys(stages, all.keysOf(a), all.keyLoop, all.depthLoop, shapeOf(tile.keys, tile.depth, keyLines())),
         values(stages, all.valuesOf(a), all.widthLoop, all.keyLoop, shapeOf(tile.width, tile.keys, valueLines())),
@@ -66,6 +55,7 @@ private:
   gpu::GPUFuncOp function;
   Attention &a;
   const AttentionTile &tile;
+  const PartBuffers *buffers; ///< null where a block has all keys of its rows
   AttentionNest all;
   StageEmitter stages;
   Integers index, i32;
@@ -75,6 +65,8 @@ private:
   Value numRows, numKeys, firstRow;
   Value firstKey, endOfKeys; ///< of those that any of the block's rows sees, by tiles
   Value thread;              ///< i32
+  Value batch, part;         ///< numbers of the block's; the latter null where keys are not divided
+  KeyParts parts;
   SmallVector<Value> batchAt;
   Value queryStage, keyStage, valueStage, weightStage;
 
@@ -125,68 +117,30 @@ private:
     return type.isF32() ? value : b.create<arith::TruncFOp>(loc, type, value).getResult();
   }
 
-  Value product(ArrayRef<int> loops);
+  Value product(ArrayRef<int> loops) { return all.product(b, loc, loops); }
   bool isWhole(ArrayRef<int> loops, int64_t size) const;
-  Value applyWide(GenericOp op, ArrayRef<Value> arguments);
-  Value exchange(Value value, int64_t distance);
 
   void findBlock();
   Value numberOf(Value bound, Value query);
   void findKeys();
+  void takePart(Value length);
   void findThread();
   void commit();
   void wait(int64_t groups);
+  void copyFirst();
   void copyKeys(Value begin);
+  void copyValues(Value begin);
+  void copyIfSeen(Value begin, void (AttentionEmitter::*copy)(Value));
   SmallVector<Value> multiplyKeys();
   void multiplyValues(ArrayRef<Value> p, SmallVectorImpl<Value> &sums);
   SmallVector<Value> finishScores(ArrayRef<Value> sums, Value begin);
   SmallVector<Value> softmax(ArrayRef<Value> x, State &state);
   void keepWeights(ArrayRef<Value> p);
   void finish(State &state);
+  void leave(State &state);
+  void enterRow(size_t slot);
 };
 } // namespace
-
-static Stage stageOf(OpBuilder &b, GenericOp op, ArrayRef<int> loopOf, unsigned loops, GenericOp before, bool isLast) {
-  Value in = before ? before.getDpsInits()[0] : Value(), out = isLast ? Value() : op.getDpsInits()[0];
-  FailureOr<Stage> stage = buildStage(b, op, loopOf, loops, in, out);
-  assert(succeeded(stage) && "accesses of an attention are strided");
-  return *stage;
-}
-
-AttentionNest::AttentionNest(OpBuilder &b, Attention &a, const AttentionTile &tile) {
-  Location loc = a.scores.getLoc();
-  auto add = [&](bool reduction, OpFoldResult size) {
-    std::optional<int64_t> known = getConstantIntValue(size);
-    nest.loops.push_back({reduction, known ? Extent{*known, {}} : Extent{0, cast<Value>(size)}});
-  };
-  auto product = cast<linalg::LinalgOp>(a.scores.getOperation());
-  for (auto [range, kind] : llvm::zip(product.createLoopRanges(b, loc), a.scores.getIteratorTypesArray()))
-    add(kind == utils::IteratorType::reduction, range.size);
-  OpOperand &v = a.valuesOperand();
-  keyLoop = a.key;
-  depthLoop = a.depth;
-  widthLoop = nest.loops.size();
-  unsigned width = llvm::find(a.valueLoops, widthLoop) - a.valueLoops.begin();
-  AffineMap map = a.values.getMatchingIndexingMap(&v);
-  add(false, memref::getMixedSize(b, loc, v.get(), *map.getResultPosition(b.getAffineDimExpr(width))));
-
-  unsigned loops = nest.loops.size();
-  scores = stageOf(b, a.scores, llvm::to_vector(llvm::seq<int>(0, loops - 1)), loops, nullptr, false);
-  if (a.score)
-    score = stageOf(b, a.score, a.scoreLoops, loops, a.scores, false);
-  values = stageOf(b, a.values, a.valueLoops, loops, a.weight, !a.finish);
-  if (a.finish)
-    finish = stageOf(b, a.finish, a.finishLoops, loops, a.values, true);
-  weights.element = tile.weightType;
-  weights.strides.resize(loops);
-}
-
-Value AttentionEmitter::product(ArrayRef<int> loops) {
-  Value result = index.number(1);
-  for (int loop : loops)
-    result = b.createOrFold<arith::MulIOp>(loc, result, stages.materialize(all.nest.loops[loop].size));
-  return result;
-}
 
 /// Whether all tiles along these loops are full.
 bool AttentionEmitter::isWhole(ArrayRef<int> loops, int64_t size) const {
@@ -200,36 +154,6 @@ bool AttentionEmitter::isWhole(ArrayRef<int> loops, int64_t size) const {
   return product % size == 0;
 }
 
-/// The body's result for values of f32, nothing of which is rounded to a narrower type.
-Value AttentionEmitter::applyWide(GenericOp op, ArrayRef<Value> arguments) {
-  Block *body = op.getBody();
-  IRMapping known;
-  for (auto [argument, value] : llvm::zip(body->getArguments(), arguments))
-    known.map(argument, value);
-  for (Operation &inner : body->without_terminator()) {
-    if (isa<arith::ExtFOp, arith::TruncFOp>(inner)) {
-      known.map(inner.getResult(0), known.lookupOrDefault(inner.getOperand(0)));
-      continue;
-    }
-    for (Value operand : inner.getOperands())
-      if (Value value = known.lookupOrDefault(operand); isa<FloatType>(value.getType()))
-        known.map(operand, wide(value));
-    Value result = b.clone(inner, known)->getResult(0);
-    if (isa<FloatType>(result.getType()))
-      result.setType(b.getF32Type());
-  }
-  return known.lookupOrDefault(body->getTerminator()->getOperand(0));
-}
-
-/// The value of the lane whose number differs by this bit.
-Value AttentionEmitter::exchange(Value value, int64_t distance) {
-  constexpr int64_t lanes = 32;
-  Value word = b.create<arith::BitcastOp>(loc, b.getI32Type(), value);
-  word = b.create<gpu::ShuffleOp>(loc, word, i32.number(distance), i32.number(lanes), gpu::ShuffleMode::XOR)
-             .getShuffleResult();
-  return b.create<arith::BitcastOp>(loc, value.getType(), word);
-}
-
 //===----------------------------------------------------------------------===//
 // Where a thread is
 //===----------------------------------------------------------------------===//
@@ -240,8 +164,15 @@ void AttentionEmitter::findBlock() {
   numKeys = product(a.key);
   Value rowBlocks = b.create<arith::CeilDivUIOp>(loc, numRows, index.number(tile.rows));
   firstRow = index.mul(index.rem(block, rowBlocks), tile.rows);
+  batch = index.div(block, rowBlocks);
+  if (buffers) {
+    Value blocks = b.createOrFold<arith::MulIOp>(loc, rowBlocks, product(a.batch));
+    parts = divideKeys(b, loc, tile, blocks, numKeys);
+    part = index.rem(batch, parts.count);
+    batch = index.div(batch, parts.count);
+  }
   batchAt.resize(all.nest.loops.size());
-  delinearize(b, loc, index.div(block, rowBlocks), all.nest, a.batch, batchAt);
+  delinearize(b, loc, batch, all.nest, a.batch, batchAt);
 
   auto space = gpu::AddressSpaceAttr::get(b.getContext(), gpu::AddressSpace::Workgroup);
   Value buffer = function.addWorkgroupAttribution(
@@ -259,22 +190,22 @@ Value AttentionEmitter::numberOf(Value bound, Value query) {
   if (bound.getParentBlock() != a.score.getBody())
     return bound;
   Operation *maker = bound.getDefiningOp();
-  if (isa<linalg::IndexOp>(maker))
-    return query;
+  if (auto number = dyn_cast<linalg::IndexOp>(maker))
+    return a.scoreLoops[number.getDim()] == a.rows.front() ? query : index.number(0);
   IRMapping operands;
   for (Value operand : maker->getOperands())
     operands.map(operand, numberOf(operand, query));
   return b.clone(*maker, operands)->getResult(0);
 }
 
-/// Tiles of keys that are hidden from all rows of the block are not read.
+/// Tiles of keys that are hidden from all rows of the block are not read; what is left is divided.
 void AttentionEmitter::findKeys() {
   Value zero = index.number(0), last = b.createOrFold<arith::SubIOp>(loc, numKeys, index.number(1));
   firstKey = zero;
   endOfKeys = numKeys;
   SmallVector<KeyBound> bounds = findKeyBounds(a);
   if (bounds.empty())
-    return;
+    return takePart(parts.length);
   Value together = product(ArrayRef(a.rows).drop_front());
   Value lastRow = index.add(firstRow, tile.rows - 1);
   lastRow = b.create<arith::MinUIOp>(loc, lastRow, b.create<arith::SubIOp>(loc, numRows, index.number(1)));
@@ -287,6 +218,20 @@ void AttentionEmitter::findKeys() {
       endOfKeys = b.create<arith::MinSIOp>(loc, endOfKeys, b.create<arith::MaxSIOp>(loc, key, zero));
   }
   firstKey = index.mul(index.div(firstKey, tile.keys), tile.keys);
+  if (!part)
+    return;
+  // Not less than 0, where no key is seen.
+  Value seen = b.create<arith::SubIOp>(loc, b.create<arith::MaxSIOp>(loc, endOfKeys, firstKey), firstKey);
+  Value length = b.create<arith::CeilDivUIOp>(loc, seen, index.mul(parts.count, tile.keys));
+  takePart(index.mul(length, tile.keys));
+}
+
+/// Of the block's keys so many, behind those of the parts before.
+void AttentionEmitter::takePart(Value length) {
+  if (!part)
+    return;
+  firstKey = index.add(firstKey, index.mul(part, length));
+  endOfKeys = b.create<arith::MinSIOp>(loc, endOfKeys, index.add(firstKey, length));
 }
 
 void AttentionEmitter::findThread() {
@@ -355,6 +300,39 @@ void AttentionEmitter::wait(int64_t groups) {
   if (tile.async)
     b.create<NVVM::CpAsyncWaitGroupOp>(loc, groups);
   b.create<gpu::BarrierOp>(loc);
+}
+
+void AttentionEmitter::copyValues(Value begin) {
+  values.copy(begin, isWhole(a.key, tile.keys) ? Value() : numKeys, valueStage);
+}
+
+/// A group of copies, though it may be empty: groups are counted.
+void AttentionEmitter::copyIfSeen(Value begin, void (AttentionEmitter::*copy)(Value)) {
+  {
+    auto seen = b.create<scf::IfOp>(loc, index.less(begin, endOfKeys));
+    OpBuilder::InsertionGuard guard(b);
+    b.setInsertionPointToStart(seen.thenBlock());
+    (this->*copy)(begin);
+  }
+  commit();
+}
+
+/// Q, and the first keys that the block sees.
+void AttentionEmitter::copyFirst() {
+  OpBuilder::InsertionGuard guard(b);
+  if (part) {
+    auto some = b.create<scf::IfOp>(loc, b.create<arith::CmpIOp>(loc, arith::CmpIPredicate::slt, firstKey, endOfKeys));
+    b.setInsertionPointToStart(some.thenBlock());
+  }
+  Value depth = all.nest.loops[all.depthLoop].size.is(tile.depth) ? Value() : product(all.depthLoop);
+  queries.prepare(index.of(thread), firstRow, isWhole(a.rows, tile.rows) ? Value() : numRows, batchAt);
+  queries.copy(index.number(0), depth, queryStage);
+  copyKeys(firstKey);
+  commit();
+  if (tile.ahead) {
+    copyValues(firstKey);
+    commit();
+  }
 }
 
 void AttentionEmitter::copyKeys(Value begin) {
@@ -441,10 +419,9 @@ SmallVector<Value> AttentionEmitter::softmax(ArrayRef<Value> x, State &state) {
   for (size_t slot = 0; slot < slots; ++slot) {
     Value next = largest[slot];
     for (int64_t distance : distances)
-      next = combiner.joinScalars(b, loc, next, exchange(next, distance));
+      next = combiner.joinScalars(b, loc, next, exchange(b, loc, next, distance));
     next = combiner.joinScalars(b, loc, state.maxima[slot], next);
-    Value none = b.create<arith::CmpFOp>(loc, arith::CmpFPredicate::OEQ, next, lowest());
-    shifts.push_back(b.create<arith::SelectOp>(loc, none, single(0), next));
+    shifts.push_back(shiftOfRow(b, loc, next));
     scales.push_back(exp(b.create<arith::SubFOp>(loc, state.maxima[slot], shifts.back())));
     state.maxima[slot] = next;
     state.totals[slot] = b.create<arith::MulFOp>(loc, state.totals[slot], scales.back());
@@ -485,30 +462,60 @@ void AttentionEmitter::multiplyValues(ArrayRef<Value> p, SmallVectorImpl<Value> 
 // All keys
 //===----------------------------------------------------------------------===//
 
+/// Goes on where the row of a slot is one of the attention's.
+void AttentionEmitter::enterRow(size_t slot) {
+  if (isWhole(a.rows, tile.rows))
+    return;
+  Value inside = index.less(index.add(firstRow, index.of(rowsOfSlots[slot])), numRows);
+  b.setInsertionPointToStart(b.create<scf::IfOp>(loc, inside).thenBlock());
+}
+
+/// Writes what the block has of its rows, for the kernel that joins the parts.
+void AttentionEmitter::leave(State &state) {
+  int64_t width = all.nest.loops[all.widthLoop].size.known;
+  bool wholeWidth = width == tile.width;
+  Value sharers = i32.rem(thread, tile.matrix ? 4 : AttentionTile::threadsOfRow);
+  Value isFirst = b.create<arith::CmpIOp>(loc, arith::CmpIPredicate::eq, sharers, i32.number(0));
+  for (size_t slot = 0; slot < rowsOfSlots.size(); ++slot) {
+    OpBuilder::InsertionGuard guard(b);
+    enterRow(slot);
+    Value row = index.add(index.add(index.mul(batch, numRows), firstRow), index.of(rowsOfSlots[slot]));
+    SmallVector<int64_t> own;
+    for (auto [i, of] : llvm::enumerate(valuePlaces.slots))
+      if (of == static_cast<int64_t>(slot))
+        own.push_back(i);
+    for (ArrayRef<int64_t> rest = own; !rest.empty();) {
+      // Neighbouring columns at once.
+      int64_t first = valuePlaces.columns[rest.front()];
+      size_t count = 1;
+      while (count < 4 && count < rest.size() && valuePlaces.columns[rest[count]] == first + int64_t(count))
+        ++count;
+      while (width % count || (count & (count - 1)))
+        --count;
+      OpBuilder::InsertionGuard guard(b);
+      Value column = index.add(valueColumn, first);
+      if (!wholeWidth)
+        b.setInsertionPointToStart(b.create<scf::IfOp>(loc, index.less(column, index.number(width))).thenBlock());
+      SmallVector<Value> sums;
+      for (int64_t i : rest.take_front(count))
+        sums.push_back(state.sums[i]);
+      buffers->storeSums(b, loc, {row, part, column}, sums);
+      rest = rest.drop_front(count);
+    }
+    b.setInsertionPointToStart(b.create<scf::IfOp>(loc, isFirst).thenBlock());
+    buffers->storeMarks(b, loc, {row, part}, state.maxima[slot], state.totals[slot]);
+  }
+}
+
 void AttentionEmitter::finish(State &state) {
   SmallVector<Value> factors;
-  for (auto [maximum, total] : llvm::zip(state.maxima, state.totals)) {
-    for (int64_t distance : distances)
-      total = b.create<arith::AddFOp>(loc, total, exchange(total, distance));
-    // What the model makes of the largest score: 1, but for rows of -inf.
-    Value one = applyWide(a.exponential, {maximum, maximum});
-    Value sum = b.create<arith::MulFOp>(loc, total, one);
-    if (a.inverse)
-      sum = applyWide(a.inverse, sum);
-    SmallVector<Value> arguments(2);
-    unsigned exponential = inputFrom(a.weight, a.exponential)->getOperandNumber();
-    arguments[exponential] = one;
-    arguments[1 - exponential] = sum;
-    factors.push_back(applyWide(a.weight, arguments));
-  }
-  bool wholeRows = isWhole(a.rows, tile.rows), wholeWidth = isWhole(all.widthLoop, tile.width);
+  for (auto [maximum, total] : llvm::zip(state.maxima, state.totals))
+    factors.push_back(weightOfRow(b, loc, a, maximum, total));
+  bool wholeWidth = isWhole(all.widthLoop, tile.width);
   Value width = product(all.widthLoop);
   for (size_t slot = 0; slot < rowsOfSlots.size(); ++slot) {
     OpBuilder::InsertionGuard guard(b);
-    if (!wholeRows) {
-      Value inside = index.less(index.add(firstRow, index.of(rowsOfSlots[slot])), numRows);
-      b.setInsertionPointToStart(b.create<scf::IfOp>(loc, inside).thenBlock());
-    }
+    enterRow(slot);
     // A row that counts nothing is 0, whatever V is.
     Value none = b.create<arith::CmpFOp>(loc, arith::CmpFPredicate::OEQ, factors[slot], single(0));
     for (auto [i, sum] : llvm::enumerate(state.sums)) {
@@ -534,13 +541,9 @@ void AttentionEmitter::emit() {
   findBlock();
   findKeys();
   findThread();
-  Value depth = all.nest.loops[all.depthLoop].size.is(tile.depth) ? Value() : product(all.depthLoop);
-  queries.prepare(index.of(thread), firstRow, isWhole(a.rows, tile.rows) ? Value() : numRows, batchAt);
-  queries.copy(index.number(0), depth, queryStage);
-  copyKeys(firstKey);
-  commit();
   values.prepare(index.of(thread), index.number(0),
                  isWhole(all.widthLoop, tile.width) ? Value() : product(all.widthLoop), batchAt);
+  copyFirst();
 
   State state;
   state.sums.assign(valuePlaces.slots.size(), single(0));
@@ -552,38 +555,44 @@ void AttentionEmitter::emit() {
     b.setInsertionPointToStart(loop.getBody());
     Value begin = loop.getInductionVar();
     state.assign(loop.getRegionIterArgs());
-    wait(0);
-    values.copy(begin, isWhole(a.key, tile.keys) ? Value() : numKeys, valueStage);
-    commit();
+    wait(tile.ahead ? 1 : 0);
+    if (!tile.ahead) {
+      copyValues(begin);
+      commit();
+    }
     SmallVector<Value> scores = multiplyKeys();
     // Everybody has read the keys.
     b.create<gpu::BarrierOp>(loc);
     Value next = index.add(begin, tile.keys);
-    {
-      auto more = b.create<scf::IfOp>(loc, index.less(next, endOfKeys));
-      OpBuilder::InsertionGuard guard(b);
-      b.setInsertionPointToStart(more.thenBlock());
-      copyKeys(next);
-    }
-    // A group of copies, though it may be empty: groups are counted.
-    commit();
+    copyIfSeen(next, &AttentionEmitter::copyKeys);
     SmallVector<Value> p = softmax(finishScores(scores, begin), state);
     if (!tile.matrix)
       keepWeights(p);
     wait(1);
     multiplyValues(p, state.sums);
+    if (tile.ahead) {
+      b.create<gpu::BarrierOp>(loc);
+      copyIfSeen(next, &AttentionEmitter::copyValues);
+    }
     b.create<scf::YieldOp>(loc, state.flat());
   }
   state.assign(loop.getResults());
   if (tile.async)
     b.create<NVVM::CpAsyncWaitGroupOp>(loc, 0);
-  finish(state);
+  for (Value &total : state.totals)
+    for (int64_t distance : distances)
+      total = b.create<arith::AddFOp>(loc, total, exchange(b, loc, total, distance));
+  if (part)
+    leave(state);
+  else
+    finish(state);
 }
 
-void strata::emitAttention(OpBuilder &b, gpu::GPUFuncOp function, Attention &attention, const AttentionTile &tile) {
+void strata::emitAttention(OpBuilder &b, gpu::GPUFuncOp function, Attention &attention, const AttentionTile &tile,
+                           const PartBuffers *buffers) {
   for (GenericOp op : {attention.scores, attention.values})
     StageEmitter::allowFusedMultiplyAdd(op);
-  AttentionEmitter(b, function, attention, tile).emit();
+  AttentionEmitter(b, function, attention, tile, buffers).emit();
   // The assembler would rather spill a few registers than have three blocks on a multiprocessor in place of four.
   if (tile.async && !tile.matrix)
     function->setAttr(NVVM::NVVMDialect::getMinctasmAttrName(), b.getI32IntegerAttr(1));

@@ -1,8 +1,9 @@
 //===- MapKernels.cpp - kernels become functions of the GPU ---------------===//
-#include "Attention.h"
+#include "AttentionParts.h"
 #include "Codegen/GPUPasses.h"
 #include "Codegen/Passes.h"
 #include "DeviceMemory.h"
+#include "LoopSizes.h"
 #include "ProductPlan.h"
 #include "RowKernel.h"
 #include "ThreadNest.h"
@@ -45,14 +46,16 @@ struct Shape {
   std::optional<ContractionTile> tile;
   std::optional<RowMapping> rows;
   std::optional<AttentionTile> attention;
-  ThreadMapping mapping; ///< of all others
+  bool joinsParts = false; ///< of an attention
+  ThreadMapping mapping;   ///< of all others
 
   int64_t threads() const {
-    return warpgroups  ? warpgroups->threads()
-           : tile      ? tile->threads()
-           : rows      ? rows->threads()
-           : attention ? attention->threads()
-                       : mapping.threads();
+    return warpgroups   ? warpgroups->threads()
+           : tile       ? tile->threads()
+           : rows       ? rows->threads()
+           : joinsParts ? kJoinThreads
+           : attention  ? attention->threads()
+                        : mapping.threads();
   }
 };
 
@@ -127,8 +130,7 @@ private:
       emitRows(b, function, *rows, *shape.rows, values);
       eraseBuffers(llvm::to_vector(function.getBody().getOps<memref::AllocOp>()));
     } else if (shape.attention) {
-      std::optional<Attention> attention = matchAttention(*body);
-      emitAttention(b, function, *attention, *shape.attention);
+      emitAttention(b, function, kernel, shape);
       for (auto op : llvm::make_early_inc_range(body->getOps<linalg::GenericOp>()))
         op.erase();
       for (auto op : llvm::make_early_inc_range(body->getOps<memref::DeallocOp>()))
@@ -142,6 +144,22 @@ private:
     }
     function->setAttr("known_block_size", b.getDenseI32ArrayAttr({static_cast<int32_t>(shape.threads()), 1, 1}));
     return function;
+  }
+
+  static void emitAttention(OpBuilder &b, gpu::GPUFuncOp function, func::FuncOp kernel, Shape &shape) {
+    Attention attention = *matchAttention(function.getBody().front());
+    auto half = kernel->getAttrOfType<StringAttr>(kAttentionParts);
+    if (!half) {
+      shape.attention->parts = 1;
+      return strata::emitAttention(b, function, attention, *shape.attention);
+    }
+    auto between = function.getArguments().take_front(kernel.getNumArguments()).take_back(2);
+    PartBuffers buffers{between[0], between[1]};
+    shape.joinsParts = half.getValue() == "join";
+    if (shape.joinsParts)
+      emitAttentionJoin(b, function, attention, *shape.attention, buffers);
+    else
+      strata::emitAttention(b, function, attention, *shape.attention, &buffers);
   }
 
   void emitNest(OpBuilder &b, gpu::GPUFuncOp function, ArrayRef<linalg::GenericOp> ops, Shape &shape) {
@@ -196,27 +214,13 @@ private:
     user->erase();
   }
 
-  /// The size of loop `loop`, computed where the kernel is launched.
-  static Value loopSize(OpBuilder &b, Location loc, linalg::GenericOp op, unsigned loop, func::CallOp call) {
-    auto constant = [&](int64_t value) { return b.create<arith::ConstantIndexOp>(loc, value); };
-    for (OpOperand &operand : op->getOpOperands()) {
-      auto type = dyn_cast<MemRefType>(operand.get().getType());
-      if (!type)
-        continue;
-      AffineMap map = op.getMatchingIndexingMap(&operand);
-      for (unsigned i = 0; i < map.getNumResults(); ++i) {
-        auto dim = dyn_cast<AffineDimExpr>(map.getResult(i));
-        if (!dim || dim.getPosition() != loop)
-          continue;
-        if (!type.isDynamicDim(i))
-          return constant(type.getDimSize(i));
-        auto outside = [&](Value value) { return call.getOperand(cast<BlockArgument>(value).getArgNumber()); };
-        if (auto alloc = operand.get().getDefiningOp<memref::AllocOp>())
-          return outside(alloc.getDynamicSizes()[type.getDynamicDimIndex(i)]);
-        return b.create<memref::DimOp>(loc, outside(operand.get()), i);
-      }
-    }
-    llvm_unreachable("every loop of a structured operation walks a dimension of an operand");
+  /// What an attention's kernel is, in words.
+  static std::string noteOf(const Shape &shape) {
+    if (shape.joinsParts)
+      return "attention, what the parts of the keys give";
+    std::string parts = std::to_string(shape.attention->parts);
+    return "attention, with an online softmax" +
+           (shape.attention->parts > 1 ? ", keys in up to " + parts + " parts" : "");
   }
 
   void launch(func::CallOp call, func::FuncOp kernel, gpu::GPUFuncOp function, const Shape &shape) {
@@ -233,7 +237,7 @@ private:
           b.create<gpu::LaunchFuncOp>(loc, function, gpu::KernelDim3{blocks, one, one},
                                       gpu::KernelDim3{constant(shape.threads()), one, one}, sharedBytes, operands);
       if (shape.attention)
-        launch->setAttr(kKernelNote, b.getStringAttr("attention, with an online softmax"));
+        launch->setAttr(kKernelNote, b.getStringAttr(noteOf(shape)));
       if (shape.warpgroups)
         launch->setAttr(kKernelNote, b.getStringAttr("by warpgroups, in tiles of " + Twine(shape.warpgroups->rows()) +
                                                      " x " + Twine(shape.warpgroups->columns())));
@@ -257,11 +261,16 @@ private:
     }
     if (shape.attention) {
       Attention attention = *matchAttention(*kernel.getOps<scf::ForallOp>().begin());
-      Value rows = one, others = one;
-      for (Value *product : {&rows, &others})
-        for (int size : product == &rows ? attention.rows : attention.batch)
-          *product = b.create<arith::MulIOp>(loc, *product, loopSize(b, loc, attention.scores, size, call));
-      return start(b.create<arith::MulIOp>(loc, divide(rows, shape.attention->rows), others));
+      auto sizeOf = [&](ArrayRef<int> loops) { return loopSizes(b, loc, attention.scores, loops, call); };
+      Value rows = sizeOf(attention.rows), others = sizeOf(attention.batch);
+      if (shape.joinsParts)
+        return start(b.create<arith::MulIOp>(loc, rows, others));
+      Value blocks = b.createOrFold<arith::MulIOp>(
+          loc, b.createOrFold<arith::CeilDivUIOp>(loc, rows, constant(shape.attention->rows)), others);
+      if (shape.attention->parts > 1)
+        blocks = b.create<arith::MulIOp>(loc, blocks,
+                                         divideKeys(b, loc, *shape.attention, blocks, sizeOf(attention.key)).count);
+      return start(blocks);
     }
     auto ops = llvm::to_vector(kernel.getOps<linalg::GenericOp>());
     if (isIndependent(ops)) {

@@ -1,12 +1,12 @@
 //===- SharedTile.cpp - an operand's part of a tile in shared memory ------===//
 #include "SharedTile.h"
+#include "Divisors.h"
 #include "Integers.h"
 
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/LLVMIR/NVVMDialect.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
-#include "mlir/IR/Matchers.h"
 
 using namespace mlir;
 using namespace strata;
@@ -65,9 +65,6 @@ SharedTile::SharedTile(StageEmitter &stages, const Access &access, ArrayRef<int>
 /// How many elements along the last of `loops`, whose stride is 1, and those that continue it in memory, can always be
 /// copied at once: runs of so many start at multiples of their size.
 int64_t SharedTile::widestCopy(ArrayRef<int> loops) const {
-  APInt offset(64, 0);
-  if (access.offset && !matchPattern(access.offset, m_ConstantInt(&offset)))
-    return 1;
   int64_t run = 1;
   SmallVector<int> inRun;
   for (int loop : llvm::reverse(loops)) {
@@ -77,13 +74,11 @@ int64_t SharedTile::widestCopy(ArrayRef<int> loops) const {
     run *= size.known;
     inRun.push_back(loop);
   }
-  int64_t common = run | offset.getSExtValue() | (chunkBytes / bytesOfElement);
+  int64_t common = run | (access.offset ? divisorOf(access.offset) : 0) | (chunkBytes / bytesOfElement);
   for (auto [i, stride] : llvm::enumerate(access.strides)) {
     if (llvm::is_contained(inRun, static_cast<int>(i)))
       continue;
-    if (!stride.isKnown())
-      return 1;
-    common |= stride.known;
+    common |= divisorOf(stride);
   }
   return common & -common;
 }
@@ -109,10 +104,12 @@ void SharedTile::prepare(Value thread, Value first, Value size, ArrayRef<Value> 
   base = pointerTo(b, loc, access.base, NVVM::kGlobalMemorySpace);
   chunks.clear();
   int64_t perLine = lineElements / chunk, fast = threadsOfLine();
-  assert(isCopiedEvenly() && "threads copy whole lines");
-  Value low = index.rem(thread, fast), high = index.div(thread, fast);
+  assert((shape.threads % fast == 0 || fast % shape.threads == 0) && "threads copy whole lines, or parts of one");
+  // Threads have several lines at once, or a line is theirs several times.
+  int64_t linesAtOnce = std::max<int64_t>(1, shape.threads / fast), turns = std::max<int64_t>(1, fast / shape.threads);
+  Value lowest = index.rem(thread, fast), high = index.div(thread, fast);
   for (int64_t i = 0; i < lines * perLine / shape.threads; ++i) {
-    Value slow = index.add(high, i * (shape.threads / fast));
+    Value low = index.add(lowest, i % turns * shape.threads), slow = index.add(high, i / turns * linesAtOnce);
     Value line = neighboursAreLines ? low : slow, inLine = index.mul(neighboursAreLines ? slow : low, chunk);
     Chunk mine;
     int64_t inChunk = chunkBytes / bytesOfElement;

@@ -7,11 +7,11 @@
 //===----------------------------------------------------------------------===//
 #include "WarpgroupPlan.h"
 #include "../ProductSums.h"
+#include "Divisors.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
-#include "mlir/IR/Matchers.h"
 
 using namespace mlir;
 using namespace strata;
@@ -34,32 +34,6 @@ static std::optional<WarpgroupInstruction> matchInstruction(const ProductSum &pr
                                 product.isUnsigned[1] ? Types::u8 : Types::s8, Types::s32, sum, 1};
   return std::nullopt;
 }
-
-/// A number that a value is always a multiple of.
-static int64_t divisorOf(Value value) {
-  APInt constant;
-  if (matchPattern(value, m_ConstantInt(&constant)))
-    return constant.getSExtValue();
-  Operation *op = value.getDefiningOp();
-  if (isa_and_nonnull<arith::MulIOp>(op))
-    return llvm::SaturatingMultiply<uint64_t>(divisorOf(op->getOperand(0)), divisorOf(op->getOperand(1)));
-  if (isa_and_nonnull<arith::AddIOp>(op))
-    return std::gcd(divisorOf(op->getOperand(0)), divisorOf(op->getOperand(1)));
-  auto metadata = dyn_cast_or_null<memref::ExtractStridedMetadataOp>(op);
-  auto type = metadata ? dyn_cast<MemRefType>(metadata.getSource().getType()) : MemRefType();
-  if (!type || !type.getLayout().isIdentity())
-    return 1;
-  for (auto [i, stride] : llvm::enumerate(metadata.getStrides())) {
-    if (stride != value)
-      continue;
-    int64_t product = 1;
-    for (int64_t size : type.getShape().drop_front(i + 1))
-      product *= ShapedType::isDynamic(size) ? 1 : size;
-    return product;
-  }
-  return 1;
-}
-static int64_t divisorOf(const Extent &extent) { return extent.isKnown() ? extent.known : divisorOf(extent.value); }
 
 /// Whether the host can compute it where the kernel is launched: from the kernel's operands alone.
 static bool isKnownToHost(Value value) {
