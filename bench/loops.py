@@ -20,7 +20,7 @@ FMA = r"vfmadd\w*ps|fmla|mulps"
 LOOPS = {
     "f32 product": ("matmul 1024x1024x1024", [], FMA),
     "Winograd's products": ("conv 3x3 64 56x56", [], FMA),
-    "bf16 product": ("matmul 1024x1024x1024", ["--precision=bf16"], "tdpbf16ps"),
+    "bf16 product": ("matmul 1024x1024x1024", ["--precision=bf16"], "[tv]dpbf16ps"),
     "softmax": ("softmax 12x512x512", [], FMA),
     "elementwise": ("elementwise chain 4M", [], r"v?(add|sub|max|mul)ps|f(add|sub|max\w*|mul)\b"),
 }  # fmt: skip
