@@ -182,8 +182,8 @@ static uint64_t idle_bytes(const strata_heap *heap) {
 static strata_block *arena_block(strata_heap *heap, size_t bytes) {
   size_t most = heap->limit - heap->live_bytes, idle = idle_bytes(heap);
   most = most > idle ? most - idle : 0;
-  if (most >= heap->limit / 32) {
-    uint64_t available = bytes < heap->limit / 32 ? UINT64_MAX : available_memory();
+  if (bytes >= heap->limit / 32) { /* as below */
+    uint64_t available = available_memory();
     most = most < available ? most : available;
   }
   strata_block *block = strata_arena_alloc(&heap->arena, bytes + STRATA_BLOCK_HEADER, most);

@@ -485,8 +485,8 @@ std::optional<AttentionTile> strata::chooseAttentionTile(const Attention &attent
   int64_t depth = ranges[a.depth],
           width =
               a.values.getStaticLoopRanges()[llvm::find(a.valueLoops, a.scores.getNumLoops()) - a.valueLoops.begin()];
-  constexpr int64_t leastHead = 8, mostHead = 128, fewRows = 16, enoughBlocks = 128, sharedBytes = 48 << 10,
-                    fewBytes = 8 << 10;
+  constexpr int64_t leastHead = 8, mostHead = 128, fewRows = 16, leastKeys = 16, enoughBlocks = 128,
+                    sharedBytes = 48 << 10, fewBytes = 8 << 10;
   for (int64_t size : {depth, width})
     if (ShapedType::isDynamic(size) || size < leastHead || size > mostHead)
       return std::nullopt;
@@ -502,6 +502,9 @@ std::optional<AttentionTile> strata::chooseAttentionTile(const Attention &attent
   tile.width = std::max<int64_t>(16, llvm::PowerOf2Ceil(width));
   tile.weightType = weights;
   tile.ahead = rows <= fewRows;
+  // So few keys fill no step of a tensor core, and what else there is rounds the weights less.
+  if (tile.ahead && !ShapedType::isDynamic(ranges[a.key]) && ranges[a.key] < leastKeys)
+    return std::nullopt;
   if (nvidia && q == k && k == v) {
     ProductSum product = scores;
     tile.matrix = matchMatrixInstruction(product, tf32);
