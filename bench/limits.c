@@ -47,20 +47,28 @@ static double now(void) {
     units / (end - start);                                                                                             \
   })
 
+/* The rate of STEP, which is WORK operations on `sum` of TYPE, a vector, in as many registers as it takes. */
+#define REGISTER_RATE(TYPE, STEP, WORK)                                                                                \
+  ({                                                                                                                   \
+    TYPE sums[accumulators];                                                                                           \
+    for (int i = 0; i < accumulators; ++i)                                                                             \
+      sums[i] = (TYPE){} + (short)i;                                                                                   \
+    double rate = RATE(20000.0 * accumulators * (WORK), {                                                              \
+      for (int repeat = 0; repeat < 20000; ++repeat)                                                                   \
+        for (int i = 0; i < accumulators; ++i) {                                                                       \
+          TYPE sum = sums[i];                                                                                          \
+          sums[i] = STEP;                                                                                              \
+        }                                                                                                              \
+    });                                                                                                                \
+    for (int i = 1; i < accumulators; ++i)                                                                             \
+      sums[0] += sums[i];                                                                                              \
+    sink = (float)sums[0][0];                                                                                          \
+    rate;                                                                                                              \
+  })
+
 static double rate_f32(void) {
-  vec x = (vec){} + opaque, y = (vec){} + (1 - opaque), sum[accumulators];
-  for (int i = 0; i < accumulators; ++i)
-    sum[i] = y * (float)i;
-  double rate = RATE(20000.0 * accumulators * lanes * 2, {
-    for (int repeat = 0; repeat < 20000; ++repeat) {
-      for (int i = 0; i < accumulators; ++i)
-        sum[i] = sum[i] * x + y;
-    }
-  });
-  for (int i = 1; i < accumulators; ++i)
-    sum[0] += sum[i];
-  sink = sum[0][0];
-  return rate;
+  vec x = (vec){} + opaque, y = (vec){} + (1 - opaque);
+  return REGISTER_RATE(vec, sum * x + y, lanes * 2);
 }
 
 #if defined(__AMX_TILE__)
@@ -92,20 +100,8 @@ static double rate_bf16(void) {
 #if defined(__AMX_BF16__)
   return TILE_RATE(_tile_dpbf16ps, 32);
 #elif defined(__AVX512BF16__)
-  __m512 sum[accumulators];
   __m512bh x = _mm512_cvtne2ps_pbh(_mm512_set1_ps(opaque), _mm512_set1_ps(opaque)), y = x;
-  for (int i = 0; i < accumulators; ++i)
-    sum[i] = _mm512_set1_ps((float)i);
-  double rate = RATE(20000.0 * accumulators * 32 * 2, {
-    for (int repeat = 0; repeat < 20000; ++repeat) {
-      for (int i = 0; i < accumulators; ++i)
-        sum[i] = _mm512_dpbf16_ps(sum[i], x, y);
-    }
-  });
-  for (int i = 1; i < accumulators; ++i)
-    sum[0] = _mm512_add_ps(sum[0], sum[i]);
-  sink = _mm512_reduce_add_ps(sum[0]);
-  return rate;
+  return REGISTER_RATE(__m512, _mm512_dpbf16_ps(sum, x, y), 32 * 2);
 #else
   return 0;
 #endif
@@ -115,19 +111,8 @@ static double rate_int8(void) {
 #if defined(__AMX_INT8__)
   return TILE_RATE(_tile_dpbusd, 64);
 #elif defined(__AVX512VNNI__)
-  __m512i sum[accumulators], x = _mm512_set1_epi8((char)(opaque * 3)), y = x;
-  for (int i = 0; i < accumulators; ++i)
-    sum[i] = _mm512_set1_epi32(i);
-  double rate = RATE(20000.0 * accumulators * 64 * 2, {
-    for (int repeat = 0; repeat < 20000; ++repeat) {
-      for (int i = 0; i < accumulators; ++i)
-        sum[i] = _mm512_dpbusd_epi32(sum[i], x, y);
-    }
-  });
-  for (int i = 1; i < accumulators; ++i)
-    sum[0] = _mm512_add_epi32(sum[0], sum[i]);
-  sink = (float)_mm512_reduce_add_epi32(sum[0]);
-  return rate;
+  __m512i x = _mm512_set1_epi8((char)(opaque * 3)), y = x;
+  return REGISTER_RATE(__m512i, _mm512_dpbusd_epi32(sum, x, y), 64 * 2);
 #else
   return 0;
 #endif

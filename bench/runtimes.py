@@ -191,15 +191,11 @@ class Worker:
         raise RuntimeError(f"the process of {NAMES.get(self.name, self.name)} ended: {self.log.read()[-300:].strip()}")
 
     def rest(self, limit=0.5):
-        """Waits until none of its threads runs: those of a pool spin for a while behind the work, on the next one's cores.
-
-        Returns the seconds that took.
-        """
+        """Waits until none of its threads runs: a pool's spin for a while behind the work, on the next one's cores."""
         start, quiet = time.monotonic(), 0
         while quiet < 5 and time.monotonic() - start < limit:
             time.sleep(0.001)
             quiet = 0 if self._runs() else quiet + 1
-        return time.monotonic() - start
 
     def _runs(self):
         for stat in Path(f"/proc/{self.process.pid}/task").glob("*/stat"):

@@ -9,6 +9,9 @@ namespace strata {
 #define GEN_PASS_DECL
 #include "Codegen/Passes.h.inc"
 
+/// What the names of functions begin with that threads of a parallel region call.
+inline constexpr llvm::StringLiteral kTaskPrefix = "strata_task_";
+
 #define GEN_PASS_REGISTRATION
 #include "Codegen/Passes.h.inc"
 

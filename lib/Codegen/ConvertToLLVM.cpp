@@ -60,12 +60,11 @@ struct LowerAlloc : ConvertOpToLLVMPattern<memref::AllocOp> {
     Type index = getIndexType();
     Value alignment = rewriter.create<LLVM::ConstantOp>(
         loc, index, rewriter.getIntegerAttr(index, std::max<int64_t>(64, op.getAlignment().value_or(64))));
-    LLVM::LLVMFuncOp alloc =
-        runtimeFunction(rewriter, op,
-                        strata::isDeviceMemory(type) ? "strata_rt_gpu_alloc"
-                        : isTemporary(op)            ? "strata_rt_alloc_temporary"
-                                                     : "strata_rt_alloc",
-                        getVoidPtrType(), {index, index});
+    LLVM::LLVMFuncOp alloc = runtimeFunction(rewriter, op,
+                                             strata::isDeviceMemory(type) ? "strata_rt_gpu_alloc"
+                                             : isTemporary(op)            ? "strata_rt_alloc_temporary"
+                                                                          : "strata_rt_alloc",
+                                             getVoidPtrType(), {index, index});
     Value pointer = rewriter.create<LLVM::CallOp>(loc, alloc, ValueRange{bytes, alignment}).getResult();
     Value descriptor = createMemRefDescriptor(loc, type, pointer, pointer, sizes, strides, rewriter);
     rewriter.replaceOp(op, descriptor);
@@ -76,7 +75,7 @@ private:
   /// Whether the same function frees it. Tasks' buffers are better found again by the thread that had them.
   static bool isTemporary(memref::AllocOp op) {
     auto function = op->getParentOfType<FunctionOpInterface>();
-    return function && !function.getName().starts_with("strata_task_") &&
+    return function && !function.getName().starts_with(strata::kTaskPrefix) &&
            llvm::any_of(op.getMemref().getUsers(), llvm::IsaPred<memref::DeallocOp>);
   }
 

@@ -31,9 +31,9 @@ bool strata::planDots(LoopNest &nest, const NestOptions &options, NestPlan &plan
   if (!sum || sum->elements[0] != sum->elements[1])
     return false;
   Type element = sum->elements[0];
-  bool areSums = sum->sum.isInteger(32), areSigned = !sum->isUnsigned[0] && !sum->isUnsigned[1];
-  bool bytes = areSums && element.isInteger(8) && (options.byteDots || options.pairDots);
-  bool pairs = areSums && element.isInteger(16) && areSigned && options.pairDots;
+  bool isI32 = sum->sum.isInteger(32), areSigned = !sum->isUnsigned[0] && !sum->isUnsigned[1];
+  bool bytes = isI32 && element.isInteger(8) && (options.byteDots || options.pairDots);
+  bool pairs = isI32 && element.isInteger(16) && areSigned && options.pairDots;
   bool floats = sum->sum.isF32() && element.isBF16() && options.bf16Dots;
   if (!bytes && !pairs && !floats)
     return false;

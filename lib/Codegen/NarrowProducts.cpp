@@ -70,36 +70,18 @@ private:
   bool isForWinograd(linalg::GenericOp op, unsigned weights) const {
     if (!winograd || bf16Tiles || !strata::matchProductSum(op))
       return false;
-    AffineMap map = op.getMatchingIndexingMap(op.getDpsInputOperand(weights)),
-              dataMap = op.getMatchingIndexingMap(op.getDpsInputOperand(1 - weights));
-    SmallVector<int64_t> ranges = op.getStaticLoopRanges();
-    SmallVector<utils::IteratorType> kinds = op.getIteratorTypesArray();
-    auto isReduction = [&](unsigned dim) { return kinds[dim] == utils::IteratorType::reduction; };
-    // h + kh and w + kw, or w + kw and h + kh.
-    SmallVector<int64_t> lines;
-    for (AffineExpr expr : dataMap.getResults()) {
-      auto sum = dyn_cast<AffineBinaryOpExpr>(expr);
-      if (!sum)
-        continue;
-      auto lhs = dyn_cast<AffineDimExpr>(sum.getLHS()), rhs = dyn_cast<AffineDimExpr>(sum.getRHS());
-      if (sum.getKind() != AffineExprKind::Add || !lhs || !rhs)
-        return false;
-      auto [pixel, tap] = isReduction(lhs.getPosition()) ? std::pair(rhs, lhs) : std::pair(lhs, rhs);
-      if (!isReduction(tap.getPosition()) || ranges[tap.getPosition()] != 3)
-        return false;
-      lines.push_back(ranges[pixel.getPosition()]);
-    }
-    if (lines.size() != 2 || op.getNumReductionLoops() != 3 || dataMap.getNumResults() != 4)
+    // It asks for the data first.
+    FailureOr<linalg::ConvolutionDimensions> dims = linalg::inferConvolutionDims(op);
+    auto isOne = [](int64_t size) { return size == 1; };
+    if (weights != 1 || failed(dims) || dims->outputImage.size() != 2 || dims->outputChannel.size() != 1 ||
+        dims->inputChannel.size() != 1 || !dims->depth.empty() || !llvm::all_of(dims->strides, isOne) ||
+        !llvm::all_of(dims->dilations, isOne))
       return false;
-    strata::WinogradSize size{lines[0], lines[1], 1, 1};
-    for (AffineExpr expr : map.getResults())
-      if (auto dim = dyn_cast<AffineDimExpr>(expr)) {
-        if (!dataMap.isFunctionOfDim(dim.getPosition()))
-          size.filters = ranges[dim.getPosition()];
-        else if (llvm::is_contained(dataMap.getResults(), expr))
-          size.channels = ranges[dim.getPosition()];
-      }
-    return llvm::none_of(ArrayRef({size.rows, size.columns, size.filters, size.channels}), ShapedType::isDynamic) &&
+    SmallVector<int64_t> ranges = op.getStaticLoopRanges();
+    strata::WinogradSize size{ranges[dims->outputImage[0]], ranges[dims->outputImage[1]],
+                              ranges[dims->outputChannel[0]], ranges[dims->inputChannel[0]]};
+    return llvm::all_of(dims->filterLoop, [&](unsigned dim) { return ranges[dim] == 3; }) &&
+           llvm::none_of(ArrayRef({size.rows, size.columns, size.filters, size.channels}), ShapedType::isDynamic) &&
            strata::canTileWinograd(size, target()) && strata::chooseWinograd(size, target(), /*group=*/2);
   }
 

@@ -85,7 +85,7 @@ private:
     OpBuilder top(context);
     top.setInsertionPointToEnd(module.getBody());
     auto taskType = b.getFunctionType({i64, i64, pointer}, {});
-    auto task = top.create<func::FuncOp>(loc, "strata_task_" + std::to_string(number), taskType);
+    auto task = top.create<func::FuncOp>(loc, (strata::kTaskPrefix + Twine(number)).str(), taskType);
     task.setPrivate();
     Block *body = task.addEntryBlock();
     top.setInsertionPointToEnd(body);

@@ -185,10 +185,10 @@ LogicalResult lowerTo(ModuleOp module, Phase phase, const CompileOptions &option
     return module.emitError("precision 'bf16' is for the CPU; a GPU has 'tf32'");
   if (options.precision == Precision::TF32 && !llvm::StringRef(options.gpu).starts_with("sm_"))
     return module.emitError("precision 'tf32' needs an NVIDIA GPU as the target");
-  if (TargetFacts facts = describeTarget(options);
-      options.precision == Precision::BF16 && !facts.bf16Tiles && !facts.bf16Dots)
-    return module.emitError("precision 'bf16' needs a CPU with avx512bf16 (such as cooperlake, znver4 and, with the "
-                            "matrix unit amx-bf16, sapphirerapids), which the target lacks");
+  if (options.precision == Precision::BF16)
+    if (TargetFacts facts = describeTarget(options); !facts.bf16Tiles && !facts.bf16Dots)
+      return module.emitError("precision 'bf16' needs a CPU with avx512bf16 (such as cooperlake, znver4 and, with the "
+                              "matrix unit amx-bf16, sapphirerapids), which the target lacks");
   if (options.tuning.mode != Tuning::Off && llvm::StringRef(options.gpu).starts_with("gfx"))
     return module.emitError("--tune measures kernels of the CPU and of NVIDIA's GPUs; nothing here runs those of ")
            << options.gpu;

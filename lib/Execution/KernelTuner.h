@@ -36,6 +36,15 @@ public:
   virtual bool takesSome() const { return true; }
 };
 
+/// So often a tuner goes on from the fastest of several forms to its neighbours.
+inline constexpr unsigned kMostTuningSteps = 3;
+
+/// Measures a kernel and other forms of it; `best` becomes the fastest one, and the result's times go on by what that
+/// gains. Which form it was, or none if nothing is faster by more than the noise. Failures are diagnostics.
+mlir::FailureOr<std::optional<size_t>> goToFastest(mlir::OwningOpRef<mlir::func::FuncOp> &best,
+                                                   std::vector<mlir::OwningOpRef<mlir::func::FuncOp>> others,
+                                                   const CompileOptions &options, TuningResult &result);
+
 std::unique_ptr<KernelTuner> makeHostTuner(const CompileOptions &options);
 std::unique_ptr<KernelTuner> makeDeviceTuner(const CompileOptions &options);
 

@@ -6,7 +6,6 @@
 //===----------------------------------------------------------------------===//
 
 #include "KernelTuner.h"
-#include "MeasureKernel.h"
 #include "Runtime/strata_runtime.h"
 
 using namespace mlir;
@@ -96,41 +95,32 @@ private:
 
 /// Goes from the heuristic's choice to its best neighbour, and on from there.
 FailureOr<TuningResult> DeviceTuner::measure(func::FuncOp kernel) {
-  constexpr unsigned mostSteps = 3;
-  constexpr double secondsPerStep = 1;
   TuningResult result;
   TunableProduct product = *productOf(kernel);
   result.tile = product.choice;
   // To compile a form takes longer than to measure it: none is taken twice.
   SmallVector<TileChoice> seen{product.choice};
   OwningOpRef<func::FuncOp> best(kernel.clone());
-  for (unsigned step = 0; step < mostSteps; ++step) {
+  for (unsigned step = 0; step < kMostTuningSteps; ++step) {
     product = *productOf(*best);
-    SmallVector<func::FuncOp> forms{*best};
-    std::vector<OwningOpRef<func::FuncOp>> copies;
+    std::vector<OwningOpRef<func::FuncOp>> others;
     SmallVector<TileChoice> choices;
     for (const TileChoice &choice : product.alternatives) {
       if (llvm::is_contained(seen, choice))
         continue;
       seen.push_back(choice);
       choices.push_back(choice);
-      copies.emplace_back(best->clone());
-      setTileChoice(productOf(*copies.back())->reduction, choice);
-      forms.push_back(*copies.back());
+      others.emplace_back(best->clone());
+      setTileChoice(productOf(*others.back())->reduction, choice);
     }
     if (choices.empty())
       break;
-    FailureOr<Measured> measured = measureForms(forms, options, secondsPerStep);
-    if (failed(measured))
+    FailureOr<std::optional<size_t>> taken = goToFastest(best, std::move(others), options, result);
+    if (failed(taken))
       return failure();
-    // The GPU may have become slower from step to step: what counts are ratios.
-    if (result.before == 0)
-      result.before = result.after = measured->before / 1e3;
-    result.after *= measured->after / measured->before;
-    if (measured->fastest == 0)
+    if (!*taken)
       break;
-    best = std::move(copies[measured->fastest - 1]);
-    result.tile = choices[measured->fastest - 1];
+    result.tile = choices[**taken];
   }
   return result;
 }

@@ -1,7 +1,6 @@
 //===- TuneHost.cpp - plans of the CPU's kernels --------------------------===//
 
 #include "KernelTuner.h"
-#include "MeasureKernel.h"
 #include "Target.h"
 #include "llvm/Support/FormatVariadic.h"
 #include "llvm/TargetParser/Host.h"
@@ -74,32 +73,24 @@ private:
 
 /// Goes, nest by nest, from the model's choice to its best neighbour, and on from there.
 FailureOr<TuningResult> HostTuner::measure(func::FuncOp kernel) {
-  constexpr unsigned mostSteps = 3;
-  constexpr double secondsPerStep = 1;
   TuningResult result;
   unsigned count = nestsOf(kernel).size();
   OwningOpRef<func::FuncOp> best(kernel.clone());
   for (unsigned number = 0; number < count; ++number) {
-    for (unsigned step = 0; step < mostSteps; ++step) {
+    for (unsigned step = 0; step < kMostTuningSteps; ++step) {
       TunableNest nest = nestsOf(*best)[number];
-      // Every form is a copy with another plan of this nest; the first one is what there is.
-      SmallVector<func::FuncOp> forms{*best};
-      std::vector<OwningOpRef<func::FuncOp>> copies;
+      // Every form is a copy with another plan of this nest.
+      std::vector<OwningOpRef<func::FuncOp>> others;
       for (const PlanChoice &choice : nest.alternatives) {
         setPlanChoice(nest.reduction, choice);
-        forms.push_back(*copies.emplace_back(best->clone()));
+        others.emplace_back(best->clone());
       }
       setPlanChoice(nest.reduction, nest.choice);
-      FailureOr<Measured> measured = measureForms(forms, options, secondsPerStep);
-      if (failed(measured))
+      FailureOr<std::optional<size_t>> taken = goToFastest(best, std::move(others), options, result);
+      if (failed(taken))
         return failure();
-      // The machine may have become slower from step to step: what counts are ratios.
-      if (result.before == 0)
-        result.before = result.after = measured->before / 1e3;
-      result.after *= measured->after / measured->before;
-      if (measured->fastest == 0)
+      if (!*taken)
         break;
-      best = std::move(copies[measured->fastest - 1]);
     }
   }
   for (const TunableNest &nest : nestsOf(*best))

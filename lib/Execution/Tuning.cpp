@@ -2,6 +2,7 @@
 
 #include "Tuning.h"
 #include "KernelTuner.h"
+#include "MeasureKernel.h"
 #include "Runtime/strata.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/BLAKE3.h"
@@ -142,6 +143,27 @@ LogicalResult tuneKernels(ModuleOp module, const CompileOptions &options, const 
                  .str(),
              true, watch.seconds());
   return success();
+}
+
+FailureOr<std::optional<size_t>> goToFastest(OwningOpRef<func::FuncOp> &best,
+                                             std::vector<OwningOpRef<func::FuncOp>> others,
+                                             const CompileOptions &options, TuningResult &result) {
+  constexpr double seconds = 1;
+  SmallVector<func::FuncOp> forms{*best};
+  for (const OwningOpRef<func::FuncOp> &other : others)
+    forms.push_back(*other);
+  FailureOr<Measured> measured = measureForms(forms, options, seconds);
+  if (failed(measured))
+    return failure();
+  // The machine may have become slower from step to step: what counts are ratios.
+  if (result.before == 0)
+    result.before = result.after = measured->before / 1e3;
+  result.after *= measured->after / measured->before;
+  if (measured->fastest == 0)
+    return std::optional<size_t>();
+  size_t taken = measured->fastest - 1;
+  best = std::move(others[taken]);
+  return std::optional<size_t>(taken);
 }
 
 } // namespace strata

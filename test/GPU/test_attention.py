@@ -218,10 +218,11 @@ def test_as_exported(kind, mask, transposed):
 
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("guard", [False, True], ids=["plain", "guarded"])
-def test_queries_that_see_nothing(kind, guard):
+@pytest.mark.parametrize("size, count", [((45, 77), 1), ((8, 700), 2)], ids=["one", "split"])
+def test_queries_that_see_nothing(kind, guard, size, count):
     """NaN, or zeros where the model says so."""
-    proto, inputs, want, visible = plain(kind, "where", guard=guard)
-    assert len(launches(proto, kind)) == 1
+    proto, inputs, want, visible = plain(kind, "where", guard=guard, queries=size[0], keys=size[1])
+    assert len(launches(proto, kind)) == count
     got = run(proto, inputs, kind)
     seen = visible.any(1)
     check(got[:, seen], want[:, seen], kind)
@@ -239,10 +240,11 @@ def test_hidden_rows_of_the_operator(kind):
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_scores_that_grow(kind):
-    """Each tile of keys has a larger score than those before, then all have smaller ones."""
-    proto, inputs, _ = operator(kind, 33, 300, 16)
-    growth = np.concatenate([np.linspace(0.5, 12, 200), np.linspace(12, 1, 100)])[:, None]
+@pytest.mark.parametrize("queries, keys", [(33, 300), (1, 900)], ids=["one", "split"])
+def test_scores_that_grow(kind, queries, keys):
+    """Each tile, or part, of keys has a larger score than those before, then all have smaller ones."""
+    proto, inputs, _ = operator(kind, queries, keys, 16)
+    growth = np.concatenate([np.linspace(0.5, 12, keys * 2 // 3), np.linspace(12, 1, keys // 3)])[:, None]
     inputs[1] = (np.abs(inputs[1].astype(np.float32)) * growth).astype(inputs[1].dtype)
     inputs[0] = np.abs(inputs[0])
     if kind == "tf32":
@@ -252,14 +254,15 @@ def test_scores_that_grow(kind):
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_what_is_no_number(kind):
-    """In a query: its row; in a key: every row that sees it."""
-    proto, inputs, _ = operator(kind, 40, 50, 32)
-    inputs[0][0, 1, 7, 3] = np.nan
-    inputs[1][1, 0, 45, 2] = np.nan
+@pytest.mark.parametrize("queries, keys", [(40, 50), (3, 700)], ids=["one", "split"])
+def test_what_is_no_number(kind, queries, keys):
+    """In a query: its row; in a key of any part: every row that sees it."""
+    proto, inputs, _ = operator(kind, queries, keys, 32)
+    inputs[0][0, 1, 2, 3] = np.nan
+    inputs[1][1, 0, keys - 5, 2] = np.nan
     got = np.isnan(run(proto, inputs, kind).astype(np.float32)).all(-1)
     want = np.zeros(got.shape, bool)
-    want[0, 1, 7] = want[1, 0] = True
+    want[0, 1, 2] = want[1, 0] = True
     np.testing.assert_array_equal(got, want)
 
 

@@ -12,7 +12,7 @@ from support.peers import onnxruntime_outputs
 
 from GPU.assembler import PTXAS, ptx, resources
 from GPU.families import model, tensor
-from GPU.test_attention import KINDS, attention, check, element, kernels, launches, operator, options, plain, run
+from GPU.test_attention import KINDS, attention, check, element, kernels, launches, operator, options, run
 
 SPLIT = ["kernel_0", "kernel_0_join"]
 
@@ -83,30 +83,6 @@ def test_parts_that_a_mask_hides(kind):
     assert (got[:, :, 2] == 0).all()
 
 
-@pytest.mark.parametrize("kind", KINDS)
-@pytest.mark.parametrize("guard", [False, True], ids=["plain", "guarded"])
-def test_queries_that_see_nothing(kind, guard):
-    """As exported; NaN, or zeros where the model says so."""
-    proto, inputs, want, visible = plain(kind, "where", guard=guard, queries=8, keys=700)
-    assert len(launches(proto, kind)) == 2
-    got = run(proto, inputs, kind)
-    seen = visible.any(1)
-    check(got[:, seen], want[:, seen], kind)
-    assert (got[:, ~seen] == 0).all() if guard else np.isnan(got[:, ~seen].astype(np.float32)).all()
-
-
-@pytest.mark.parametrize("kind", KINDS)
-def test_what_is_no_number(kind):
-    """In a query: its row; in a key of any part: every row that sees it."""
-    proto, inputs, _ = operator(kind, 3, 700, 32)
-    inputs[0][0, 1, 1, 3] = np.nan
-    inputs[1][1, 0, 645, 2] = np.nan
-    got = np.isnan(run(proto, inputs, kind).astype(np.float32)).all(-1)
-    want = np.zeros(got.shape, bool)
-    want[0, 1, 1] = want[1, 0] = True
-    np.testing.assert_array_equal(got, want)
-
-
 def with_cache(kind, attributes, keys=900):
     """The operator with the keys so far as inputs of their own; the newest query's number is their count."""
     dtype, head = element(kind), 32
@@ -153,19 +129,6 @@ def test_batches_of_the_run(kind):
     for batch in (1, 40, 300):
         _, inputs, want = operator(kind, 1, 700, 16, heads=4, batch=batch)
         check(compiled.run(inputs)[0], want, kind)
-
-
-@pytest.mark.parametrize("kind", KINDS)
-def test_scores_that_grow(kind):
-    """Each part has larger scores than those before, then all have smaller ones."""
-    proto, inputs, _ = operator(kind, 1, 900, 16)
-    growth = np.concatenate([np.linspace(0.5, 12, 600), np.linspace(12, 1, 300)])[:, None]
-    inputs[1] = (np.abs(inputs[1].astype(np.float32)) * growth).astype(inputs[1].dtype)
-    inputs[0] = np.abs(inputs[0])
-    if kind == "tf32":
-        # What is lost of a score counts in full: that is no part of the kernel's error.
-        inputs[:2] = [(x.view(np.uint32) & np.uint32(0xFFFFE000)).view(np.float32) for x in inputs[:2]]
-    check(run(proto, inputs, kind), attention(*inputs), kind)
 
 
 def test_what_follows_is_computed_on_the_joined_results():

@@ -502,13 +502,13 @@ std::optional<AttentionTile> strata::chooseAttentionTile(const Attention &attent
   tile.width = std::max<int64_t>(16, llvm::PowerOf2Ceil(width));
   tile.weightType = weights;
   tile.ahead = rows <= fewRows;
-  // So few keys fill no step of a tensor core, and what else there is rounds the weights less.
-  if (tile.ahead && !ShapedType::isDynamic(ranges[a.key]) && ranges[a.key] < leastKeys)
-    return std::nullopt;
   if (nvidia && q == k && k == v) {
     ProductSum product = scores;
     tile.matrix = matchMatrixInstruction(product, tf32);
   }
+  // So few keys fill no step of a tensor core, and what else there is rounds the weights less.
+  if (tile.ahead && tile.matrix && !ShapedType::isDynamic(ranges[a.key]) && ranges[a.key] < leastKeys)
+    return std::nullopt;
   // Lanes read eight lines of V, of 128 bytes at least.
   if (tile.matrix && v.isF32())
     tile.width = std::max<int64_t>(32, tile.width);

@@ -111,10 +111,8 @@ static SmallVector<TileChoice> neighboursOf(const TileChoice &now) {
     result.push_back({now.by, rows, columns, partRows, partColumns, depth, stages});
   };
   if (now.by == TileChoice::Warpgroups) {
-    for (auto [rows, columns] :
-         {std::pair(128, 256), {256, 128}, {128, 128}, {128, 64}, {64, 256}, {64, 128}, {64, 64}})
-      for (int64_t partRows : {64, 128})
-        add(rows, columns, partRows, columns, now.depth, 0);
+    for (const WarpgroupTile &tile : kWarpgroupTiles)
+      add(tile.rows, tile.columns, tile.partRows(), tile.columns, now.depth, 0);
     for (int64_t depth : {now.depth * 2, now.depth / 2})
       add(now.rows, now.columns, now.partRows, now.partColumns, depth, 0);
     add(now.rows, now.columns, now.partRows, now.partColumns, now.depth, now.stages / 2);

@@ -264,14 +264,6 @@ static int64_t stageCycles(int64_t rows, int64_t columns) {
   return std::max(rows * columns / 32, (rows + columns) * 4);
 }
 
-namespace {
-struct Tile {
-  int64_t rows, columns, consumers;
-};
-} // namespace
-static constexpr Tile tiles[] = {{128, 256, 2}, {256, 128, 2}, {128, 128, 2}, {128, 64, 2},
-                                 {64, 256, 1},  {64, 128, 1},  {64, 64, 1}};
-
 /// The larger a tile, the less often an element is read; but all multiprocessors shall have one. The best is the one
 /// whose rounds take the least time. False where no copy takes any.
 static bool chooseTile(WarpgroupPlan &plan) {
@@ -280,8 +272,8 @@ static bool chooseTile(WarpgroupPlan &plan) {
   for (int loop : plan.batch)
     batch = llvm::SaturatingMultiply<uint64_t>(
         batch, plan.nest.loops[loop].size.isKnown() ? plan.nest.loops[loop].size.known : 8);
-  Tile best = tiles[0];
-  for (const Tile &tile : tiles) {
+  WarpgroupTile best = kWarpgroupTiles[0];
+  for (const WarpgroupTile &tile : kWarpgroupTiles) {
     int64_t rows = chooseBoxes(plan.nest, plan.left, tile.rows),
             columns = chooseBoxes(plan.nest, plan.right, tile.columns);
     if (rows == INT64_MAX || columns == INT64_MAX)
@@ -311,10 +303,11 @@ static bool chooseDepth(WarpgroupPlan &plan) {
 
 /// The tile and the depth that somebody has chosen; false where there is no such tile, or no copy takes it.
 static bool takeTile(WarpgroupPlan &plan, const TileChoice &choice) {
-  const Tile *tile = llvm::find_if(
-      tiles, [&](const Tile &tile) { return tile.rows == choice.rows && tile.columns == choice.columns; });
-  if (tile == std::end(tiles) || choice.partRows != tile->rows / tile->consumers ||
-      choice.partColumns != tile->columns || chooseBoxes(plan.nest, plan.left, tile->rows) == INT64_MAX ||
+  const WarpgroupTile *tile = llvm::find_if(kWarpgroupTiles, [&](const WarpgroupTile &tile) {
+    return tile.rows == choice.rows && tile.columns == choice.columns;
+  });
+  if (tile == std::end(kWarpgroupTiles) || choice.partRows != tile->partRows() || choice.partColumns != tile->columns ||
+      chooseBoxes(plan.nest, plan.left, tile->rows) == INT64_MAX ||
       chooseBoxes(plan.nest, plan.right, tile->columns) == INT64_MAX)
     return false;
   plan.consumers = tile->consumers;

@@ -73,6 +73,14 @@ struct WarpgroupPlan {
   int64_t sharedBytes() const { return stages * (stageBytes() + 16); }
 };
 
+/// A tile of sums that a block may have, its rows shared among `consumers` warpgroups.
+struct WarpgroupTile {
+  int64_t rows, columns, consumers;
+  int64_t partRows() const { return rows / consumers; }
+};
+inline constexpr WarpgroupTile kWarpgroupTiles[] = {{128, 256, 2}, {256, 128, 2}, {128, 128, 2}, {128, 64, 2},
+                                                    {64, 256, 1},  {64, 128, 1},  {64, 64, 1}};
+
 /// Nothing where the nest is no product that wgmma computes, where an operand is no box that a bulk copy takes, or
 /// where most of a tile would be empty. May create operations that compute sizes. With a tile that somebody has chosen
 /// (`choice`): nothing where it is not possible.
