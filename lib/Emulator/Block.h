@@ -80,6 +80,7 @@ struct Device {
   std::minstd_rand generator;
   std::string failure;
   sigjmp_buf fault;
+  void *faultAddress;
 };
 extern Device device;
 

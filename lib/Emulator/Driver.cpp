@@ -61,7 +61,7 @@ constexpr size_t page = 4096;
 
 struct Allocation {
   char *pages;
-  size_t mapped; ///< without the guard
+  size_t mapped, bytes; ///< without the guard; of these, the last ones
   int device;
 };
 std::map<uint64_t, Allocation> memory; // by address
@@ -89,7 +89,7 @@ Result allocate(uint64_t &address, size_t bytes) {
   address = reinterpret_cast<uint64_t>(base + mapped - bytes) & ~uint64_t(255);
   std::memset(base, 0xff, mapped); // not a number
   mprotect(base, mapped + page, PROT_NONE);
-  memory[address] = {base, mapped, current};
+  memory[address] = {base, mapped, bytes, current};
   return Success;
 }
 
@@ -104,14 +104,28 @@ struct Access {
   }
 };
 
+/// The allocation that begins at the address or last before it.
+const std::pair<const uint64_t, Allocation> *findAllocation(uint64_t address) {
+  auto next = memory.upper_bound(address);
+  return next == memory.begin() ? nullptr : &*std::prev(next);
+}
+
 /// Whether [address, address + bytes) is one allocation's.
 bool isAllocated(uint64_t address, size_t bytes) {
-  auto next = memory.upper_bound(address);
-  if (next == memory.begin())
-    return false;
-  const Allocation &allocation = std::prev(next)->second;
-  return allocation.device == current &&
-         address + bytes <= reinterpret_cast<uint64_t>(allocation.pages) + allocation.mapped;
+  const auto *found = findAllocation(address);
+  return found && found->second.device == current && address + bytes <= found->first + found->second.bytes;
+}
+
+/// Where an address lies, for whoever looks for what a kernel did wrong.
+std::string describe(uint64_t address) {
+  const auto *found = findAllocation(address);
+  if (!found)
+    return "before all memory of the device";
+  const auto &[begin, allocation] = *found;
+  uint64_t offset = address - begin;
+  return llvm::formatv("{0} bytes {1} {2} bytes of device {3}",
+                       offset < allocation.bytes ? offset : offset - allocation.bytes,
+                       offset < allocation.bytes ? "into" : "behind", allocation.bytes, allocation.device);
 }
 
 /// STRATA_EMULATOR_FAIL=upload, download, copy or "tensor map": such copies fail, or the descriptions for them.
@@ -151,11 +165,13 @@ int64_t clockNanoseconds = 0;
 /// STRATA_EMULATOR_TIMES=BLOCKSxTHREADSxBYTES:MICROSECONDS,...: of launches of so many blocks and threads, whose blocks
 /// have so many bytes of shared memory; "fails" in the place of a number: they are refused. Others take a millisecond.
 std::optional<int64_t> nanosecondsOf(const Kernel &kernel, const Grid &grid) {
-  size_t bytes = grid.shared + kernel.ownShared;
+  constexpr int64_t millisecond = 1000000;
   const char *text = std::getenv("STRATA_EMULATOR_TIMES");
+  if (!text)
+    return millisecond;
   llvm::SmallVector<llvm::StringRef> entries;
-  llvm::StringRef(text ? text : "").split(entries, ',');
-  std::string shape = llvm::formatv("{0}x{1}x{2}", grid.blocks[0], grid.threads[0], bytes);
+  llvm::StringRef(text).split(entries, ',');
+  std::string shape = llvm::formatv("{0}x{1}x{2}", grid.blocks[0], grid.threads[0], grid.shared + kernel.ownShared);
   for (llvm::StringRef entry : entries) {
     auto [name, time] = entry.split(':');
     double microseconds;
@@ -166,7 +182,7 @@ std::optional<int64_t> nanosecondsOf(const Kernel &kernel, const Grid &grid) {
     if (!time.getAsDouble(microseconds))
       return int64_t(microseconds * 1e3);
   }
-  return 1000000;
+  return millisecond;
 }
 
 /// Does the work, or adds it to the graph that is being recorded.
@@ -406,9 +422,12 @@ static int launch(const Kernel &kernel, const Grid &grid, void **arguments) {
   llvm::Error error = run(kernel, grid, arguments);
   if (!error)
     return Success;
-  std::string text = llvm::toString(std::move(error));
-  std::fprintf(stderr, "emulator: %s\n", text.c_str());
-  return llvm::StringRef(text).starts_with("illegal address") ? IllegalAddress : LaunchFailed;
+  Result result = LaunchFailed;
+  error = llvm::handleErrors(std::move(error), [&](const Fault &fault) {
+    result = IllegalAddress;
+    return llvm::createStringError(fault.message() + ": " + describe(fault.address));
+  });
+  return report(std::move(error), result);
 }
 
 EXPORT cuLaunchKernel(void *function, unsigned gx, unsigned gy, unsigned gz, unsigned bx, unsigned by, unsigned bz,

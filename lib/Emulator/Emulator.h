@@ -66,8 +66,19 @@ struct Grid {
   unsigned blocks[3], threads[3], shared = 0; ///< bytes of shared memory beside the kernel's own
 };
 
-/// Runs the kernel; an error is "illegal address" or says which threads wait in
-/// vain.
+/// A thread read or wrote where it may not.
+struct Fault : llvm::ErrorInfo<Fault> {
+  static char ID;
+  uint64_t address;
+  unsigned thread, block[3];
+
+  Fault(uint64_t address, unsigned thread, const unsigned *block)
+      : address(address), thread(thread), block{block[0], block[1], block[2]} {}
+  void log(llvm::raw_ostream &os) const override;
+  std::error_code convertToErrorCode() const override { return llvm::inconvertibleErrorCode(); }
+};
+
+/// Runs the kernel; an error is an Fault or says which threads wait in vain.
 llvm::Error run(const Kernel &kernel, const Grid &grid, void **arguments);
 
 /// A function that kernels call, by its name in their IR.

@@ -2,6 +2,7 @@
 #include "Block.h"
 
 #include "llvm/ADT/STLExtras.h"
+#include "llvm/Support/FormatVariadic.h"
 
 #include <cmath>
 #include <csignal>
@@ -207,9 +208,44 @@ bool runFibers() {
   }
 }
 
-void onFault(int) { siglongjmp(device.fault, 1); }
+Error runBlocks() {
+  const Kernel &kernel = *device.kernel;
+  unsigned *block = device.block;
+  for (block[2] = 0; block[2] < device.grid.blocks[2]; ++block[2])
+    for (block[1] = 0; block[1] < device.grid.blocks[1]; ++block[1])
+      for (block[0] = 0; block[0] < device.grid.blocks[0]; ++block[0]) {
+        for (const SharedMemory &memory : kernel.shared)
+          std::memset(memory.data, 0xff, memory.bytes);
+        if (device.grid.shared)
+          std::memset(sharedWindow() + kernel.dynamicAlignment, 0xff, device.grid.shared);
+        if (kernel.meets) {
+          if (runFibers())
+            continue;
+          return createStringError("%s (block %u, %u, %u)",
+                                   device.failure.empty() ? "threads wait at a barrier that others do not reach"
+                                                          : device.failure.c_str(),
+                                   block[0], block[1], block[2]);
+        }
+        for (unsigned i = 0; i < device.count; ++i) {
+          device.current = i;
+          kernel.run(device.arguments);
+        }
+      }
+  return Error::success();
+}
+
+void onFault(int, siginfo_t *info, void *) {
+  device.faultAddress = info->si_addr;
+  siglongjmp(device.fault, 1);
+}
 
 } // namespace
+
+char Fault::ID;
+void Fault::log(raw_ostream &os) const {
+  os << formatv("illegal address {0:x} of thread {1} (block {2}, {3}, {4})", address, thread, block[0], block[1],
+                block[2]);
+}
 
 Error run(const Kernel &kernel, const Grid &grid, void **arguments) {
   device.kernel = &kernel;
@@ -236,41 +272,20 @@ Error run(const Kernel &kernel, const Grid &grid, void **arguments) {
   stack.ss_size = sizeof(alternate);
   sigaltstack(&stack, &oldStack);
   struct sigaction action = {}, oldAction, oldBus;
-  action.sa_handler = onFault;
-  action.sa_flags = SA_ONSTACK | SA_NODEFER;
+  action.sa_sigaction = onFault;
+  action.sa_flags = SA_ONSTACK | SA_NODEFER | SA_SIGINFO;
   sigaction(SIGSEGV, &action, &oldAction);
   sigaction(SIGBUS, &action, &oldBus);
   device.failure.clear();
-  const char *failure = nullptr;
-  if (sigsetjmp(device.fault, 1) == 0) {
-    unsigned *block = device.block;
-    for (block[2] = 0; block[2] < grid.blocks[2] && !failure; ++block[2])
-      for (block[1] = 0; block[1] < grid.blocks[1] && !failure; ++block[1])
-        for (block[0] = 0; block[0] < grid.blocks[0] && !failure; ++block[0]) {
-          for (const SharedMemory &memory : kernel.shared)
-            std::memset(memory.data, 0xff, memory.bytes);
-          if (grid.shared)
-            std::memset(sharedWindow() + kernel.dynamicAlignment, 0xff, grid.shared);
-          if (kernel.meets) {
-            if (!runFibers())
-              failure = device.failure.empty() ? "threads wait at a barrier that others do not reach"
-                                               : device.failure.c_str();
-            continue;
-          }
-          for (unsigned i = 0; i < device.count; ++i) {
-            device.current = i;
-            kernel.run(arguments);
-          }
-        }
-  } else {
-    failure = "illegal address";
-  }
+  Error error = Error::success();
+  if (sigsetjmp(device.fault, 1) == 0)
+    error = runBlocks();
+  else
+    error = make_error<Fault>(reinterpret_cast<uint64_t>(device.faultAddress), device.current, device.block);
   sigaction(SIGSEGV, &oldAction, nullptr);
   sigaction(SIGBUS, &oldBus, nullptr);
   sigaltstack(&oldStack, nullptr);
-  if (failure)
-    return createStringError("%s (block %u, %u, %u)", failure, device.block[0], device.block[1], device.block[2]);
-  return Error::success();
+  return error;
 }
 
 //===----------------------------------------------------------------------===//

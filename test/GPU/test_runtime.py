@@ -2,11 +2,14 @@
 
 import ctypes
 import os
+import re
+import subprocess
 
 import numpy as np
 import pytest
 import strata
 from support.emulator import library, use_emulator
+from support.library import BIN
 
 from GPU.families import model, tensor
 
@@ -73,6 +76,21 @@ def test_a_copy_that_fails_says_for_which_nodes(copy, said, monkeypatch):
     monkeypatch.setenv("STRATA_EMULATOR_FAIL", copy)
     with pytest.raises(strata.Error, match=said):
         compiled.run([tensor("float", (50,))])
+
+
+def test_a_kernel_that_leaves_its_buffers_is_stopped(tmp_path, capfd):
+    """The emulator says which thread, and where its address lies."""
+    only_emulated()
+    path = tmp_path / "m.mlir"
+    proto = model([("Neg", ["x"], ["y"], {})], {"x": [320]}, {"y": [320]}, "float")
+    (tmp_path / "m.onnx").write_bytes(proto.SerializeToString())
+    command = [BIN / "strata-compile", tmp_path / "m.onnx", "--target=cuda", "--compile-to=gpu"]
+    text = subprocess.run(command, check=True, capture_output=True, text=True).stdout
+    path.write_text(text.replace("arith.constant 320 : index", "arith.constant 400 : index"))
+    with pytest.raises(strata.RunError, match="CUDA_ERROR_ILLEGAL_ADDRESS"):
+        compile_for_gpu(path).run([tensor("float", (320,))])
+    place = r"of thread 64 \(block 1, 0, 0\): 0 bytes behind 1280 bytes of device 0"
+    assert re.search(rf"illegal address 0x[0-9a-f]+ {place}", capfd.readouterr().err)
 
 
 def double(size="n"):
