@@ -216,7 +216,9 @@ TileEmitter::Values TileEmitter::reduceDots(const Tile &tile, Values start) {
       if (dots.movesData())
         values[sums + n] = dots.addMoved(values[sums + n], loaded[n]);
     }
-    for (int64_t i = 0; i < tile.rows; ++i) {
+    // What moved data adds is the same for all rows.
+    bool all = dots.movesData();
+    for (int64_t i = all ? 0 : inner.paddedFirst; i < tile.rows - (all ? 0 : inner.paddedLast); ++i) {
       Value at = elementAt(data, dataAt, inner, i, 0);
       auto group = VectorType::get({plan.dots->groupSize}, data.element);
       Value spread = dots.spread(b.create<vector::LoadOp>(loc, group, data.base, at));

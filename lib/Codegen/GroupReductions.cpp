@@ -7,6 +7,7 @@
 //===----------------------------------------------------------------------===//
 #include "Codegen/Passes.h"
 #include "ConstantExpressions.h"
+#include "Padding.h"
 #include "ProductSums.h"
 #include "Transposed.h"
 
@@ -72,6 +73,9 @@ struct GroupReductionsPass : strata::impl::GroupReductionsBase<GroupReductionsPa
     for (linalg::GenericOp op : ops)
       for (unsigned weights : {0u, 1u})
         if (canGroup(op, weights, constants)) {
+          // A matrix unit's tiles have rows of several lines.
+          if (!tiles)
+            strata::markPadding(op);
           group(op, weights);
           break;
         }
@@ -118,6 +122,7 @@ private:
     kinds.push_back(utils::IteratorType::reduction);
     auto moved = b.create<linalg::GenericOp>(loc, op.getResultTypes(), inputs, op.getDpsInits(), maps, kinds);
     moved.getRegion().takeBody(op.getRegion());
+    strata::setPaddedLoops(moved, strata::getPaddedLoops(op));
     op.replaceAllUsesWith(moved);
     op.erase();
     for (linalg::TransposeOp transpose : folded)

@@ -52,6 +52,7 @@ private:
   /// Whether tiles of rows run across the borders of this loop's iterations.
   bool isAmongRows(int loop) const { return plan.matrix && plan.matrix->pitch && loop == plan.matrix->second; }
   Order orderLoops();
+  bool isBetweenPadding(std::pair<int, int64_t> entry);
   bool canRepeatLanes();
   void lanesOf(Tile tile);
   void tiles(Tile tile);
@@ -196,7 +197,7 @@ void NestEmitter::tiles(Tile tile) {
     lanesOf(part);
   };
   Value start = tile.at[plan.row];
-  if (size.isKnown() && size.known % plan.rowTile == 0)
+  if (tile.inside || (size.isKnown() && size.known % plan.rowTile == 0))
     return with(plan.rowTile, start);
   Value end = materialize(size);
   Value stop = b.create<arith::AddIOp>(loc, start, index(plan.rowTile));
@@ -329,12 +330,44 @@ void NestEmitter::loops(ArrayRef<std::pair<int, int64_t>> order, Tile tile) {
     tile.at[loop] = index(0);
     return loops(order.drop_front(), tile);
   }
+  if (isBetweenPadding(order.front())) {
+    int64_t last = (size.known - 1) / step * step;
+    auto at = [&](Value place, bool inside) {
+      tile.at[loop] = place;
+      tile.inside = inside;
+      loops(order.drop_front(), tile);
+    };
+    at(index(0), false);
+    if (last > step) {
+      auto each = b.create<scf::ForOp>(loc, index(step), index(last), index(step));
+      OpBuilder::InsertionGuard guard(b);
+      b.setInsertionPointToStart(each.getBody());
+      at(each.getInductionVar(), true);
+    }
+    return at(index(last), false);
+  }
   bool numbers = plan.evenRows && loop == plan.row;
   auto each = b.create<scf::ForOp>(loc, index(0), numbers ? rowTiles : materialize(size), index(numbers ? 1 : step));
   OpBuilder::InsertionGuard guard(b);
   b.setInsertionPointToStart(each.getBody());
   tile.at[loop] = each.getInductionVar();
   loops(order.drop_front(), tile);
+}
+
+/// Whether this loop is over tiles of rows of which only the first one and the last one read padding: there is code for
+/// either, and for those between them.
+bool NestEmitter::isBetweenPadding(std::pair<int, int64_t> entry) {
+  auto [loop, step] = entry;
+  const Extent size = rowsOf(nest, plan, loop);
+  if (loop != plan.row || plan.matrix || plan.copied >= 0 || plan.evenRows || !size.isKnown() || size.known <= step)
+    return false;
+  const auto *padded =
+      llvm::find_if(nest.padded, [&](const PaddedLoop &padded) { return padded.position == plan.row; });
+  if (padded == nest.padded.end())
+    return false;
+  int64_t last = (size.known - 1) / step * step, taps = nest.loops[padded->tap].size.known;
+  return padded->low <= step * padded->stride &&
+         (last - 1) * padded->stride + (taps - 1) * padded->dilation < padded->low + padded->size;
 }
 
 /// Outside first: what the weights depend on; then rows inside vectors of weights where these are large, else vectors
@@ -428,7 +461,7 @@ void NestEmitter::tasks(const Order &order, Tile tile, double pointNs) {
   };
   // The rows that share a copy stay together.
   unsigned most = order.size() - (plan.copied >= 0 ? 1 : 0);
-  while (split < most && (split == 0 || tasks < 64) && !isBlocked(split)) {
+  while (split < most && (split == 0 || (tasks < 64 && !isBetweenPadding(order[split]))) && !isBlocked(split)) {
     Extent count = trips(split++);
     counts.push_back(count);
     tasks *= count.isKnown() ? count.known : 8;
@@ -453,7 +486,7 @@ void NestEmitter::tasks(const Order &order, Tile tile, double pointNs) {
       left = b.create<arith::DivUIOp>(loc, left, count);
     }
     bool numbers = plan.evenRows && order[i].first == plan.row;
-    tile.at[order[i].first] = numbers ? number : times(number, {order[i].second, {}});
+    tile.at[order[i].first] = counts[i].is(1) ? index(0) : numbers ? number : times(number, {order[i].second, {}});
   }
   loops(ArrayRef(order).drop_front(split), tile);
   b.setInsertionPointAfter(task);

@@ -2,10 +2,11 @@
 //
 // In the first and the last rows of an image some rows of a window read nothing but zeros. The fewer rows the image
 // has, and the further the taps lie apart, the more they are: a tenth of a 3x3 convolution of 7x7, more than half of
-// one of 14x14 with a dilation of 12.
+// one of 14x14 with a dilation of 12. With columns it is the same.
 //
 //===----------------------------------------------------------------------===//
 #include "Padding.h"
+#include "Conversions.h"
 #include "ProductSums.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -23,7 +24,9 @@ static constexpr llvm::StringLiteral attributeName = "strata.inside";
 /// The model's constant that `value` has the elements of, in whichever order.
 static Attribute constantBehind(Value value) {
   while (Operation *op = value.getDefiningOp()) {
-    if (isa<linalg::TransposeOp, tensor::ExpandShapeOp, tensor::CollapseShapeOp, tensor::ExtractSliceOp>(op)) {
+    auto conversion = dyn_cast<GenericOp>(op);
+    if (isa<linalg::TransposeOp, tensor::ExpandShapeOp, tensor::CollapseShapeOp, tensor::ExtractSliceOp>(op) ||
+        (conversion && strata::isConversion(conversion))) {
       value = op->getOperand(0);
       continue;
     }
@@ -37,18 +40,23 @@ static Attribute constantBehind(Value value) {
   return {};
 }
 
-/// Whether zeros times the elements are zeros.
+/// Whether zeros times the elements are zeros, those of integers, and finite ones.
 static bool isFinite(Value weights) {
+  Type element = getElementTypeOrSelf(weights.getType());
+  if (element.isInteger())
+    return true;
+  // What f32 is rounded to may be infinite.
+  float largest = element.isBF16() ? 0x1.fep127f : std::numeric_limits<float>::max();
+  auto isFinite = [&](float x) { return std::abs(x) <= largest; };
   Attribute constant = constantBehind(weights);
-  if (auto dense = dyn_cast_or_null<DenseFPElementsAttr>(constant))
-    return llvm::all_of(dense, [](const APFloat &x) { return x.isFinite(); });
+  if (auto dense = dyn_cast_or_null<DenseFPElementsAttr>(constant); dense && dense.getElementType().isF32())
+    return llvm::all_of(dense.getValues<float>(), isFinite);
   auto resource = dyn_cast_or_null<DenseResourceElementsAttr>(constant);
   AsmResourceBlob *blob = resource ? resource.getRawHandle().getBlob() : nullptr;
   if (!blob || !resource.getType().getElementType().isF32())
     return false;
   ArrayRef<char> bytes = blob->getData();
-  return llvm::all_of(ArrayRef(reinterpret_cast<const float *>(bytes.data()), bytes.size() / sizeof(float)),
-                      [](float x) { return std::isfinite(x); });
+  return llvm::all_of(ArrayRef(reinterpret_cast<const float *>(bytes.data()), bytes.size() / sizeof(float)), isFinite);
 }
 
 /// position * stride + tap * dilation.
@@ -93,7 +101,11 @@ static bool isWorthIt(const strata::PaddedLoop &loop, int64_t positions, int64_t
 
 void strata::markPadding(GenericOp op) {
   std::optional<ProductSum> sum = matchProductSum(op);
-  if (!sum || !sum->sum.isF32() || sum->elements[0] != sum->sum || sum->elements[1] != sum->sum)
+  auto isKnown = [&](Type element) {
+    return sum->sum.isInteger() ? element.isInteger() : element.isF32() || element.isBF16();
+  };
+  if (!sum || !(sum->sum.isF32() || sum->sum.isInteger()) || !llvm::all_of(sum->elements, isKnown) ||
+      !getPaddedLoops(op).empty())
     return;
   OpOperand *data = op.getDpsInputOperand(0), *weights = op.getDpsInputOperand(1);
   auto pad = data->get().getDefiningOp<tensor::PadOp>();
@@ -102,7 +114,7 @@ void strata::markPadding(GenericOp op) {
     pad = data->get().getDefiningOp<tensor::PadOp>();
   }
   Value padding = pad ? pad.getConstantPaddingValue() : Value();
-  if (!padding || !matchPattern(padding, m_AnyZeroFloat()))
+  if (!padding || !(matchPattern(padding, m_AnyZeroFloat()) || matchPattern(padding, m_Zero())))
     return;
   SmallVector<int64_t> ranges = op.getStaticLoopRanges();
   SmallVector<PaddedLoop> windows, worth;
@@ -115,7 +127,7 @@ void strata::markPadding(GenericOp op) {
     loop->size = pad.getSourceType().getDimSize(dim);
     windows.push_back(*loop);
   }
-  for (const PaddedLoop &loop : ArrayRef(windows).drop_back(windows.empty() ? 0 : 1)) {
+  for (const PaddedLoop &loop : windows) {
     int64_t positions = ranges[loop.position], taps = ranges[loop.tap];
     if (llvm::any_of(ArrayRef{loop.low, loop.size, positions, taps}, ShapedType::isDynamic) || positions * taps == 0 ||
         !isWorthIt(loop, positions, taps))
@@ -127,6 +139,8 @@ void strata::markPadding(GenericOp op) {
 }
 
 void strata::setPaddedLoops(Operation *op, ArrayRef<PaddedLoop> loops) {
+  if (loops.empty())
+    return;
   SmallVector<int64_t> fields;
   for (const PaddedLoop &loop : loops)
     fields.append({loop.position, loop.tap, loop.stride, loop.dilation, loop.low, loop.size});

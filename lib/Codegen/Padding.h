@@ -16,8 +16,8 @@ struct PaddedLoop {
   double share(int64_t positions, int64_t taps) const;
 };
 
-/// Notes in an attribute of `op`, a convolution of a padded image with finite weights, which taps need not be computed.
-/// Not of the image's last dimension, whose positions are computed together, nor where it would be few.
+/// Notes in an attribute of `op`, a convolution of an image padded with zeros, with finite weights, which taps need not
+/// be computed; not where it would be few.
 void markPadding(mlir::linalg::GenericOp op);
 
 /// What is noted, by the dimensions of `op`.

@@ -30,6 +30,8 @@ struct Tile {
   int64_t rows = 1, vectors = 1, lanes = 1;
   int64_t stored = 0;          ///< of one vector: so many of the first lanes are another tile's, and are not stored
   int64_t step = 0, steps = 1; ///< of the innermost loop of the reduction: which one of how many in an iteration
+  int64_t paddedFirst = 0, paddedLast = 0; ///< rows, the first and the last ones, whose step reads padding: none to do
+  bool inside = false;                     ///< a full tile of rows that read no padding
 };
 
 class TileEmitter : public IndexMath {
@@ -45,7 +47,8 @@ public:
   /// Offset plus the parallel (or the reduction) loops' share.
   mlir::Value position(const Access &access, const Tile &tile, bool reduction);
 
-  /// From where to where a loop of the reduction goes: past the taps that lie in the padding at this position.
+  /// From where to where a loop of the reduction goes: past the taps that lie in the padding at this position, or, of
+  /// the row loop's positions, at all rows of the tile.
   std::pair<mlir::Value, mlir::Value> rangeOf(int loop, const Tile &tile);
 
   /// The loops of the reduction but the lanes: in the order in which the data lies, the same for every tile.
@@ -116,6 +119,7 @@ private:
   Accumulators loadSums(const Tile &tile);
   void storeSums(const Tile &tile, const Accumulators &accumulators);
   int64_t stepsAtOnce(const Tile &tile);
+  const PaddedLoop *paddedRowsOf(int tap, const Tile &tile);
   Values reduceLoops(Tile tile, llvm::ArrayRef<int> order, Values carried, Inner inner);
   Values reduceLanes(const Tile &outer, Values carried);
   mlir::Value reduceVector(mlir::Value vector);

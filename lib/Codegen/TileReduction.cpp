@@ -16,8 +16,9 @@ std::pair<Value, Value> TileEmitter::rangeOf(int loop, const Tile &tile) {
     return depth;
   Value end = materialize(nest.loops[loop].size);
   for (const PaddedLoop &padded : nest.padded) {
-    // All positions of a tile at once, or what shall be copied, need all taps.
-    if (padded.tap != loop || padded.position == plan.row || padded.position == plan.lane || plan.copied >= 0)
+    // What shall be copied needs all taps.
+    bool ofRows = padded.position == plan.row;
+    if (padded.tap != loop || padded.position == plan.lane || plan.copied >= 0 || (ofRows && tile.inside))
       continue;
     Value at = padded.position < 0 ? index(0) : times(tile.at[padded.position], {padded.stride, {}});
     auto tapAt = [&](int64_t element) {
@@ -25,10 +26,23 @@ std::pair<Value, Value> TileEmitter::rangeOf(int loop, const Tile &tile) {
       distance = b.createOrFold<arith::MaxSIOp>(loc, distance, index(0));
       return b.createOrFold<arith::CeilDivUIOp>(loc, distance, index(padded.dilation));
     };
-    Value from = tapAt(padded.low), to = tapAt(padded.low + padded.size);
+    int64_t last = ofRows ? (tile.rows - 1) * padded.stride : 0;
+    Value from = tapAt(padded.low - last), to = tapAt(padded.low + padded.size);
     return {from, b.createOrFold<arith::MinUIOp>(loc, to, end)};
   }
   return {index(0), end};
+}
+
+/// What is known of a loop over taps that read padding at some of the tile's rows, where the taps are few and the rows'
+/// place is known: there is code for each tap.
+const PaddedLoop *TileEmitter::paddedRowsOf(int tap, const Tile &tile) {
+  constexpr int64_t mostTaps = 7;
+  auto isOfRows = [&](const PaddedLoop &padded) { return padded.tap == tap && padded.position == plan.row; };
+  const auto *found = llvm::find_if(nest.padded, isOfRows);
+  return found != nest.padded.end() && plan.row >= 0 && plan.copied < 0 && !depth.first &&
+                 nest.loops[tap].size.known <= mostTaps && getConstantIntValue(tile.at[plan.row])
+             ? &*found
+             : nullptr;
 }
 
 /// The loops of the reduction around `inner`, with `carried` from one iteration
@@ -37,6 +51,23 @@ SmallVector<Value> TileEmitter::reduceLoops(Tile tile, ArrayRef<int> order, Valu
   if (order.empty())
     return inner(tile, carried);
   int loop = order.front();
+  if (const PaddedLoop *padded = paddedRowsOf(loop, tile)) {
+    int64_t first = *getConstantIntValue(tile.at[plan.row]);
+    for (int64_t tap = 0; tap < nest.loops[loop].size.known; ++tap) {
+      auto rowsBefore = [&](int64_t element) {
+        int64_t distance = element - first * padded->stride - tap * padded->dilation;
+        return std::min(tile.rows,
+                        static_cast<int64_t>(llvm::divideCeil(std::max<int64_t>(0, distance), padded->stride)));
+      };
+      Tile part = tile;
+      part.at[loop] = index(tap);
+      part.paddedFirst = rowsBefore(padded->low);
+      part.paddedLast = tile.rows - rowsBefore(padded->low + padded->size);
+      if (part.paddedFirst + part.paddedLast < tile.rows)
+        carried = reduceLoops(part, order.drop_front(), carried, inner);
+    }
+    return carried;
+  }
   auto [from, to] = rangeOf(loop, tile);
   int64_t steps = order.size() == 1 ? tile.steps : 1;
   auto each = b.create<scf::ForOp>(loc, from, to, index(steps), carried);
@@ -157,7 +188,7 @@ int64_t TileEmitter::stepsAtOnce(const Tile &tile) {
 }
 
 template <typename F> static void forEachElement(const Tile &tile, F f) {
-  for (int64_t i = 0; i < tile.rows; ++i)
+  for (int64_t i = tile.paddedFirst; i < tile.rows - tile.paddedLast; ++i)
     for (int64_t j = 0; j < tile.vectors; ++j)
       f(i, j, i * tile.vectors + j);
 }
@@ -344,8 +375,8 @@ TileEmitter::Values TileEmitter::reduceTile(const Tile &whole, Values carried) {
       prefetch(access, bases[k], here[k], inner);
     }
     Loaded loaded;
-    Values next(values.size());
-    forEachElement(tile, [&](int64_t i, int64_t j, int64_t n) {
+    Values next = values;
+    forEachElement(inner, [&](int64_t i, int64_t j, int64_t n) {
       Values arguments = inputsOf(reduce, here, inner, i, j, loaded, {});
       for (unsigned o = 0; o < reduce.outputs.size(); ++o)
         arguments.push_back(values[o * points + n]);

@@ -1,6 +1,7 @@
 // RUN: strata-opt %s --split-input-file --pass-pipeline='builtin.module(func.func(strata-group-reductions{bf16=true},strata-pack-weights{vector-bits=512}),cse)' | FileCheck %s
 // RUN: strata-opt %s --split-input-file --pass-pipeline='builtin.module(func.func(strata-group-reductions))' | FileCheck %s --check-prefix=NONE
 // RUN: strata-opt %s --split-input-file --pass-pipeline='builtin.module(func.func(strata-group-reductions{int8=true tiles=false}))' | FileCheck %s --check-prefix=GROUPS
+// RUN: strata-opt %s --split-input-file --pass-pipeline='builtin.module(func.func(strata-group-reductions{bf16=true tiles=false}))' | FileCheck %s --check-prefix=PADDED
 
 // Pairs of the reduction lie side by side in the data, and behind the lanes in the weights.
 // NONE-NOT:      tensor.expand_shape
@@ -150,4 +151,43 @@ func.func @main(%x: tensor<64x64xbf16>, %w: tensor<64x64xf32>, %c: tensor<64x64x
     linalg.yield %4 : f32
   } -> tensor<64x64xf32>
   return %0 : tensor<64x64xf32>
+}
+
+// -----
+
+// Taps that lie in the padding are noted before the groups hide it; tiles of a matrix unit have rows of several lines.
+// NONE-LABEL:    func.func @padded(
+// CHECK-LABEL:   func.func @padded(
+// CHECK-NOT:       strata.inside
+// PADDED-LABEL:  func.func @padded(
+// PADDED:          tensor.expand_shape {{.*}} tensor<1x9x9x32xbf16> into tensor<1x9x9x16x2xbf16>
+// PADDED:          linalg.generic
+// PADDED-SAME:       strata.inside = array<i64: 1, 4, 1, 1, 1, 7, 2, 5, 1, 1, 1, 7>
+#x = affine_map<(n, h, w, f, kh, kw, c) -> (n, h + kh, w + kw, c)>
+#w = affine_map<(n, h, w, f, kh, kw, c) -> (kh, kw, c, f)>
+#y = affine_map<(n, h, w, f, kh, kw, c) -> (n, h, w, f)>
+func.func @padded(%x: tensor<1x7x7x32xbf16>, %start: tensor<1x7x7x32xf32>) -> tensor<1x7x7x32xf32> {
+  %zero = arith.constant 0.0 : bf16
+  %w = arith.constant dense<0.5> : tensor<3x3x32x32xf32>
+  %empty = tensor.empty() : tensor<3x3x32x32xbf16>
+  %rounded = linalg.generic {indexing_maps = [affine_map<(a, b, c, d) -> (a, b, c, d)>, affine_map<(a, b, c, d) -> (a, b, c, d)>], iterator_types = ["parallel", "parallel", "parallel", "parallel"]}
+      ins(%w : tensor<3x3x32x32xf32>) outs(%empty : tensor<3x3x32x32xbf16>) {
+  ^bb0(%a: f32, %b: bf16):
+    %r = arith.truncf %a : f32 to bf16
+    linalg.yield %r : bf16
+  } -> tensor<3x3x32x32xbf16>
+  %p = tensor.pad %x low[0, 1, 1, 0] high[0, 1, 1, 0] {
+  ^bb0(%i: index, %j: index, %k: index, %l: index):
+    tensor.yield %zero : bf16
+  } : tensor<1x7x7x32xbf16> to tensor<1x9x9x32xbf16>
+  %0 = linalg.generic {indexing_maps = [#x, #w, #y], iterator_types = ["parallel", "parallel", "parallel", "parallel", "reduction", "reduction", "reduction"]}
+      ins(%p, %rounded : tensor<1x9x9x32xbf16>, tensor<3x3x32x32xbf16>) outs(%start : tensor<1x7x7x32xf32>) {
+  ^bb0(%a: bf16, %b: bf16, %c: f32):
+    %a32 = arith.extf %a : bf16 to f32
+    %b32 = arith.extf %b : bf16 to f32
+    %m = arith.mulf %a32, %b32 : f32
+    %s = arith.addf %c, %m : f32
+    linalg.yield %s : f32
+  } -> tensor<1x7x7x32xf32>
+  return %0 : tensor<1x7x7x32xf32>
 }

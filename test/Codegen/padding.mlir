@@ -2,20 +2,26 @@
 // RUN: strata-opt %s --split-input-file --pass-pipeline='builtin.module(strata-tiled-phase{cpu=skylake-avx512},strata-buffers-phase{cpu=skylake-avx512},strata-vector-phase{cpu=skylake-avx512})' | FileCheck %s --check-prefix=LOOPS
 
 // With a dilation of 12, most taps of most rows lie in the padding: loop 1 over rows, loop 4 over taps, strides 1 and
-// 12, the data behind 12 rows of zeros. Columns are computed together.
+// 12, the data behind 12 rows of zeros; and so with loops 2 and 5 over columns. The 14 columns are one tile: there is code
+// for each tap, of the two first columns of the image, of all, and of the two last ones.
 #x = affine_map<(n, h, w, f, kh, kw, c) -> (n, h + kh * 12, w + kw * 12, c)>
 #w = affine_map<(n, h, w, f, kh, kw, c) -> (kh, kw, c, f)>
 #y = affine_map<(n, h, w, f, kh, kw, c) -> (n, h, w, f)>
 // CHECK-LABEL: func.func @dilated(
 // CHECK:         linalg.generic
-// CHECK-SAME:      strata.inside = array<i64: 1, 4, 1, 12, 12, 14>
+// CHECK-SAME:      strata.inside = array<i64: 1, 4, 1, 12, 12, 14, 2, 5, 1, 12, 12, 14>
 // LOOPS-LABEL: func.func private @strata_task_0(
 // LOOPS:         %[[LOW:.*]] = arith.subi %c12, %[[ROW:.*]] : index
 // LOOPS:         %[[DISTANCE:.*]] = arith.maxsi %[[LOW]], %c0
 // LOOPS:         %[[FROM:.*]] = arith.ceildivui %[[DISTANCE]], %c12
 // LOOPS:         arith.subi %c26, %[[ROW]]
 // LOOPS:         %[[TO:.*]] = arith.minui %{{.*}}, %c3
-// LOOPS:         scf.for %{{.*}} = %[[FROM]] to %[[TO]] step %c1
+// LOOPS:         %{{.*}}:28 = scf.for %{{.*}} = %[[FROM]] to %[[TO]] step %c1
+// LOOPS-NEXT:      %{{.*}}:4 = scf.for %{{.*}} = %c0 to %c32
+// LOOPS:           %{{.*}}:28 = scf.for %{{.*}} = %c0 to %c32
+// LOOPS:           %{{.*}}:4 = scf.for %{{.*}} = %c0 to %c32
+// LOOPS-NOT:       scf.for
+// LOOPS:         scf.yield
 func.func @dilated(%x: tensor<1x14x14x32xf32>, %start: tensor<1x14x14x32xf32>) -> tensor<1x14x14x32xf32> {
   %zero = arith.constant 0.0 : f32
   %w = arith.constant dense<0.5> : tensor<3x3x32x32xf32>
@@ -83,4 +89,39 @@ func.func @few(%x: tensor<1x56x56x8xf32>, %start: tensor<1x56x56x32xf32>) -> ten
     linalg.yield %s : f32
   } -> tensor<1x56x56x32xf32>
   return %0 : tensor<1x56x56x32xf32>
+}
+
+// -----
+
+// Of a line in several tiles, the first one and the last one leave the padding out; those between them have none.
+#x = affine_map<(n, h, w, c, kh, kw) -> (n, h + kh, w + kw * 3, c)>
+#w = affine_map<(n, h, w, c, kh, kw) -> (kh, kw, c)>
+#y = affine_map<(n, h, w, c, kh, kw) -> (n, h, w, c)>
+// CHECK-LABEL: func.func @tiles(
+// CHECK:         strata.inside = array<i64: 1, 4, 1, 1, 2, 8, 2, 5, 1, 3, 6, 84>
+// LOOPS-LABEL: func.func @tiles(
+// LOOPS:         func.func private @kernel_0(
+// LOOPS:         scf.for %{{.*}} = %c0 to %c8 step %c1 {
+// LOOPS:           scf.for %{{.*}} = %[[FROM:.*]] to %[[TO:.*]] step %c1
+// LOOPS-NOT:         scf.for
+// LOOPS:           scf.for %{{.*}} = %[[FROM]] to %[[TO]] step %c1
+// LOOPS-NEXT:        scf.for %{{.*}} = %c0 to %c5 step %c1
+// LOOPS:           scf.for %{{.*}} = %[[FROM]] to %[[TO]] step %c1
+// LOOPS-NOT:         scf.for
+// LOOPS:         func.func private @kernel_1(
+func.func @tiles(%x: tensor<1x8x84x16xf32>, %start: tensor<1x8x84x16xf32>) -> tensor<1x8x84x16xf32> {
+  %zero = arith.constant 0.0 : f32
+  %w = arith.constant dense<0.5> : tensor<5x5x16xf32>
+  %p = tensor.pad %x low[0, 2, 6, 0] high[0, 2, 6, 0] {
+  ^bb0(%i: index, %j: index, %k: index, %l: index):
+    tensor.yield %zero : f32
+  } : tensor<1x8x84x16xf32> to tensor<1x12x96x16xf32>
+  %0 = linalg.generic {indexing_maps = [#x, #w, #y], iterator_types = ["parallel", "parallel", "parallel", "parallel", "reduction", "reduction"]}
+      ins(%p, %w : tensor<1x12x96x16xf32>, tensor<5x5x16xf32>) outs(%start : tensor<1x8x84x16xf32>) {
+  ^bb0(%a: f32, %b: f32, %c: f32):
+    %m = arith.mulf %a, %b : f32
+    %s = arith.addf %c, %m : f32
+    linalg.yield %s : f32
+  } -> tensor<1x8x84x16xf32>
+  return %0 : tensor<1x8x84x16xf32>
 }

@@ -1,18 +1,26 @@
-"""Convolutions whose kernels reach far into the padding, against ONNX Runtime."""
+"""Convolutions whose kernels reach into the padding, against ONNX Runtime and ONNX's reference."""
 
+import ml_dtypes
 import numpy as np
 import onnxruntime
 import pytest
 import strata
 from onnx import TensorProto, helper, numpy_helper
+from onnx.reference import ReferenceEvaluator
+
+
+def has(feature):
+    with open("/proc/cpuinfo") as file:
+        return f" {feature}" in file.read()
 
 
 def model(x, w, **attributes):
+    kind = helper.np_dtype_to_tensor_dtype(x.dtype)
     graph = helper.make_graph(
         [helper.make_node("Conv", ["x", "w"], ["y"], **attributes)],
         "g",
-        [helper.make_tensor_value_info("x", TensorProto.FLOAT, x.shape)],
-        [helper.make_tensor_value_info("y", TensorProto.FLOAT, None)],
+        [helper.make_tensor_value_info("x", kind, x.shape)],
+        [helper.make_tensor_value_info("y", kind, None)],
         [numpy_helper.from_array(w, "w")],
     )
     return helper.make_model(graph, opset_imports=[helper.make_opsetid("", 22)], ir_version=10)
@@ -50,6 +58,66 @@ def test_dilations_of_segmentation_networks(dilation):
     x = generator.standard_normal((1, 8, 7, 7), np.float32)
     w = generator.standard_normal((16, 8, 3, 3), np.float32)
     compare(x, w, dilations=[dilation] * 2, pads=[dilation] * 4)
+
+
+# Width, kernel, dilation, stride, zeros before and behind: tiles of columns that read them at the first taps, at the last
+# ones, at both or at none; and lines of which most taps read nothing else.
+LINES = [
+    (7, 3, 1, 1, 1, 1), (7, 5, 1, 1, 2, 2), (7, 7, 1, 1, 3, 3), (5, 3, 1, 1, 1, 1), (3, 3, 1, 1, 1, 1), (1, 3, 1, 1, 1, 1),
+    (14, 3, 1, 1, 1, 1), (14, 5, 1, 1, 2, 2), (13, 3, 1, 1, 2, 0), (15, 5, 1, 1, 0, 4), (16, 7, 1, 1, 6, 6), (28, 5, 1, 1, 2, 2),
+    (27, 7, 1, 1, 3, 3), (29, 7, 1, 1, 0, 6), (14, 3, 1, 2, 1, 1), (13, 5, 1, 2, 2, 2), (27, 7, 1, 3, 5, 3), (7, 3, 2, 1, 2, 2),
+    (14, 3, 6, 1, 6, 6), (14, 3, 12, 1, 12, 12), (28, 3, 12, 1, 12, 12), (28, 3, 24, 1, 24, 24), (30, 3, 36, 2, 36, 36),
+    (14, 5, 3, 2, 7, 4), (28, 3, 5, 1, 0, 10), (33, 9, 1, 1, 4, 4),
+]  # fmt: skip
+
+
+def line_case(line, seed):
+    """The shape of a model whose columns are as `line` says, and whose rows are as another one says."""
+    width, kernel, dilation, stride, low, high = line
+    height, k, d, s, top, bottom = LINES[(seed * 7 + 3) % len(LINES)]
+    attributes = {"pads": [top, low, bottom, high], "dilations": [d, dilation], "strides": [s, stride]}
+    return (height, width), (k, kernel), attributes
+
+
+@pytest.mark.parametrize("precision, channels, filters, group",
+                         [("f32", 16, 48, 1), ("f32", 48, 48, 48), ("f32", 6, 40, 2), ("bf16", 16, 48, 1)])  # fmt: skip
+@pytest.mark.parametrize("seed, line", list(enumerate(LINES)), ids=str)
+def test_columns_in_the_padding(seed, line, precision, channels, filters, group):
+    if precision == "bf16" and not has("avx512_bf16"):
+        pytest.skip("this CPU has no AVX512-BF16")
+    size, kernel, attributes = line_case(line, seed)
+    generator = np.random.default_rng(seed)
+    x = generator.standard_normal((2, channels, *size), np.float32)
+    w = generator.standard_normal((filters, channels // group, *kernel), np.float32)
+    if precision == "bf16":
+        x, w = (array.astype(ml_dtypes.bfloat16).astype(np.float32) for array in (x, w))
+    proto = model(x, w, group=group, **attributes)
+    expected = onnxruntime.InferenceSession(proto.SerializeToString()).run(None, {"x": x})[0]
+    found = strata.compile(proto, threads=1 + seed % 2, winograd=False, precision=precision).run([x])[0]
+    np.testing.assert_allclose(found, expected, rtol=1e-5, atol=2e-6 * np.abs(expected).max())
+
+
+@pytest.mark.parametrize("data, weights, zero", [("uint8", "int8", 0), ("int8", "int8", 0), ("uint8", "uint8", 0),
+                                                 ("uint8", "int8", 3)])  # fmt: skip
+@pytest.mark.parametrize("seed, line", list(enumerate(LINES)), ids=str)
+def test_bytes_in_the_padding(seed, line, data, weights, zero):
+    """Of data whose zero is another number, padding is that number."""
+    size, kernel, attributes = line_case(line, seed)
+    generator = np.random.default_rng(seed)
+    x, w = (generator.integers(np.iinfo(kind).min, np.iinfo(kind).max, shape, kind, endpoint=True)
+            for kind, shape in ((data, (2, 16, *size)), (weights, (40, 16, *kernel))))  # fmt: skip
+    graph = helper.make_graph(
+        [helper.make_node("ConvInteger", ["x", "w", "z"], ["y"], **attributes)],
+        "g",
+        [helper.make_tensor_value_info("x", helper.np_dtype_to_tensor_dtype(x.dtype), x.shape)],
+        [helper.make_tensor_value_info("y", TensorProto.INT32, None)],
+        [numpy_helper.from_array(w, "w"), numpy_helper.from_array(np.array(zero, data), "z")],
+    )
+    proto = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 22)], ir_version=10)
+    # Whole numbers of f64 are exact.
+    x64, w64 = x.astype(np.float64) - zero, w.astype(np.float64)
+    [expected] = ReferenceEvaluator(model(x64, w64, **attributes)).run(None, {"x": x64})
+    np.testing.assert_array_equal(strata.compile(proto).run([x])[0], expected)
 
 
 def test_infinite_weights_meet_zeros():
