@@ -69,7 +69,8 @@ struct GroupReductionsPass : strata::impl::GroupReductionsBase<GroupReductionsPa
 
   void runOnOperation() override {
     strata::ConstantExpressions constants(getOperation());
-    SmallVector<linalg::GenericOp> ops(getOperation().getOps<linalg::GenericOp>());
+    SmallVector<linalg::GenericOp> ops;
+    getOperation().walk([&](linalg::GenericOp op) { ops.push_back(op); });
     for (linalg::GenericOp op : ops)
       for (unsigned weights : {0u, 1u})
         if (canGroup(op, weights, constants)) {

@@ -34,10 +34,11 @@ struct NarrowProductsPass : strata::WithTarget<strata::impl::NarrowProductsBase<
   void runOnOperation() override {
     strata::ConstantExpressions constants(getOperation());
     SmallVector<std::pair<linalg::GenericOp, unsigned>> found;
-    for (auto op : getOperation().getOps<linalg::GenericOp>())
+    getOperation().walk([&](linalg::GenericOp op) {
       for (unsigned weights : {0u, 1u})
         if (isWorthNarrowing(op, weights, constants))
           found.push_back({op, weights});
+    });
     auto isConvolution = [](auto &entry) {
       auto [op, weights] = entry;
       return !strata::isPlain(op.getMatchingIndexingMap(op.getDpsInputOperand(1 - weights)));

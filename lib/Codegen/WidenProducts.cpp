@@ -32,17 +32,17 @@ struct WidenProductsPass : strata::impl::WidenProductsBase<WidenProductsPass> {
   void runOnOperation() override {
     strata::ConstantExpressions constants(getOperation());
     SmallVector<std::pair<linalg::GenericOp, strata::ProductSum>> found;
-    for (auto op : getOperation().getOps<linalg::GenericOp>()) {
+    getOperation().walk([&](linalg::GenericOp op) {
       std::optional<strata::ProductSum> sum = strata::matchProductSum(op);
       if (!sum || !sum->sum.isInteger(32) || !sum->elements[0].isInteger(8) || !sum->elements[1].isInteger(8))
-        continue;
+        return;
       auto isWorthWidening = [&](unsigned weights) {
         return strata::canGroup(op, weights, constants) &&
                strata::getUses(op, op.getDpsInputOperand(weights)) >= leastRows;
       };
       if (isWorthWidening(0) || isWorthWidening(1))
         found.push_back({op, *sum});
-    }
+    });
     for (auto &[op, sum] : found)
       widen(op, sum);
     for (linalg::GenericOp conversion : conversions)

@@ -158,3 +158,23 @@ func.func @image(%a: tensor<1x64x56x56xf32>, %c: tensor<1x64x56x56xf32>) -> tens
   %1 = linalg.conv_2d_nchw_fchw ins(%p, %w : tensor<1x64x58x58xf32>, tensor<64x64x3x3xf32>) outs(%0 : tensor<1x64x56x56xf32>) -> tensor<1x64x56x56xf32>
   return %1 : tensor<1x64x56x56xf32>
 }
+
+// -----
+
+// So are products in loops: weights once, before, what changes in each iteration in it.
+// CHECK-LABEL: func.func @loop(
+// CHECK:         arith.truncf
+// CHECK:         scf.for
+// CHECK:           arith.truncf
+// CHECK:           linalg.generic {{.*}} ins(%{{.*}}, %{{.*}} : tensor<1x64xbf16>, tensor<64x64xbf16>)
+ml_program.global private @w(dense_resource<w> : tensor<64x64xf32>) : tensor<64x64xf32>
+func.func @loop(%h: tensor<1x64xf32>, %c: tensor<1x64xf32>, %n: index) -> tensor<1x64xf32> {
+  %w = ml_program.global_load_const @w : tensor<64x64xf32>
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %last = scf.for %i = %c0 to %n step %c1 iter_args(%now = %h) -> tensor<1x64xf32> {
+    %next = linalg.matmul ins(%now, %w : tensor<1x64xf32>, tensor<64x64xf32>) outs(%c : tensor<1x64xf32>) -> tensor<1x64xf32>
+    scf.yield %next : tensor<1x64xf32>
+  }
+  return %last : tensor<1x64xf32>
+}
