@@ -136,9 +136,9 @@ void WinogradEmitter::chooseBands() {
     }
   }
   ownBands = options.threads && slices * (tileRows / bandRows) >= bandsToShare;
-  if (ownBands || !options.threads || weightBytes > options.cacheBytes / 2)
+  if (ownBands || !options.threads || weightBytes + perRow > options.cacheBytes * 3 / 4)
     return;
-  // Smaller bands cost little where U stays in the cache.
+  // Smaller bands cost little where U stays in the cache, beside their V.
   ownBands = true;
   bandRows = 1;
   for (int64_t rows = 1; rows <= tileRows; ++rows)
