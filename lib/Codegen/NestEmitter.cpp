@@ -366,8 +366,7 @@ bool NestEmitter::isBetweenPadding(std::pair<int, int64_t> entry) {
   if (padded == nest.padded.end())
     return false;
   int64_t last = (size.known - 1) / step * step, taps = nest.loops[padded->tap].size.known;
-  return padded->low <= step * padded->stride &&
-         (last - 1) * padded->stride + (taps - 1) * padded->dilation < padded->low + padded->size;
+  return last == step || (padded->isInside(step, 0) && padded->isInside(last - 1, taps - 1));
 }
 
 /// Outside first: what the weights depend on; then rows inside vectors of weights where these are large, else vectors

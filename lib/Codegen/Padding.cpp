@@ -87,10 +87,8 @@ static std::optional<strata::PaddedLoop> matchWindow(AffineExpr expr, ArrayRef<u
 double strata::PaddedLoop::share(int64_t positions, int64_t taps) const {
   int64_t inside = 0;
   for (int64_t position = 0; position < positions; ++position)
-    for (int64_t tap = 0; tap < taps; ++tap) {
-      int64_t at = position * stride + tap * dilation - low;
-      inside += at >= 0 && at < size;
-    }
+    for (int64_t tap = 0; tap < taps; ++tap)
+      inside += isInside(position, tap);
   return static_cast<double>(inside) / (positions * taps);
 }
 

@@ -12,6 +12,10 @@ struct PaddedLoop {
   int position, tap; ///< loops; position may be -1 for one that is always 0
   int64_t stride, dilation, low, size;
 
+  bool isInside(int64_t at, int64_t tapNumber) const {
+    int64_t element = at * stride + tapNumber * dilation - low;
+    return element >= 0 && element < size;
+  }
   /// Of so many positions and taps, the share whose elements lie in the data.
   double share(int64_t positions, int64_t taps) const;
 };

@@ -54,17 +54,15 @@ SmallVector<Value> TileEmitter::reduceLoops(Tile tile, ArrayRef<int> order, Valu
   if (const PaddedLoop *padded = paddedRowsOf(loop, tile)) {
     int64_t first = *getConstantIntValue(tile.at[plan.row]);
     for (int64_t tap = 0; tap < nest.loops[loop].size.known; ++tap) {
-      auto rowsBefore = [&](int64_t element) {
-        int64_t distance = element - first * padded->stride - tap * padded->dilation;
-        return std::min(tile.rows,
-                        static_cast<int64_t>(llvm::divideCeil(std::max<int64_t>(0, distance), padded->stride)));
-      };
       Tile part = tile;
       part.at[loop] = index(tap);
-      part.paddedFirst = rowsBefore(padded->low);
-      part.paddedLast = tile.rows - rowsBefore(padded->low + padded->size);
-      if (part.paddedFirst + part.paddedLast < tile.rows)
-        carried = reduceLoops(part, order.drop_front(), carried, inner);
+      while (part.paddedFirst < tile.rows && !padded->isInside(first + part.paddedFirst, tap))
+        ++part.paddedFirst;
+      if (part.paddedFirst == tile.rows)
+        continue;
+      while (!padded->isInside(first + tile.rows - 1 - part.paddedLast, tap))
+        ++part.paddedLast;
+      carried = reduceLoops(part, order.drop_front(), carried, inner);
     }
     return carried;
   }

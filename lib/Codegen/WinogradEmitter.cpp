@@ -136,13 +136,14 @@ void WinogradEmitter::chooseBands() {
     }
   }
   ownBands = options.threads && slices * (tileRows / bandRows) >= bandsToShare;
-  if (ownBands || !options.threads || weightBytes + perRow > options.cacheBytes * 3 / 4)
+  auto stays = [&](int64_t rows) { return weightBytes + rows * perRow <= options.cacheBytes * 3 / 4; };
+  if (ownBands || !options.threads || !stays(1))
     return;
-  // Smaller bands cost little where U stays in the cache, beside their V.
+  // Smaller bands cost little where U stays in the cache beside their V.
   ownBands = true;
   bandRows = 1;
   for (int64_t rows = 1; rows <= tileRows; ++rows)
-    if (tileRows % rows == 0 && fits(rows) && tileRows / rows >= bandsToShare)
+    if (tileRows % rows == 0 && stays(rows) && tileRows / rows >= bandsToShare)
       bandRows = rows;
 }
 

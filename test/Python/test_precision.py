@@ -7,11 +7,7 @@ import pytest
 import strata
 from onnx import TensorProto, helper, numpy_helper
 from onnx.reference import ReferenceEvaluator
-
-
-def has(feature):
-    with open("/proc/cpuinfo") as file:
-        return f" {feature}" in file.read()
+from support.targets import has
 
 
 needs_bf16 = pytest.mark.skipif(not has("avx512_bf16"), reason="this CPU has no AVX512-BF16")

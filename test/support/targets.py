@@ -1,13 +1,30 @@
-"""CPUs whose code runs on this machine."""
+"""What this machine's CPU has, and CPUs whose code runs on it."""
+
+from pathlib import Path
 
 
-def _targets():
-    """The CPUs that this machine can stand for."""
-    flags = next((line.split() for line in open("/proc/cpuinfo") if line.startswith("flags")), [])
-    yield None
-    for name, needs in (("x86-64-v3", "avx2"), ("haswell", "avx2"), ("x86-64-v4", "avx512vl"), ("x86-64", "sse2")):
-        if needs in flags:
-            yield name
+def _flags():
+    lines = Path("/proc/cpuinfo").read_text().splitlines()
+    return next((set(line.split()[2:]) for line in lines if line.startswith("flags")), set())
 
 
-TARGETS = list(_targets())
+FLAGS = _flags()
+
+
+def has(feature):
+    """Whether the CPU has what Linux calls so; False on other machines than x86."""
+    return feature in FLAGS
+
+
+#: None is this machine's own.
+TARGETS = [None] + [
+    name
+    for name, needs in (("x86-64-v3", "avx2"), ("haswell", "avx2"), ("x86-64-v4", "avx512vl"), ("x86-64", "sse2"))
+    if has(needs)
+]
+
+#: The units that multiply bytes: this machine's best one, then without matrices, then without dot products of bytes, and
+#: vectors of 256 bits.
+BYTE_TARGETS = [None]
+if has("avx2"):
+    BYTE_TARGETS += ["native,-amx-int8", "native,-amx-int8,-avx512vnni,-avxvnni", "x86-64-v3"]

@@ -1,28 +1,19 @@
 """Products of 8-bit integers in many shapes, types and zero points, against NumPy's sums of 64-bit integers."""
 
-import platform
-from pathlib import Path
-
 import numpy as np
 import pytest
 import strata
 from onnx import TensorProto, helper, numpy_helper
+from support.targets import BYTE_TARGETS
 
-# The units that multiply bytes: this machine's best one, then without matrices, then without dot products of bytes, and
-# vectors of 256 bits.
-TARGETS = [None, "native,-amx-int8", "native,-amx-int8,-avx512vnni,-avxvnni", "x86-64-v3"]
 KINDS = {"u8": np.uint8, "s8": np.int8}
 PAIRS = [(left, right) for left in KINDS for right in KINDS]
 
 
-def skip_unless_able(target):
-    if target and (platform.machine() != "x86_64" or " avx2 " not in Path("/proc/cpuinfo").read_text()):
-        pytest.skip("vectors of another machine")
-
-
 def cells(count):
     """(target, number): every number for half of the targets."""
-    return [(target, number) for number in range(count) for target in range(len(TARGETS)) if (target + number) % 2 == 0]
+    targets = range(len(BYTE_TARGETS))
+    return [(target, number) for number in range(count) for target in targets if (target + number) % 2 == 0]
 
 
 def draw(rng, shape, kind):
@@ -51,11 +42,10 @@ def model_of(node, inputs, weights, result, shape, dynamic=False):
 
 
 def run(target, node, operands, constant, expected, result, dynamic=False):
-    skip_unless_able(TARGETS[target])
     inputs = {name: array for name, array in operands.items() if name not in constant}
     weights = {name: array for name, array in operands.items() if name in constant}
     model = strata.compile(
-        model_of(node, inputs, weights, result, expected.shape, dynamic), threads=2, target=TARGETS[target]
+        model_of(node, inputs, weights, result, expected.shape, dynamic), threads=2, target=BYTE_TARGETS[target]
     )
     [y] = model.run(inputs)
     np.testing.assert_array_equal(y, expected)
