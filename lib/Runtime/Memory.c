@@ -136,10 +136,7 @@ static strata_block *new_block(strata_heap *heap, size_t bytes, size_t alignment
   }
   data = (char *)(((uintptr_t)base + STRATA_BLOCK_HEADER + alignment - 1) & ~(uintptr_t)(alignment - 1));
   strata_block *block = (strata_block *)(data - STRATA_BLOCK_HEADER);
-  block->heap = heap;
-  block->base = base;
-  block->mapped = mapped;
-  block->capacity = bytes;
+  *block = (strata_block){.heap = heap, .base = base, .mapped = mapped, .capacity = bytes};
   return block;
 }
 
