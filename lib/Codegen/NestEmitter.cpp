@@ -233,7 +233,8 @@ Value NestEmitter::prepare() {
     return {};
   Access &copy = copyNest->reduce->inputs[plan.copied];
   int64_t block = plan.vectorTile * plan.width, elements = block;
-  for (int loop : llvm::reverse(tileEmitter.reductionOrder())) {
+  SmallVector<int> inside = tileEmitter.reductionOrder();
+  for (int loop : llvm::reverse(inside)) {
     copy.strides[loop] = {elements, {}};
     elements *= nest.loops[loop].size.known;
   }

@@ -173,7 +173,8 @@ private:
     b.create<tensor::ParallelInsertSliceOp>(loc, inside.lookup(last->getResult(0)), loop.getRegionIterArgs()[0], begins,
                                             sizes, ones);
     result.replaceAllUsesWith(loop.getResult(0));
-    for (auto [name, op] : llvm::reverse(a.ops()))
+    auto ops = a.ops();
+    for (auto [name, op] : llvm::reverse(ops))
       op->erase();
   }
 };

@@ -398,7 +398,8 @@ GenericOp strata::shareRepeatedHeads(const Attention &a) {
         if (input != &a.keys() && input != &a.valuesOperand())
           readThroughTransposes(*input);
     GenericOp values = LoopSplit(b, a, *heads).apply(a);
-    for (auto [name, op] : llvm::reverse(a.ops()))
+    auto ops = a.ops();
+    for (auto [name, op] : llvm::reverse(ops))
       op->erase();
     return values;
   }
