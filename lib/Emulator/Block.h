@@ -12,9 +12,7 @@
 #include "llvm/ADT/Twine.h"
 #include <csetjmp>
 #include <random>
-#ifndef __x86_64__
 #include <ucontext.h>
-#endif
 
 namespace strata::emulator {
 
@@ -81,6 +79,7 @@ struct Device {
   std::string failure;
   sigjmp_buf fault;
   void *faultAddress;
+  mcontext_t faultContext;
 };
 extern Device device;
 

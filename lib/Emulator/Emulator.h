@@ -71,9 +71,10 @@ struct Fault : llvm::ErrorInfo<Fault> {
   static char ID;
   uint64_t address;
   unsigned thread, block[3];
+  std::string registers; ///< of this machine, where it happened
 
-  Fault(uint64_t address, unsigned thread, const unsigned *block)
-      : address(address), thread(thread), block{block[0], block[1], block[2]} {}
+  Fault(uint64_t address, unsigned thread, const unsigned *block, std::string registers)
+      : address(address), thread(thread), block{block[0], block[1], block[2]}, registers(std::move(registers)) {}
   void log(llvm::raw_ostream &os) const override;
   std::error_code convertToErrorCode() const override { return llvm::inconvertibleErrorCode(); }
 };

@@ -234,9 +234,25 @@ Error runBlocks() {
   return Error::success();
 }
 
-void onFault(int, siginfo_t *info, void *) {
+void onFault(int, siginfo_t *info, void *context) {
   device.faultAddress = info->si_addr;
+  device.faultContext = static_cast<ucontext_t *>(context)->uc_mcontext;
   siglongjmp(device.fault, 1);
+}
+
+/// What the instruction that was not allowed had before it, and where it lies behind the kernel's entry.
+std::string registersOfFault() {
+  std::string text;
+#ifdef __x86_64__
+  static constexpr const char *names[] = {"r8",  "r9",  "r10", "r11", "r12", "r13", "r14", "r15",
+                                          "rdi", "rsi", "rbp", "rbx", "rdx", "rax", "rcx"};
+  const greg_t *values = device.faultContext.gregs;
+  text = formatv("; {0} bytes behind run",
+                 values[REG_RIP] - static_cast<greg_t>(reinterpret_cast<intptr_t>(device.kernel->run)));
+  for (auto [i, name] : enumerate(names))
+    text += formatv(" {0}={1:x}", name, values[i]).str();
+#endif
+  return text;
 }
 
 } // namespace
@@ -281,7 +297,8 @@ Error run(const Kernel &kernel, const Grid &grid, void **arguments) {
   if (sigsetjmp(device.fault, 1) == 0)
     error = runBlocks();
   else
-    error = make_error<Fault>(reinterpret_cast<uint64_t>(device.faultAddress), device.current, device.block);
+    error = make_error<Fault>(reinterpret_cast<uint64_t>(device.faultAddress), device.current, device.block,
+                              registersOfFault());
   sigaction(SIGSEGV, &oldAction, nullptr);
   sigaction(SIGBUS, &oldBus, nullptr);
   sigaltstack(&oldStack, nullptr);

@@ -176,3 +176,14 @@ def test_large_copies_go_in_pieces():
     """More than two pieces of 4 MiB, and an end that is no whole one."""
     x = tensor("float", (2_300_001,))
     np.testing.assert_array_equal(compile_for_gpu(double()).run([x])[0], 2 * x)
+
+
+def test_a_failed_test_tells_whether_it_fails_again(request):
+    """conftest.py says so; here of one that has not failed."""
+    only_emulated()
+    x = tensor("float", (5, 7))
+    compile_for_gpu(model([("Neg", ["x"], ["y"], {})], {"x": [5, 7]}, {"y": [5, 7]}, "float")).run([x])
+    first, *lines = request.node.record.again()
+    kernels = first.removeprefix("kernels loaded by the test: ")
+    assert re.fullmatch("[0-9a-f]{12}", kernels)
+    assert lines == ["run again: the same results"] * 2 + [f"compiled again: the same results; kernels {kernels}"] * 2
