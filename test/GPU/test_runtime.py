@@ -4,6 +4,8 @@ import ctypes
 import os
 import re
 import subprocess
+import sys
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -187,3 +189,50 @@ def test_a_failed_test_tells_whether_it_fails_again(request):
     kernels = first.removeprefix("kernels loaded by the test: ")
     assert re.fullmatch("[0-9a-f]{12}", kernels)
     assert lines == ["run again: the same results"] * 2 + [f"compiled again: the same results; kernels {kernels}"] * 2
+
+
+FAILING = """
+import itertools
+import numpy as np
+import strata
+from support.emulator import use_emulator
+from GPU.families import model, tensor
+
+once, twice, other = itertools.count(), itertools.count(), itertools.count()
+
+def is_negated(op):
+    x = tensor("float", (5, 7))
+    proto = model([(op, ["x"], ["y"], {})], {"x": [5, 7]}, {"y": [5, 7]}, "float")
+    [y] = strata.compile(proto, gpu="cuda", gpu_format=use_emulator(), threads=1).run([x])
+    return np.array_equal(y, -x)
+
+def test_always():
+    assert is_negated("Abs")
+
+def test_once():
+    assert is_negated("Neg") and next(once) > 0
+
+def test_twice():
+    assert is_negated("Neg") and next(twice) not in (0, 2)
+
+def test_other_kernels():
+    assert is_negated("Neg" if next(other) else "Abs")
+"""
+
+
+def test_only_what_does_not_fail_again_is_unstable(tmp_path):
+    """In a run of its own: of these tests test_once alone passes, and is told."""
+    only_emulated()
+    here = Path(__file__).parent
+    (tmp_path / "kernels").mkdir()
+    (tmp_path / "kernels" / "conftest.py").write_text((here / "conftest.py").read_text())
+    (tmp_path / "kernels" / "test_failing.py").write_text(FAILING)
+    command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "--import-mode=importlib"]
+    command += ["-o", f"pythonpath={here.parent}", "--junitxml", tmp_path / "pytest.xml", tmp_path / "kernels"]
+    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True)
+    assert "3 failed, 1 passed" in done.stdout, done.stdout + done.stderr
+    summary = subprocess.run(
+        [sys.executable, here.parent / "summary.py", tmp_path, "0"], capture_output=True, text=True
+    )
+    assert re.search(r"unstable: .*::test_once\n  first: AssertionError", summary.stdout)
+    assert summary.stdout.endswith("1 passed, 3 failed\n") and summary.returncode == 1
