@@ -5,7 +5,6 @@
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/SmallVector.h"
 #include "llvm/Support/FormatVariadic.h"
-#include "llvm/Support/raw_ostream.h"
 
 #include <algorithm>
 #include <cstdio>
@@ -386,17 +385,6 @@ EXPORT cuMemcpyDtoDAsync_v2(uint64_t to, uint64_t from, size_t bytes, void *stre
   });
 }
 
-/// STRATA_EMULATOR_KEEP=FOLDER: modules are copied to there, numbered as they are loaded.
-static void keep(llvm::StringRef bitcode) {
-  static int loaded = 0;
-  const char *folder = std::getenv("STRATA_EMULATOR_KEEP");
-  if (!folder)
-    return;
-  std::error_code error;
-  llvm::raw_fd_ostream file(llvm::formatv("{0}/{1}.bc", folder, loaded++).str(), error);
-  file << bitcode;
-}
-
 // The size of an image is not passed: bitcode says itself how long it is.
 EXPORT cuModuleLoadDataEx(void **module, const void *image, unsigned, int *, void **) {
   std::lock_guard<std::mutex> lock(mutex);
@@ -406,9 +394,7 @@ EXPORT cuModuleLoadDataEx(void **module, const void *image, unsigned, int *, voi
   uint32_t offset, size;
   std::memcpy(&offset, bytes + 8, 4);
   std::memcpy(&size, bytes + 12, 4);
-  llvm::StringRef bitcode(static_cast<const char *>(image) + offset, size);
-  keep(bitcode);
-  auto loaded = KernelModule::load(bitcode);
+  auto loaded = KernelModule::load(llvm::StringRef(static_cast<const char *>(image) + offset, size));
   if (!loaded)
     return report(loaded.takeError(), InvalidImage);
   *module = loaded->release();

@@ -4,7 +4,9 @@
 #include "llvm/ADT/StringMap.h"
 #include "llvm/ADT/StringSwitch.h"
 #include "llvm/Bitcode/BitcodeReader.h"
+#include "llvm/ExecutionEngine/Orc/DebugUtils.h"
 #include "llvm/ExecutionEngine/Orc/LLJIT.h"
+#include "llvm/ExecutionEngine/Orc/ObjectTransformLayer.h"
 #include "llvm/IR/IRBuilder.h"
 #include "llvm/IR/Module.h"
 #include "llvm/IR/Verifier.h"
@@ -136,6 +138,23 @@ static std::set<std::string> usersOf(const Value &variable) {
   return names;
 }
 
+/// STRATA_EMULATOR_KEEP=FOLDER: N.bc is what was loaded as the Nth module, N.o this machine's code for it.
+static void keep(StringRef bitcode, orc::LLJIT &jit) {
+  static unsigned loaded = 0;
+  const char *folder = std::getenv("STRATA_EMULATOR_KEEP");
+  if (!folder)
+    return;
+  std::string number = std::to_string(loaded++);
+  std::error_code error;
+  raw_fd_ostream file(std::string(folder) + "/" + number + ".bc", error);
+  if (error) {
+    errs() << "emulator: nothing can be kept in '" << folder << "': " << error.message() << '\n';
+    return;
+  }
+  file << bitcode;
+  jit.getObjTransformLayer().setTransform(orc::DumpObjects(folder, number));
+}
+
 Expected<std::unique_ptr<KernelModule>> KernelModule::load(StringRef bitcode) {
   static const bool initialized = [] {
     InitializeNativeTarget();
@@ -230,6 +249,7 @@ Expected<std::unique_ptr<KernelModule>> KernelModule::load(StringRef bitcode) {
   if (!jit)
     return jit.takeError();
   state.jit = std::move(*jit);
+  keep(bitcode, *state.jit);
   orc::SymbolMap symbols;
   for (const DeviceFunction &function : deviceFunctions())
     symbols[state.jit->mangleAndIntern(function.name)] = {orc::ExecutorAddr::fromPtr(function.address),

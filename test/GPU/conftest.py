@@ -16,6 +16,10 @@ import strata
 TIMES = 3
 
 
+def hash_of(path):
+    return hashlib.sha256(path.read_bytes()).hexdigest()[:8] if path.exists() else "none"
+
+
 class Record:
     """The last model that a test has compiled and run, and the kernels that the emulated GPU has loaded."""
 
@@ -23,9 +27,9 @@ class Record:
         self.folder, self.compiled, self.ran, self.results = Path(folder), None, None, None
 
     def kernels(self):
-        """Hashes of modules' bitcode, in the order in which they were loaded."""
+        """Hashes of modules' bitcode and of this machine's code for it, in the order in which they were loaded."""
         files = sorted(self.folder.glob("*.bc"), key=lambda path: int(path.stem))
-        return [hashlib.sha256(path.read_bytes()).hexdigest()[:12] for path in files]
+        return ["-".join(hash_of(path) for path in (file, file.with_suffix(".o"))) for file in files]
 
     def outcome(self, run):
         try:
