@@ -75,6 +75,7 @@ def record(request, monkeypatch):
         monkeypatch.setattr(strata, "compile", compile)
         monkeypatch.setattr(strata.Model, "__call__", call)
         yield
+        del request.node.record  # and with it the model
 
 
 def passes_with_the_same_kernels(item, kernels):
