@@ -1,7 +1,6 @@
 """Adds up the results of lit, pytest, conformance and the backend suite.
 
-The last line is `N passed, N failed[, N skipped]`. Tests that say of themselves that they are unstable
-(test/GPU/conftest.py) are listed with what they say; more than one of them are failures.
+The last line is `N passed, N failed[, N skipped]`.
 
 Usage: summary.py RESULTS_DIR STATUS, where STATUS is non-zero when one of the runners reported a failure.
 Exits non-zero when anything failed or nothing ran.
@@ -40,13 +39,6 @@ def conformance_results(file):
             yield f"conformance :: {case['name']}", "failed" if case["problem"] else "passed"
 
 
-def unstable_results(file):
-    """(test, what it says) of those that failed and then did not."""
-    for case in ElementTree.parse(file).iter("testcase"):
-        for said in case.iterfind("properties/property[@name='unstable']"):
-            yield f"{case.get('classname')}::{case.get('name')}", said.get("value")
-
-
 READERS = {
     "lit.json": lit_results,
     "pytest.xml": pytest_results,
@@ -59,7 +51,7 @@ READERS = {
 
 def main(folder, status):
     total = Counter()
-    failures, unstable = [], []
+    failures = []
     for name, reader in READERS.items():
         file = Path(folder) / name
         if not file.exists():
@@ -69,16 +61,8 @@ def main(folder, status):
             count[kind] += 1
             if kind == "failed":
                 failures.append(test)
-        if reader is pytest_results:
-            unstable += unstable_results(file)
         print(f"{file.stem:12}{count['passed']:6} passed{count['failed']:6} failed{count['skipped']:6} skipped")
         total += count
-    for test, said in unstable:
-        print(f"unstable: {test}", *said.splitlines(), sep="\n  ")
-    if len(unstable) > 1:
-        failures += [test for test, _ in unstable]
-        total["failed"] += len(unstable)
-        total["passed"] -= len(unstable)
     if failures:
         print("failed:", *failures, sep="\n  ")
     # A runner that broke down before writing its results counts as one failure.

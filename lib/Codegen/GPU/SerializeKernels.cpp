@@ -7,6 +7,11 @@
 #include "mlir/Dialect/LLVMIR/NVVMDialect.h"
 #include "mlir/Dialect/LLVMIR/ROCDLDialect.h"
 #include "mlir/IR/BuiltinOps.h"
+#include "mlir/Target/LLVMIR/Dialect/Builtin/BuiltinToLLVMIRTranslation.h"
+#include "mlir/Target/LLVMIR/Dialect/GPU/GPUToLLVMIRTranslation.h"
+#include "mlir/Target/LLVMIR/Dialect/LLVMIR/LLVMToLLVMIRTranslation.h"
+#include "mlir/Target/LLVMIR/Dialect/NVVM/NVVMToLLVMIRTranslation.h"
+#include "mlir/Target/LLVMIR/Dialect/ROCDL/ROCDLToLLVMIRTranslation.h"
 #include "mlir/Target/LLVMIR/Export.h"
 #include "llvm/Bitcode/BitcodeWriter.h"
 #include "llvm/IR/Module.h"
@@ -72,6 +77,15 @@ static void markWarpOperations(llvm::Module &module) {
           call->setConvergent();
 }
 
+/// LLVM 19 keeps what annotations say of functions (how many threads a block has) by the addresses of module and
+/// function until its AsmPrinter has written that module: kernels that come to lie there later would be optimised by what
+/// was true of these. The functions are given up.
+static llvm::Error forgetAnnotations(llvm::Module &module, llvm::TargetMachine &machine) {
+  for (llvm::Function &function : module)
+    function.deleteBody();
+  return generateCode(module, machine, llvm::CodeGenFileType::AssemblyFile).takeError();
+}
+
 /// LLVM's wrapper says how long it is; a driver is not told.
 static std::string wrappedBitcode(const llvm::Module &module) {
   llvm::SmallVector<char, 0> bytes;
@@ -86,6 +100,15 @@ static std::string wrappedBitcode(const llvm::Module &module) {
 namespace {
 struct SerializeKernelsPass : strata::impl::SerializeKernelsBase<SerializeKernelsPass> {
   using SerializeKernelsBase::SerializeKernelsBase;
+
+  void getDependentDialects(DialectRegistry &registry) const override {
+    SerializeKernelsBase::getDependentDialects(registry);
+    registerBuiltinDialectTranslation(registry);
+    registerGPUDialectTranslation(registry);
+    registerLLVMDialectTranslation(registry);
+    registerNVVMDialectTranslation(registry);
+    registerROCDLDialectTranslation(registry);
+  }
 
   void runOnOperation() override {
     for (auto kernels : llvm::make_early_inc_range(getOperation().getOps<gpu::GPUModuleOp>()))
@@ -117,6 +140,8 @@ private:
     DeviceTarget::Object object;
     if (format == "bitcode") {
       object = {wrappedBitcode(*ir), gpu::CompilationTarget::Offload};
+      if (llvm::Error failure = forgetAnnotations(*ir, *machine))
+        return kernels.emitError(llvm::toString(std::move(failure)));
     } else {
       auto made = device.makeObject(*ir, *machine, format);
       if (!made)
