@@ -78,6 +78,19 @@ struct TruncateThroughF32 : OpRewritePattern<arith::TruncFOp> {
   }
 };
 
+/// f32 to bf16 where subnormal numbers may be 0: there is an instruction for it wherever operands are rounded to bf16.
+struct TruncateByInstruction : OpRewritePattern<arith::TruncFOp> {
+  using OpRewritePattern::OpRewritePattern;
+
+  LogicalResult matchAndRewrite(arith::TruncFOp op, PatternRewriter &rewriter) const override {
+    if (!getElementTypeOrSelf(op.getIn().getType()).isF32() || !getElementTypeOrSelf(op.getType()).isBF16() ||
+        op.getFastmath() != arith::FastMathFlags::afn)
+      return failure();
+    rewriter.replaceOpWithNewOp<LLVM::FPTruncOp>(op, op.getType(), op.getIn());
+    return success();
+  }
+};
+
 struct ExtendThroughF32 : OpRewritePattern<arith::ExtFOp> {
   using OpRewritePattern::OpRewritePattern;
 
@@ -132,6 +145,7 @@ void strata::populateApproximateMathPatterns(RewritePatternSet &patterns, bool p
 
 void strata::populateNarrowFloatPatterns(RewritePatternSet &patterns) {
   patterns.add<TruncateThroughF32, ExtendThroughF32>(patterns.getContext());
+  patterns.add<TruncateByInstruction>(patterns.getContext(), /*benefit=*/2); // than the steps of the instruction
   arith::populateExpandBFloat16Patterns(patterns);
   arith::populateCeilFloorDivExpandOpsPatterns(patterns);
 }

@@ -43,6 +43,15 @@ struct Floats : mlir::ImplicitLocOpBuilder {
       sum = fma(sum, x, number(c));
     return sum;
   }
+  /// The same of 2^k coefficients: those of the high powers beside the others, since each step waits for the one
+  /// before.
+  mlir::Value polynomial(mlir::Value x, llvm::ArrayRef<float> coefficients) {
+    size_t half = coefficients.size() / 2;
+    mlir::Value power = x;
+    for (size_t exponent = 1; exponent < half; exponent *= 2)
+      power = create<mlir::arith::MulFOp>(power, power);
+    return fma(horner(x, coefficients.take_front(half)), power, horner(x, coefficients.drop_front(half)));
+  }
   /// A number that, added to a whole n, leaves n + 254 in the last bits of the sum.
   static constexpr float exponentShifter = 0x1.8p23f + 254;
   /// p * 2^n, rounded once, for a p near 1 and a whole n of [-252, 252]; `shifted` is n + exponentShifter.

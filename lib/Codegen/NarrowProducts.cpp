@@ -156,12 +156,15 @@ private:
       Value empty = b.create<tensor::EmptyOp>(loc, tensor::getMixedSizes(b, loc, value), bf16);
       AffineMap identity = b.getMultiDimIdentityMap(type.getRank());
       SmallVector<utils::IteratorType> kinds(type.getRank(), utils::IteratorType::parallel);
-      result = b.create<linalg::GenericOp>(loc, empty.getType(), value, empty, ArrayRef{identity, identity}, kinds,
-                                           [&](OpBuilder &b, Location loc, ValueRange arguments) {
-                                             Value rounded = b.create<arith::TruncFOp>(loc, bf16, arguments[0]);
-                                             b.create<linalg::YieldOp>(loc, rounded);
-                                           })
-                   .getResult(0);
+      auto round = [&](OpBuilder &b, Location loc, ValueRange arguments) {
+        auto rounded = b.create<arith::TruncFOp>(loc, bf16, arguments[0]);
+        // Subnormal numbers may be 0, as they are for the instructions that multiply.
+        rounded.setFastmath(arith::FastMathFlags::afn);
+        b.create<linalg::YieldOp>(loc, rounded.getResult());
+      };
+      result =
+          b.create<linalg::GenericOp>(loc, empty.getType(), value, empty, ArrayRef{identity, identity}, kinds, round)
+              .getResult(0);
       converted.push_back(value);
       conversions.insert(result.getDefiningOp());
     }

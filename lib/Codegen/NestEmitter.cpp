@@ -46,9 +46,16 @@ private:
   TileEmitter *emitter = &tileEmitter;
 
   /// With plan.evenRows: how many tiles the rows are shared out to. A tile's place is then its number.
-  Value rowTiles;
+  Extent rowTiles;
 
   int64_t rowBlock() const { return plan.matrix ? plan.matrix->rowBlock : plan.rowBlock; }
+  /// How far a loop goes, and its step: of even tiles of rows their numbers.
+  std::pair<Extent, int64_t> rangeOf(std::pair<int, int64_t> entry) {
+    auto [loop, step] = entry;
+    if (plan.evenRows && loop == plan.row)
+      return {rowTiles, step / plan.rowTile};
+    return {rowsOf(nest, plan, loop), step};
+  }
   /// Whether tiles of rows run across the borders of this loop's iterations.
   bool isAmongRows(int loop) const { return plan.matrix && plan.matrix->pitch && loop == plan.matrix->second; }
   Order orderLoops();
@@ -157,21 +164,22 @@ void NestEmitter::lanesOf(Tile tile) {
   rest();
 }
 
-/// Of an unknown number of rows no tile is smaller than the others by more than one row, and each reads the weights
-/// once: there is code for each number.
+/// No tile is smaller than the others by more than one row, and each reads the weights once: there is code for each
+/// number of rows that a tile may have.
 void NestEmitter::evenTile(Tile tile) {
   Value number = tile.at[plan.row], rows = materialize(nest.loops[plan.row].size);
   auto place = [&](Value number) -> Value {
-    return b.create<arith::DivUIOp>(loc, b.create<arith::MulIOp>(loc, number, rows), rowTiles);
+    return b.create<arith::DivUIOp>(loc, b.create<arith::MulIOp>(loc, number, rows), materialize(rowTiles));
   };
   tile.at[plan.row] = place(number);
   tileEmitter.rowNumber = number;
   Value count = b.create<arith::SubIOp>(loc, place(add(number, index(1))), tile.at[plan.row]);
-  auto cases = llvm::to_vector(llvm::seq<int64_t>(1, plan.rowTile));
+  int64_t least = rowTiles.isKnown() ? plan.rowTile - 1 : 1;
+  auto cases = llvm::to_vector(llvm::seq<int64_t>(least, plan.rowTile));
   auto choice = b.create<scf::IndexSwitchOp>(loc, TypeRange(), count, cases, cases.size());
   OpBuilder::InsertionGuard guard(b);
-  for (int64_t rows = 1; rows <= plan.rowTile; ++rows) {
-    Region &region = rows < plan.rowTile ? choice.getCaseRegions()[rows - 1] : choice.getDefaultRegion();
+  for (int64_t rows = least; rows <= plan.rowTile; ++rows) {
+    Region &region = rows < plan.rowTile ? choice.getCaseRegions()[rows - least] : choice.getDefaultRegion();
     b.setInsertionPointToStart(&region.emplaceBlock());
     auto yield = b.create<scf::YieldOp>(loc);
     b.setInsertionPoint(yield);
@@ -225,10 +233,14 @@ void NestEmitter::tiles(Tile tile) {
 /// What each task has for itself: tiles of the matrix unit, and room for copied vectors, which is returned.
 Value NestEmitter::prepare() {
   matrixTiles.prepare();
+  auto roomForSums = [&](int64_t elements) -> Value {
+    auto type = MemRefType::get({elements}, nest.reduce->outputs[0].element);
+    return b.create<memref::AllocaOp>(loc, type, b.getI64IntegerAttr(options.lineBytes));
+  };
   if (plan.laneBlock)
-    tileEmitter.sums =
-        b.create<memref::AllocaOp>(loc, MemRefType::get({plan.laneBlock}, nest.reduce->outputs[0].element),
-                                   b.getI64IntegerAttr(options.lineBytes));
+    tileEmitter.sums = roomForSums(plan.laneBlock);
+  if (tileEmitter.finishesInLoop())
+    tileEmitter.finished = roomForSums(plan.rowTile * plan.vectorTile * plan.width);
   if (plan.copied < 0)
     return {};
   Access &copy = copyNest->reduce->inputs[plan.copied];
@@ -315,12 +327,12 @@ void NestEmitter::loops(ArrayRef<std::pair<int, int64_t>> order, Tile tile) {
     return matrixTiles.emit(tile, [&](const Tile &row) { lanesOf(row); });
   if (order.empty())
     return tiles(tile);
-  auto [loop, step] = order.front();
+  int loop = order.front().first;
   if (plan.copied >= 0 && order.size() == 1)
     return rowsWithCopy(tile);
-  const Extent size = rowsOf(nest, plan, loop);
+  auto [size, step] = rangeOf(order.front());
   if (Value start = tile.at[loop]) { // of a block
-    Value end = b.create<arith::AddIOp>(loc, start, index(rowBlock()));
+    Value end = b.create<arith::AddIOp>(loc, start, index(rangeOf({loop, rowBlock()}).second));
     auto each = b.create<scf::ForOp>(loc, start, b.create<arith::MinUIOp>(loc, end, materialize(size)), index(step));
     OpBuilder::InsertionGuard guard(b);
     b.setInsertionPointToStart(each.getBody());
@@ -347,8 +359,7 @@ void NestEmitter::loops(ArrayRef<std::pair<int, int64_t>> order, Tile tile) {
     }
     return at(index(last), false);
   }
-  bool numbers = plan.evenRows && loop == plan.row;
-  auto each = b.create<scf::ForOp>(loc, index(0), numbers ? rowTiles : materialize(size), index(numbers ? 1 : step));
+  auto each = b.create<scf::ForOp>(loc, index(0), materialize(size), index(step));
   OpBuilder::InsertionGuard guard(b);
   b.setInsertionPointToStart(each.getBody());
   tile.at[loop] = each.getInductionVar();
@@ -442,10 +453,7 @@ Value NestEmitter::grainOf(ArrayRef<std::pair<int, int64_t>> split, double point
 /// The first loops, as many as give tasks enough, become one of tasks.
 void NestEmitter::tasks(const Order &order, Tile tile, double pointNs) {
   auto trips = [&](unsigned i) -> Extent {
-    const Extent size = rowsOf(nest, plan, order[i].first);
-    int64_t step = order[i].second;
-    if (plan.evenRows && order[i].first == plan.row)
-      return {0, rowTiles};
+    auto [size, step] = rangeOf(order[i]);
     if (size.isKnown())
       return {(size.known + step - 1) / step, {}};
     if (step == 1)
@@ -485,8 +493,7 @@ void NestEmitter::tasks(const Order &order, Tile tile, double pointNs) {
       number = b.create<arith::RemUIOp>(loc, left, count);
       left = b.create<arith::DivUIOp>(loc, left, count);
     }
-    bool numbers = plan.evenRows && order[i].first == plan.row;
-    tile.at[order[i].first] = counts[i].is(1) ? index(0) : numbers ? number : times(number, {order[i].second, {}});
+    tile.at[order[i].first] = counts[i].is(1) ? index(0) : times(number, {rangeOf(order[i]).second, {}});
   }
   loops(ArrayRef(order).drop_front(split), tile);
   b.setInsertionPointAfter(task);
@@ -498,8 +505,13 @@ double NestEmitter::emit() {
   Order order = orderLoops();
   Tile tile;
   tile.at.resize(nest.loops.size());
-  if (plan.evenRows)
-    rowTiles = b.create<arith::CeilDivUIOp>(loc, materialize(nest.loops[plan.row].size), index(plan.rowTile));
+  if (plan.evenRows) {
+    const Extent &rows = nest.loops[plan.row].size;
+    if (rows.isKnown())
+      rowTiles = {static_cast<int64_t>(llvm::divideCeil(rows.known, plan.rowTile)), {}};
+    else
+      rowTiles = {0, b.create<arith::CeilDivUIOp>(loc, rows.value, index(plan.rowTile))};
+  }
   double points = 1, pointNs = estimatePointNs(nest, plan, options);
   int64_t unknown = 1;
   for (const Loop &loop : nest.loops)

@@ -251,8 +251,9 @@ static void chooseProductTile(LoopNest &nest, const NestOptions &options, int64_
   plan.vectorTile = tile.vectors;
   // There is code for each number of rows that a tile may have.
   constexpr int64_t mostVariants = 8;
-  plan.evenRows = !rows;
-  if (plan.evenRows)
+  auto isOfRows = [&](const PaddedLoop &padded) { return padded.position == plan.row; };
+  plan.evenRows = !rows || (tile.even && llvm::none_of(nest.padded, isOfRows));
+  if (!rows)
     plan.rowTile = std::min(plan.rowTile, mostVariants);
 }
 
@@ -472,6 +473,7 @@ NestPlan strata::planNest(LoopNest &nest, const NestOptions &options) {
     choice.reset();
   }
   if (choice) {
+    plan.evenRows &= plan.rowTile == choice->rows || !nest.loops[plan.row].size.isKnown();
     plan.rowTile = choice->rows;
     plan.vectorTile = choice->vectors;
   }

@@ -56,7 +56,7 @@ struct NestPlan {
   std::optional<Combiner> combiner;
   int64_t width = 1;                   ///< lanes of a full vector
   int64_t rowTile = 1, vectorTile = 1; ///< of a full tile
-  bool evenRows = false;               ///< rows of an unknown number, in equal tiles of at most rowTile
+  bool evenRows = false;               ///< tiles of rowTile rows and of less, by one row where their number is known
   bool laneOutermost = false;          ///< vectors of weights outside of the rows
   bool weightsStay = false;            ///< all weights stay in the cache: nothing need come first for their sake
   int64_t rowBlock = 0;                ///< rows whose data stays in the cache for all weights; 0: all

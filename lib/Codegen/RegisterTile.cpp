@@ -21,6 +21,11 @@ static double stepCycles(const TargetFacts &target, int64_t rows, int64_t vector
 static double cycles(const TargetFacts &target, int64_t rows, int64_t vectors, RegisterTile tile) {
   int64_t full = (rows - 1) / tile.rows;
   auto column = [&](int64_t width) {
+    if (tile.even) {
+      int64_t tiles = full + 1, shorter = tiles * tile.rows - rows;
+      return (tiles - shorter) * stepCycles(target, tile.rows, width) +
+             shorter * stepCycles(target, tile.rows - 1, width);
+    }
     return full * stepCycles(target, tile.rows, width) + stepCycles(target, rows - full * tile.rows, width);
   };
   return vectors / tile.vectors * column(tile.vectors) + column(vectors % tile.vectors);
@@ -39,12 +44,13 @@ RegisterTile strata::chooseRegisterTile(const TargetFacts &target, std::optional
     int64_t most = (static_cast<int64_t>(target.registers) - width - (target.fma ? 1 : 2)) / width;
     if (most < 1)
       break;
-    int64_t tiles = llvm::divideCeil(allRows, most);
-    RegisterTile tile{static_cast<int64_t>(llvm::divideCeil(allRows, tiles)), width};
-    if (double time = cycles(target, allRows, allVectors, tile); time < least) {
-      least = time;
-      best = tile;
-    }
+    int64_t tiles = llvm::divideCeil(allRows, most), tileRows = llvm::divideCeil(allRows, tiles);
+    for (bool even : {false, true})
+      if (RegisterTile tile{tileRows, width, even}; !even || tileRows > 1)
+        if (double time = cycles(target, allRows, allVectors, tile); time < least) {
+          least = time;
+          best = tile;
+        }
   }
   return best;
 }

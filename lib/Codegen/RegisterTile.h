@@ -11,6 +11,7 @@ namespace strata {
 /// one number is read per row and one vector of weights per vector.
 struct RegisterTile {
   int64_t rows, vectors;
+  bool even = false; ///< the rows are shared out so that no tile has less by more than one; else the last one has less
 };
 
 /// The tile with the least estimated time for so many rows and vectors of lanes (nothing: many); `mostVectors` is a

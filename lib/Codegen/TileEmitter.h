@@ -57,6 +57,10 @@ public:
   /// Whether the last stage's operations wait for one another so long that several elements are computed side by side.
   bool isLastStageLong() const;
 
+  /// Whether tiles come to their results row after row, in a loop, for which `finished` has room for a tile's sums.
+  bool finishesInLoop() const;
+  mlir::Value finished;
+
   /// What the reduction adds to element (i, j) of a tile, where a matrix unit computes it.
   std::function<mlir::Value(const Tile &, int64_t i, int64_t j)> product;
 
@@ -128,6 +132,9 @@ private:
   Values reduceDots(const Tile &tile, Values start);
   void storeAccumulators(const Tile &tile, const Accumulators &accumulators);
   void storeInterleaved(const Access &access, mlir::Value base, const Tile &tile, int64_t j, Values rows);
+  /// The processor finds work in the operations of so many elements, if they are near.
+  int64_t elementsTogether() const { return target.registers / 8; }
+  void consumeInLoop(const Tile &tile, llvm::ArrayRef<mlir::Value> sums);
   void consume(const Tile &tile, const Accumulators &accumulators, Loaded &cache);
 };
 

@@ -2,6 +2,7 @@
 #include "TileEmitter.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Utils/StaticValueUtils.h"
@@ -266,6 +267,7 @@ bool TileEmitter::prefetchNext(const Access &access, Value base, const Tile &til
     if (isRow && rowNumber) {
       at = rowNumber;
       block /= step;
+      size = llvm::divideCeil(size, step);
       step = 1;
     }
     if (block) {
@@ -421,8 +423,14 @@ void TileEmitter::storeAccumulators(const Tile &tile, const Accumulators &accumu
 }
 
 bool TileEmitter::isLastStageLong() const {
-  constexpr size_t longBody = 12;
-  return nest.finish && nest.finish->op.getBody()->getOperations().size() > longBody;
+  constexpr int64_t longBody = 12;
+  if (!nest.finish)
+    return false;
+  int64_t length = 0;
+  for (Operation &op : *nest.finish->op.getBody())
+    // These are polynomials, later.
+    length += isa<math::ErfOp, math::ExpOp, math::TanhOp, math::LogOp, math::PowFOp>(op) ? longBody : 1;
+  return length > longBody;
 }
 
 /// The vectors of all rows, an element of each after another.
@@ -438,8 +446,7 @@ void TileEmitter::consume(const Tile &tile, const Accumulators &accumulators, Lo
   Stage &finish = *nest.finish;
   Values bases = basesOf(finish, tile);
   bool vector = tile.lanes > 1 && plan.lane >= 0 && !plan.laneIsReduction;
-  // The processor finds work in the operations of other elements if they are near.
-  const size_t together = target.registers / 8;
+  const size_t together = elementsTogether();
   bool isLong = vector && isLastStageLong();
   SmallVector<Element> elements;
   bool mixes = plan.interleaves && vector && tile.rows == plan.rowTile;
@@ -473,6 +480,46 @@ void TileEmitter::consume(const Tile &tile, const Accumulators &accumulators, Lo
     storeInterleaved(finish.outputs[0], bases[finish.inputs.size()], tile, j, rows);
 }
 
+bool TileEmitter::finishesInLoop() const {
+  return nest.reduce && isLastStageLong() && plan.row >= 0 && plan.rowTile > 1 && !plan.laneIsReduction &&
+         !plan.matrix && !plan.transposes && !plan.interleaves;
+}
+
+/// The last stage of some rows after the other, of sums in memory: one piece of code, whose constants stay in
+/// registers.
+void TileEmitter::consumeInLoop(const Tile &tile, ArrayRef<Value> sums) {
+  forEachElement(tile, [&](int64_t, int64_t, int64_t n) {
+    Value at = index(n * tile.lanes);
+    if (tile.lanes == 1)
+      b.create<memref::StoreOp>(loc, sums[n], finished, at);
+    else
+      b.create<vector::StoreOp>(loc, sums[n], finished, at);
+  });
+  auto finish = [&](Value first, int64_t rows) {
+    Tile part = tile;
+    part.rows = rows;
+    part.at[plan.row] = add(part.at[plan.row], first);
+    Value from = times(first, {tile.vectors * tile.lanes, {}});
+    Accumulators loaded(1, Values(rows * tile.vectors));
+    forEachElement(part, [&](int64_t, int64_t, int64_t n) {
+      Value at = add(from, index(n * tile.lanes));
+      loaded[0][n] = tile.lanes == 1 ? b.create<memref::LoadOp>(loc, finished, at).getResult()
+                                     : b.create<vector::LoadOp>(loc, sums[n].getType(), finished, at).getResult();
+    });
+    Loaded cache;
+    consume(part, loaded, cache);
+  };
+  int64_t rows = std::clamp<int64_t>(elementsTogether() / tile.vectors, 1, tile.rows), rest = tile.rows % rows;
+  {
+    auto each = b.create<scf::ForOp>(loc, index(0), index(tile.rows - rest), index(rows));
+    OpBuilder::InsertionGuard guard(b);
+    b.setInsertionPointToStart(each.getBody());
+    finish(each.getInductionVar(), rows);
+  }
+  if (rest)
+    finish(index(tile.rows - rest), rest);
+}
+
 void TileEmitter::emit(const Tile &tile) {
   Loaded cache;
   Accumulators accumulators;
@@ -504,10 +551,12 @@ void TileEmitter::emit(const Tile &tile) {
   }
   if (part == Part::Start || part == Part::Accumulate)
     return storeSums(tile, accumulators);
-  if (nest.finish)
-    consume(tile, accumulators, cache);
-  else
+  if (!nest.finish)
     storeAccumulators(tile, accumulators);
+  else if (finished && tile.rows > 1)
+    consumeInLoop(tile, accumulators[0]);
+  else
+    consume(tile, accumulators, cache);
 }
 
 void TileEmitter::emitSum(const Tile &tile, Value sum) {

@@ -95,6 +95,23 @@ func.func @narrow(%x: f64) -> bf16 {
 
 // -----
 
+// Where subnormal numbers may be 0 there is an instruction; elsewhere bits are rounded.
+// CHECK-LABEL: func.func @operand
+// CHECK:         llvm.fptrunc %arg0 : vector<16xf32> to vector<16xbf16>
+// CHECK-LABEL: func.func @number
+// CHECK-NOT:     fptrunc
+// CHECK:         arith.shrui
+func.func @operand(%x: vector<16xf32>) -> vector<16xbf16> {
+  %0 = arith.truncf %x fastmath<afn> : vector<16xf32> to vector<16xbf16>
+  return %0 : vector<16xbf16>
+}
+func.func @number(%x: vector<16xf32>) -> vector<16xbf16> {
+  %0 = arith.truncf %x : vector<16xf32> to vector<16xbf16>
+  return %0 : vector<16xbf16>
+}
+
+// -----
+
 // The polynomial of log has no subnormal numbers: they are scaled.
 // CHECK-LABEL: func.func @log
 // CHECK:         %[[SMALL:.*]] = arith.cmpf olt, %arg0

@@ -623,6 +623,60 @@ func.func @ragged(%a: memref<1x1023xf32>, %c: memref<8192x1023xf32>) attributes 
 
 // -----
 
+// 13 rows are tiles of 4, 4 and 5, not of 5, 5 and 3. What comes of their sums is long: a loop over rows of sums in memory,
+// two vectors at a time, as there are 16 registers.
+#x = affine_map<(m, n, k) -> (m, k)>
+#w = affine_map<(m, n, k) -> (n floordiv 16, k, n mod 16)>
+#y = affine_map<(m, n, k) -> (m, n)>
+#e = affine_map<(m, n) -> (m, n)>
+#s = affine_map<(m, n) -> ()>
+// FUSED-LABEL: func.func @shared_out_rows
+// FUSED:         %[[SUMS:.*]] = memref.alloca() {alignment = 64 : i64} : memref<80xf32>
+// FUSED:         scf.for %[[TILE:.*]] = %{{.*}} to %c3 step
+// FUSED:           %[[ROWS:.*]] = arith.muli %[[TILE]], %c13
+// FUSED:           arith.divui %[[ROWS]], %c3
+// FUSED:           scf.index_switch
+// FUSED-NEXT:      case 4 {
+// FUSED-COUNT-8:     vector.store %{{.*}}, %[[SUMS]]
+// FUSED:             scf.for %{{.*}} = %{{.*}} to %c4 step %c1 {
+// FUSED:               vector.load %[[SUMS]]
+// FUSED:               vector.load %[[SUMS]]
+// FUSED:               math.erf
+// FUSED-NEXT:          math.erf
+// FUSED-NOT:         math.erf
+// FUSED:           default {
+// FUSED-COUNT-10:    vector.store %{{.*}}, %[[SUMS]]
+// FUSED:             scf.for %{{.*}} = %{{.*}} to %c5 step %c1 {
+// FUSED:               math.erf
+// FUSED-NEXT:          math.erf
+// FUSED-NOT:         math.erf
+// FUSED:         return
+func.func @shared_out_rows(%x: memref<13x64xf32>, %w: memref<4x64x16xf32>, %y: memref<13x64xf32>) attributes {strata.kernel} {
+  %zero = arith.constant 0.0 : f32
+  %sums = memref.alloc() : memref<13x64xf32>
+  linalg.generic {indexing_maps = [#s, #e], iterator_types = ["parallel", "parallel"]} ins(%zero : f32) outs(%sums : memref<13x64xf32>) {
+  ^bb0(%a: f32, %c: f32):
+    linalg.yield %a : f32
+  }
+  linalg.generic {indexing_maps = [#x, #w, #y], iterator_types = ["parallel", "parallel", "reduction"]}
+      ins(%x, %w : memref<13x64xf32>, memref<4x64x16xf32>) outs(%sums : memref<13x64xf32>) {
+  ^bb0(%a: f32, %b: f32, %c: f32):
+    %p = arith.mulf %a, %b : f32
+    %s = arith.addf %c, %p : f32
+    linalg.yield %s : f32
+  }
+  linalg.generic {indexing_maps = [#e, #e], iterator_types = ["parallel", "parallel"]} ins(%sums : memref<13x64xf32>) outs(%y : memref<13x64xf32>) {
+  ^bb0(%a: f32, %c: f32):
+    %0 = math.erf %a : f32
+    %1 = arith.mulf %0, %a : f32
+    linalg.yield %1 : f32
+  }
+  memref.dealloc %sums : memref<13x64xf32>
+  return
+}
+
+// -----
+
 // The operations of a long body wait for one another: those of two vectors stand side by side, as there are 16 registers.
 // CHECK-LABEL: func.func @long(
 // CHECK:         math.roundeven

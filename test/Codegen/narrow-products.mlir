@@ -3,7 +3,7 @@
 
 // The operands are rounded, sums stay f32; the data of two products is rounded once.
 // CHECK-LABEL: func.func @main(
-// CHECK-COUNT-1: arith.truncf %{{.*}} : f32 to bf16
+// CHECK-COUNT-1: arith.truncf %{{.*}} fastmath<afn> : f32 to bf16
 // CHECK:         ml_program.global_load_const @w
 // CHECK:         arith.truncf
 // CHECK-NOT:     arith.truncf

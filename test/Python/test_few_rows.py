@@ -1,21 +1,24 @@
-"""Products of a number of rows that only the run tells: every number of tiles, and every remainder."""
+"""Products of few rows, or of a number of them that only the run tells: every number of tiles, and every remainder."""
+
+import math
 
 import numpy as np
 import pytest
 import strata
 from onnx import TensorProto, helper, numpy_helper
+from support.targets import TARGETS
 
 rng = np.random.default_rng(11)
 
 
-def model(features, columns, dtype=np.float32, extra=()):
+def model(features, columns, dtype=np.float32, extra=(), function="Relu", rows="rows"):
     w = rng.standard_normal((features, columns)).astype(dtype)
     kind = helper.np_dtype_to_tensor_dtype(np.dtype(dtype))
     graph = helper.make_graph(
-        [helper.make_node("MatMul", ["x", "w"], ["p"]), helper.make_node("Relu", ["p"], ["y"])],
+        [helper.make_node("MatMul", ["x", "w"], ["p"]), helper.make_node(function, ["p"], ["y"])],
         "g",
-        [helper.make_tensor_value_info("x", kind, [*extra, "rows", features])],
-        [helper.make_tensor_value_info("y", kind, [*extra, "rows", columns])],
+        [helper.make_tensor_value_info("x", kind, [*extra, rows, features])],
+        [helper.make_tensor_value_info("y", kind, [*extra, rows, columns])],
         [numpy_helper.from_array(w, "w")],
     )
     proto = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 21)], ir_version=10)
@@ -41,6 +44,23 @@ def test_other_vectors(target):
     for rows in range(0, 30):
         x = rng.standard_normal((rows, 70)).astype(np.float32)
         np.testing.assert_allclose(compiled.run([x])[0], np.maximum(x @ w, 0), rtol=1e-4, atol=1e-4)
+
+
+def gelu(x):
+    x = x.astype(np.float64)
+    return x * 0.5 * (1 + np.vectorize(math.erf)(x / math.sqrt(2)))
+
+
+@pytest.mark.parametrize("rows", [1, 13, 15, 17, 29, 50, 99, 197, 395])
+@pytest.mark.parametrize("target", TARGETS)
+@pytest.mark.parametrize("threads", [1, 2])
+def test_known_rows_and_a_long_function_of_sums(rows, target, threads):
+    """Shared out to tiles; 395 of 768 numbers are walked in blocks that stay in the cache."""
+    features = 768 if rows == 395 else 40
+    proto, w = model(features, 70, function="Gelu", rows=rows)
+    x = rng.standard_normal((rows, features)).astype(np.float32) * 0.2
+    [y] = strata.compile(proto, threads=threads, target=target).run([x])
+    np.testing.assert_allclose(y, gelu(x.astype(np.float64) @ w), rtol=1e-4, atol=1e-5)
 
 
 def test_rows_of_a_known_and_an_unknown_number():
