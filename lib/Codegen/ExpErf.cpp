@@ -13,7 +13,7 @@
 // - erf(x) = x * p(x^2) for |x| <= 3.92, where erf(x) rounds to 1; p has degree 15
 //   in x^2 scaled to [-1, 1], where the sum of the
 //   absolute values of its coefficients is no larger than its largest value: no
-//   cancellation. The relative error is below 3.2e-7.
+//   cancellation. The relative error is below 3e-7.
 //
 // Minimal maximal relative errors, fitted in double precision. NaN stays NaN.
 //

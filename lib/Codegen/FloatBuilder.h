@@ -43,14 +43,16 @@ struct Floats : mlir::ImplicitLocOpBuilder {
       sum = fma(sum, x, number(c));
     return sum;
   }
-  /// The same of 2^k coefficients: those of the high powers beside the others, since each step waits for the one
-  /// before.
+  /// The same of 2^k coefficients: those of the high powers beside the others, since each step waits for the one before.
+  /// The last step is one rounding, as horner's is.
   mlir::Value polynomial(mlir::Value x, llvm::ArrayRef<float> coefficients) {
     size_t half = coefficients.size() / 2;
     mlir::Value power = x;
     for (size_t exponent = 1; exponent < half; exponent *= 2)
       power = create<mlir::arith::MulFOp>(power, power);
-    return fma(horner(x, coefficients.take_front(half)), power, horner(x, coefficients.drop_front(half)));
+    mlir::Value low = horner(x, coefficients.drop_front(half - 1).drop_back());
+    mlir::Value sum = fma(horner(x, coefficients.take_front(half - 1)), power, low);
+    return fma(sum, x, number(coefficients.back()));
   }
   /// A number that, added to a whole n, leaves n + 254 in the last bits of the sum.
   static constexpr float exponentShifter = 0x1.8p23f + 254;
