@@ -138,6 +138,8 @@ private:
 
   /// `value` in bf16, converted where it is made: before it is moved or padded.
   Value narrowed(Value value) {
+    if (getElementTypeOrSelf(value).isBF16()) // since all that read it do
+      return value;
     if (Value done = known.lookup(value))
       return done;
     OpBuilder b(value.getContext());

@@ -49,6 +49,23 @@ SIZES = [(64, 64, 64), (1, 256, 1000), (49, 96, 40), (17, 100, 50), (7, 66, 16),
 
 
 @needs_bf16
+def test_an_image_that_a_convolution_and_a_product_read():
+    w, v = values(32, 32, 1, 1) / 6, values(48, 32, seed=1) / 6
+    nodes = [
+        helper.make_node("Relu", ["x"], ["r"]),
+        helper.make_node("Conv", ["r", "w"], ["c"]),
+        helper.make_node("MatMul", ["r", "v"], ["p"]),
+        helper.make_node("Concat", ["c", "p"], ["y"], axis=3),
+    ]
+    proto = model(nodes, {"x": [1, 32, 48, 48]}, [1, 32, 48, 80], {"w": w, "v": v})
+    x = values(1, 32, 48, 48, seed=2)
+    r = rounded(np.maximum(x, 0))
+    [y] = strata.compile(proto, precision="bf16").run({"x": x})
+    check(y[..., :48], np.einsum("oc,nchw->nohw", rounded(w[..., 0, 0]), r))
+    check(y[..., 48:], r @ rounded(v))
+
+
+@needs_bf16
 @pytest.mark.parametrize("m, k, n", SIZES)
 def test_products(m, k, n):
     proto, w, b = product(m, k, n)
