@@ -409,6 +409,17 @@ static Value interpolate(LinalgBuilder &b, const Settings &settings, const Axis 
   });
 }
 
+/// Along the last axis elements are gathered, along the others whole vectors are added: it comes when there is least of
+/// the others, after those that shrink and before those that grow.
+static void sortAxes(SmallVectorImpl<Axis> &axes, int64_t rank) {
+  auto place = [rank](const Axis &axis) {
+    FloatAttr scale;
+    bool grows = matchPattern(axis.scale, m_Constant(&scale)) && scale.getValueAsDouble() > 1;
+    return axis.dim == rank - 1 ? 1 : grows ? 2 : 0;
+  };
+  llvm::stable_sort(axes, [&](const Axis &x, const Axis &y) { return place(x) < place(y); });
+}
+
 static FailureOr<SmallVector<Value>> lowerResize(Operation *op, ValueRange operands, LinalgBuilder &b) {
   auto resize = cast<ResizeOp>(op);
   Value data = operands[0];
@@ -466,10 +477,10 @@ static FailureOr<SmallVector<Value>> lowerResize(Operation *op, ValueRange opera
       axis.to = size ? *size : b.element(sizes, k);
       if (!getConstantIntValue(axis.to))
         b.check(b.compare(arith::CmpIPredicate::sge, axis.to, b.getIndexAttr(0)), "a size is negative");
-      axis.scale = b.create<arith::DivFOp>(toF64(b, b.index(axis.to)), from);
+      axis.scale = b.createOrFold<arith::DivFOp>(toF64(b, b.index(axis.to)), from);
       if (common && policy != "stretch")
-        common = policy == "not_larger" ? b.create<arith::MinimumFOp>(common, axis.scale).getResult()
-                                        : b.create<arith::MaximumFOp>(common, axis.scale).getResult();
+        common = policy == "not_larger" ? b.createOrFold<arith::MinimumFOp>(common, axis.scale)
+                                        : b.createOrFold<arith::MaximumFOp>(common, axis.scale);
       else
         common = axis.scale;
     }
@@ -579,6 +590,8 @@ static FailureOr<SmallVector<Value>> lowerResize(Operation *op, ValueRange opera
     current = b.elementwise(data, compute, [&](ImplicitLocOpBuilder &body, ValueRange args) {
       return scalar::convert(body, args[0], onnx, compute);
     });
+  if (compute.isF32())
+    sortAxes(list, rank);
   for (const Axis &axis : list)
     current = interpolate(b, settings, axis, current, b.scalar(compute, outside));
   if (type.getElementType() != compute)

@@ -24,3 +24,43 @@ func.func @linear(%x: tensor<1x1x4x4xf16>) -> tensor<*xf16> {
   %y = onnx.Resize_19(%x, none, none, %c) {mode = "linear", axes = array<i64: 2, 3>} : (tensor<1x1x4x4xf16>, none, none, tensor<2xi64>) -> tensor<*xf16>
   return %y : tensor<*xf16>
 }
+
+// -----
+
+// Sizes that stay need nothing; the last axis comes before one that grows, when there are 4 rows and not 12.
+// LOWER-LABEL: @sizes
+// LOWER-NOT: linalg.generic {{.*}}"reduction"
+// LOWER: linalg.generic {{.*}} outs(%{{.*}} : tensor<1x8x4x7xf32>)
+// LOWER: linalg.generic {{.*}} outs(%{{.*}} : tensor<1x8x12x7xf32>)
+// LOWER-NOT: "reduction"
+// LOWER: return
+func.func @sizes(%x: tensor<1x8x4x5xf32>) -> tensor<*xf32> {
+  %c = onnx.Initializer dense<[1, 8, 12, 7]> : tensor<4xi64>
+  %y = onnx.Resize_19(%x, none, none, %c) {mode = "linear"} : (tensor<1x8x4x5xf32>, none, none, tensor<4xi64>) -> tensor<*xf32>
+  return %y : tensor<*xf32>
+}
+
+// -----
+
+// The last axis comes after one that shrinks.
+// LOWER-LABEL: @shrinking
+// LOWER: tensor<1x8x3x5xf32>
+// LOWER: tensor<1x8x3x7xf32>
+// LOWER: return
+func.func @shrinking(%x: tensor<1x8x6x5xf32>) -> tensor<*xf32> {
+  %c = onnx.Initializer dense<[1, 8, 3, 7]> : tensor<4xi64>
+  %y = onnx.Resize_19(%x, none, none, %c) {mode = "linear"} : (tensor<1x8x6x5xf32>, none, none, tensor<4xi64>) -> tensor<*xf32>
+  return %y : tensor<*xf32>
+}
+
+// -----
+
+// Nothing is resized: nothing is left.
+// LOWER-LABEL: @same
+// LOWER-NOT: linalg
+// LOWER: return
+func.func @same(%x: tensor<1x8x6x5xf32>) -> tensor<*xf32> {
+  %c = onnx.Initializer dense<[1, 8, 6, 5]> : tensor<4xi64>
+  %y = onnx.Resize_19(%x, none, none, %c) {mode = "linear", coordinate_transformation_mode = "align_corners"} : (tensor<1x8x6x5xf32>, none, none, tensor<4xi64>) -> tensor<*xf32>
+  return %y : tensor<*xf32>
+}
