@@ -137,13 +137,14 @@ void WinogradEmitter::chooseBands() {
   }
   ownBands = options.threads && slices * (tileRows / bandRows) >= bandsToShare;
   auto stays = [&](int64_t rows) { return weightBytes + rows * perRow <= options.cacheBytes * 3 / 4; };
-  if (ownBands || !options.threads || !stays(1))
+  // Where U stays in the cache beside their V, smaller bands cost little; and few panels are no work to share.
+  bool few = panels < bandsToShare / 2 && slices * tileRows >= bandsToShare;
+  if (ownBands || !options.threads || !(few || stays(1)))
     return;
-  // Smaller bands cost little where U stays in the cache beside their V.
   ownBands = true;
   bandRows = 1;
   for (int64_t rows = 1; rows <= tileRows; ++rows)
-    if (tileRows % rows == 0 && stays(rows) && tileRows / rows >= bandsToShare)
+    if (tileRows % rows == 0 && (few || stays(rows)) && slices * (tileRows / rows) >= bandsToShare)
       bandRows = rows;
 }
 
