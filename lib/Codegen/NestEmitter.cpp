@@ -239,8 +239,11 @@ Value NestEmitter::prepare() {
   };
   if (plan.laneBlock)
     tileEmitter.sums = roomForSums(plan.laneBlock);
-  if (tileEmitter.finishesInLoop())
+  if (tileEmitter.finishesInLoop()) {
     tileEmitter.finished = roomForSums(plan.rowTile * plan.vectorTile * plan.width);
+    if (copyEmitter)
+      copyEmitter->finished = tileEmitter.finished;
+  }
   if (plan.copied < 0)
     return {};
   Access &copy = copyNest->reduce->inputs[plan.copied];

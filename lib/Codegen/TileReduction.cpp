@@ -389,15 +389,25 @@ TileEmitter::Values TileEmitter::reduceTile(const Tile &whole, Values carried) {
   });
 }
 
+Value TileEmitter::loadSum(Value buffer, Value at, int64_t lanes) {
+  if (lanes == 1)
+    return b.create<memref::LoadOp>(loc, buffer, at);
+  auto type = VectorType::get({lanes}, cast<MemRefType>(buffer.getType()).getElementType());
+  return b.create<vector::LoadOp>(loc, type, buffer, at);
+}
+
+void TileEmitter::storeSum(Value sum, Value buffer, Value at) {
+  if (isa<VectorType>(sum.getType()))
+    b.create<vector::StoreOp>(loc, sum, buffer, at);
+  else
+    b.create<memref::StoreOp>(loc, sum, buffer, at);
+}
+
 TileEmitter::Accumulators TileEmitter::loadSums(const Tile &tile) {
   Accumulators accumulators(1, Values(tile.rows * tile.vectors));
-  Type element = cast<MemRefType>(sums.getType()).getElementType();
   Value first = b.create<arith::SubIOp>(loc, tile.at[plan.lane], firstSum);
   forEachElement(tile, [&](int64_t i, int64_t j, int64_t n) {
-    Value at = add(first, index(j * tile.lanes));
-    accumulators[0][n] =
-        tile.lanes == 1 ? b.create<memref::LoadOp>(loc, sums, at).getResult()
-                        : b.create<vector::LoadOp>(loc, VectorType::get({tile.lanes}, element), sums, at).getResult();
+    accumulators[0][n] = loadSum(sums, add(first, index(j * tile.lanes)), tile.lanes);
   });
   return accumulators;
 }
@@ -405,11 +415,7 @@ TileEmitter::Accumulators TileEmitter::loadSums(const Tile &tile) {
 void TileEmitter::storeSums(const Tile &tile, const Accumulators &accumulators) {
   Value first = b.create<arith::SubIOp>(loc, tile.at[plan.lane], firstSum);
   forEachElement(tile, [&](int64_t i, int64_t j, int64_t n) {
-    Value at = add(first, index(j * tile.lanes)), value = accumulators[0][n];
-    if (tile.lanes == 1)
-      b.create<memref::StoreOp>(loc, value, sums, at);
-    else
-      b.create<vector::StoreOp>(loc, value, sums, at);
+    storeSum(accumulators[0][n], sums, add(first, index(j * tile.lanes)));
   });
 }
 
@@ -488,13 +494,7 @@ bool TileEmitter::finishesInLoop() const {
 /// The last stage of some rows after the other, of sums in memory: one piece of code, whose constants stay in
 /// registers.
 void TileEmitter::consumeInLoop(const Tile &tile, ArrayRef<Value> sums) {
-  forEachElement(tile, [&](int64_t, int64_t, int64_t n) {
-    Value at = index(n * tile.lanes);
-    if (tile.lanes == 1)
-      b.create<memref::StoreOp>(loc, sums[n], finished, at);
-    else
-      b.create<vector::StoreOp>(loc, sums[n], finished, at);
-  });
+  forEachElement(tile, [&](int64_t, int64_t, int64_t n) { storeSum(sums[n], finished, index(n * tile.lanes)); });
   auto finish = [&](Value first, int64_t rows) {
     Tile part = tile;
     part.rows = rows;
@@ -502,9 +502,7 @@ void TileEmitter::consumeInLoop(const Tile &tile, ArrayRef<Value> sums) {
     Value from = times(first, {tile.vectors * tile.lanes, {}});
     Accumulators loaded(1, Values(rows * tile.vectors));
     forEachElement(part, [&](int64_t, int64_t, int64_t n) {
-      Value at = add(from, index(n * tile.lanes));
-      loaded[0][n] = tile.lanes == 1 ? b.create<memref::LoadOp>(loc, finished, at).getResult()
-                                     : b.create<vector::LoadOp>(loc, sums[n].getType(), finished, at).getResult();
+      loaded[0][n] = loadSum(finished, add(from, index(n * tile.lanes)), tile.lanes);
     });
     Loaded cache;
     consume(part, loaded, cache);

@@ -63,6 +63,23 @@ def test_known_rows_and_a_long_function_of_sums(rows, target, threads):
     np.testing.assert_allclose(y, gelu(x.astype(np.float64) @ w), rtol=1e-4, atol=1e-5)
 
 
+@pytest.mark.parametrize("target", TARGETS)
+def test_a_long_function_of_a_product_of_what_is_given(target):
+    """The first rows copy the right-hand side, the others read the copy."""
+    nodes = [helper.make_node("MatMul", ["x", "w"], ["p"]), helper.make_node("Gelu", ["p"], ["y"])]
+    shapes = {"x": [50, 300], "w": [300, 512]}
+    graph = helper.make_graph(
+        nodes,
+        "g",
+        [helper.make_tensor_value_info(name, TensorProto.FLOAT, shape) for name, shape in shapes.items()],
+        [helper.make_tensor_value_info("y", TensorProto.FLOAT, [50, 512])],
+    )
+    proto = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 21)], ir_version=10)
+    x, w = (rng.standard_normal(shape).astype(np.float32) * 0.2 for shape in shapes.values())
+    [y] = strata.compile(proto, target=target).run([x, w])
+    np.testing.assert_allclose(y, gelu(x.astype(np.float64) @ w), rtol=1e-4, atol=1e-5)
+
+
 def test_rows_of_a_known_and_an_unknown_number():
     proto, w = model(64, 96, extra=(5,))
     compiled = strata.compile(proto)
