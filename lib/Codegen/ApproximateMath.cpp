@@ -133,6 +133,10 @@ void scaleSubnormal(math::LogOp op) {
 
 } // namespace
 
+bool strata::becomesPolynomial(Operation &op) {
+  return isa<math::ErfOp, math::ExpOp, math::ExpM1Op, math::LogOp, math::Log1pOp, math::PowFOp, math::TanhOp>(op);
+}
+
 void strata::prepareApproximateMath(Operation *root) { root->walk(scaleSubnormal); }
 
 void strata::populateApproximateMathPatterns(RewritePatternSet &patterns, bool powerScaling) {

@@ -6,6 +6,8 @@
 
 namespace strata {
 
+/// Whether a polynomial comes of this operation of f32: many instructions, each of which waits for the one before it.
+bool becomesPolynomial(mlir::Operation &op);
 /// What is to be done below `root` before the patterns are applied.
 void prepareApproximateMath(mlir::Operation *root);
 /// Functions of f32 whose polynomials are accurate everywhere.

@@ -247,6 +247,8 @@ FailureOr<LoopNest> strata::buildLoopNest(OpBuilder &b, ArrayRef<linalg::Generic
   linalg::GenericOp finish = main == ops.back() ? nullptr : ops.back();
   if (ops.size() > 3 || (reduction == ops.end() && ops.size() != 1))
     return failure();
+  if (finish && !init)
+    return failure(); // Sums that begin with what their buffer holds.
   for (linalg::GenericOp op : ops)
     for (AffineMap map : op.getIndexingMapsArray())
       if (map.getNumSymbols())

@@ -233,16 +233,12 @@ void NestEmitter::tiles(Tile tile) {
 /// What each task has for itself: tiles of the matrix unit, and room for copied vectors, which is returned.
 Value NestEmitter::prepare() {
   matrixTiles.prepare();
-  auto roomForSums = [&](int64_t elements) -> Value {
-    auto type = MemRefType::get({elements}, nest.reduce->outputs[0].element);
-    return b.create<memref::AllocaOp>(loc, type, b.getI64IntegerAttr(options.lineBytes));
-  };
-  if (plan.laneBlock)
-    tileEmitter.sums = roomForSums(plan.laneBlock);
-  if (tileEmitter.finishesInLoop()) {
-    tileEmitter.finished = roomForSums(plan.rowTile * plan.vectorTile * plan.width);
+  int64_t tileSums = tileEmitter.finishesInLoop() ? plan.rowTile * plan.vectorTile * plan.width : 0;
+  if (int64_t sums = std::max(plan.laneBlock, tileSums)) {
+    auto type = MemRefType::get({sums}, nest.reduce->outputs[0].element);
+    tileEmitter.sums = b.create<memref::AllocaOp>(loc, type, b.getI64IntegerAttr(options.lineBytes));
     if (copyEmitter)
-      copyEmitter->finished = tileEmitter.finished;
+      copyEmitter->sums = tileEmitter.sums;
   }
   if (plan.copied < 0)
     return {};

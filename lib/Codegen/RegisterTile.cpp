@@ -39,18 +39,22 @@ RegisterTile strata::chooseRegisterTile(const TargetFacts &target, std::optional
           allVectors = std::max<int64_t>(1, vectors.value_or(many));
   RegisterTile best{1, 1};
   double least = cycles(target, allRows, allVectors, best);
+  auto consider = [&](RegisterTile tile) {
+    double time = cycles(target, allRows, allVectors, tile);
+    if (time >= least)
+      return;
+    least = time;
+    best = tile;
+  };
   for (int64_t width = 1; width <= std::min(mostVectors, allVectors); width *= 2) {
     // Besides the sums: the weights, one number of the data, and, without fused operations, a product.
     int64_t most = (static_cast<int64_t>(target.registers) - width - (target.fma ? 1 : 2)) / width;
     if (most < 1)
       break;
     int64_t tiles = llvm::divideCeil(allRows, most), tileRows = llvm::divideCeil(allRows, tiles);
-    for (bool even : {false, true})
-      if (RegisterTile tile{tileRows, width, even}; !even || tileRows > 1)
-        if (double time = cycles(target, allRows, allVectors, tile); time < least) {
-          least = time;
-          best = tile;
-        }
+    consider({tileRows, width, /*even=*/false});
+    if (tileRows > 1)
+      consider({tileRows, width, /*even=*/true});
   }
   return best;
 }

@@ -57,9 +57,8 @@ public:
   /// Whether the last stage's operations wait for one another so long that several elements are computed side by side.
   bool isLastStageLong() const;
 
-  /// Whether tiles come to their results row after row, in a loop, for which `finished` has room for a tile's sums.
+  /// Whether tiles come to their results row after row, in a loop, for which `sums` has room for a tile's sums.
   bool finishesInLoop() const;
-  mlir::Value finished;
 
   /// What the reduction adds to element (i, j) of a tile, where a matrix unit computes it.
   std::function<mlir::Value(const Tile &, int64_t i, int64_t j)> product;
@@ -120,8 +119,8 @@ private:
   using Accumulators = llvm::SmallVector<Values>;
   using Inner = llvm::function_ref<Values(const Tile &, Values)>;
   Accumulators initial(const Tile &tile, Loaded &cache);
-  mlir::Value loadSum(mlir::Value buffer, mlir::Value at, int64_t lanes);
-  void storeSum(mlir::Value sum, mlir::Value buffer, mlir::Value at);
+  mlir::Value loadSum(mlir::Value at, int64_t lanes);
+  void storeSum(mlir::Value sum, mlir::Value at);
   Accumulators loadSums(const Tile &tile);
   void storeSums(const Tile &tile, const Accumulators &accumulators);
   int64_t stepsAtOnce(const Tile &tile);
@@ -136,7 +135,7 @@ private:
   void storeInterleaved(const Access &access, mlir::Value base, const Tile &tile, int64_t j, Values rows);
   /// The processor finds work in the operations of so many elements, if they are near.
   int64_t elementsTogether() const { return target.registers / 8; }
-  void consumeInLoop(const Tile &tile, llvm::ArrayRef<mlir::Value> sums);
+  void consumeInLoop(const Tile &tile, llvm::ArrayRef<mlir::Value> accumulators);
   void consume(const Tile &tile, const Accumulators &accumulators, Loaded &cache);
 };
 

@@ -1,8 +1,8 @@
 //===- TileReduction.cpp - a tile from its start to its results -----------===//
+#include "ApproximateMath.h"
 #include "TileEmitter.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
-#include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Utils/StaticValueUtils.h"
@@ -389,25 +389,25 @@ TileEmitter::Values TileEmitter::reduceTile(const Tile &whole, Values carried) {
   });
 }
 
-Value TileEmitter::loadSum(Value buffer, Value at, int64_t lanes) {
+Value TileEmitter::loadSum(Value at, int64_t lanes) {
   if (lanes == 1)
-    return b.create<memref::LoadOp>(loc, buffer, at);
-  auto type = VectorType::get({lanes}, cast<MemRefType>(buffer.getType()).getElementType());
-  return b.create<vector::LoadOp>(loc, type, buffer, at);
+    return b.create<memref::LoadOp>(loc, sums, at);
+  auto type = VectorType::get({lanes}, cast<MemRefType>(sums.getType()).getElementType());
+  return b.create<vector::LoadOp>(loc, type, sums, at);
 }
 
-void TileEmitter::storeSum(Value sum, Value buffer, Value at) {
+void TileEmitter::storeSum(Value sum, Value at) {
   if (isa<VectorType>(sum.getType()))
-    b.create<vector::StoreOp>(loc, sum, buffer, at);
+    b.create<vector::StoreOp>(loc, sum, sums, at);
   else
-    b.create<memref::StoreOp>(loc, sum, buffer, at);
+    b.create<memref::StoreOp>(loc, sum, sums, at);
 }
 
 TileEmitter::Accumulators TileEmitter::loadSums(const Tile &tile) {
   Accumulators accumulators(1, Values(tile.rows * tile.vectors));
   Value first = b.create<arith::SubIOp>(loc, tile.at[plan.lane], firstSum);
   forEachElement(tile, [&](int64_t i, int64_t j, int64_t n) {
-    accumulators[0][n] = loadSum(sums, add(first, index(j * tile.lanes)), tile.lanes);
+    accumulators[0][n] = loadSum(add(first, index(j * tile.lanes)), tile.lanes);
   });
   return accumulators;
 }
@@ -415,7 +415,7 @@ TileEmitter::Accumulators TileEmitter::loadSums(const Tile &tile) {
 void TileEmitter::storeSums(const Tile &tile, const Accumulators &accumulators) {
   Value first = b.create<arith::SubIOp>(loc, tile.at[plan.lane], firstSum);
   forEachElement(tile, [&](int64_t i, int64_t j, int64_t n) {
-    storeSum(accumulators[0][n], sums, add(first, index(j * tile.lanes)));
+    storeSum(accumulators[0][n], add(first, index(j * tile.lanes)));
   });
 }
 
@@ -434,8 +434,7 @@ bool TileEmitter::isLastStageLong() const {
     return false;
   int64_t length = 0;
   for (Operation &op : *nest.finish->op.getBody())
-    // These are polynomials, later.
-    length += isa<math::ErfOp, math::ExpOp, math::TanhOp, math::LogOp, math::PowFOp>(op) ? longBody : 1;
+    length += becomesPolynomial(op) ? longBody : 1;
   return length > longBody;
 }
 
@@ -488,13 +487,13 @@ void TileEmitter::consume(const Tile &tile, const Accumulators &accumulators, Lo
 
 bool TileEmitter::finishesInLoop() const {
   return nest.reduce && isLastStageLong() && plan.row >= 0 && plan.rowTile > 1 && !plan.laneIsReduction &&
-         !plan.matrix && !plan.transposes && !plan.interleaves;
+         !plan.laneBlock && !plan.matrix && !plan.transposes && !plan.interleaves;
 }
 
 /// The last stage of some rows after the other, of sums in memory: one piece of code, whose constants stay in
 /// registers.
-void TileEmitter::consumeInLoop(const Tile &tile, ArrayRef<Value> sums) {
-  forEachElement(tile, [&](int64_t, int64_t, int64_t n) { storeSum(sums[n], finished, index(n * tile.lanes)); });
+void TileEmitter::consumeInLoop(const Tile &tile, ArrayRef<Value> accumulators) {
+  forEachElement(tile, [&](int64_t, int64_t, int64_t n) { storeSum(accumulators[n], index(n * tile.lanes)); });
   auto finish = [&](Value first, int64_t rows) {
     Tile part = tile;
     part.rows = rows;
@@ -502,7 +501,7 @@ void TileEmitter::consumeInLoop(const Tile &tile, ArrayRef<Value> sums) {
     Value from = times(first, {tile.vectors * tile.lanes, {}});
     Accumulators loaded(1, Values(rows * tile.vectors));
     forEachElement(part, [&](int64_t, int64_t, int64_t n) {
-      loaded[0][n] = loadSum(finished, add(from, index(n * tile.lanes)), tile.lanes);
+      loaded[0][n] = loadSum(add(from, index(n * tile.lanes)), tile.lanes);
     });
     Loaded cache;
     consume(part, loaded, cache);
@@ -551,7 +550,7 @@ void TileEmitter::emit(const Tile &tile) {
     return storeSums(tile, accumulators);
   if (!nest.finish)
     storeAccumulators(tile, accumulators);
-  else if (finished && tile.rows > 1)
+  else if (finishesInLoop() && tile.rows > 1)
     consumeInLoop(tile, accumulators[0]);
   else
     consume(tile, accumulators, cache);

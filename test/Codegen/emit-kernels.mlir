@@ -884,3 +884,23 @@ func.func @lanes_again(%x: memref<1x18xf32>, %k: memref<1x5xf32>, %y: memref<1x1
   }
   return
 }
+
+// Sums that begin with what an argument holds, and what another operation makes of them: each its own loops.
+// CHECK-LABEL: func.func @begun_sums(
+// CHECK-COUNT-2: linalg.generic
+func.func @begun_sums(%a: memref<8x16xf32>, %b: memref<16x8xf32>, %sums: memref<8x8xf32>, %y: memref<8x8xf32>) attributes {strata.kernel} {
+  linalg.generic {indexing_maps = [affine_map<(i, j, k) -> (i, k)>, affine_map<(i, j, k) -> (k, j)>, affine_map<(i, j, k) -> (i, j)>], iterator_types = ["parallel", "parallel", "reduction"]}
+      ins(%a, %b : memref<8x16xf32>, memref<16x8xf32>) outs(%sums : memref<8x8xf32>) {
+  ^bb0(%p: f32, %q: f32, %s: f32):
+    %0 = arith.mulf %p, %q : f32
+    %1 = arith.addf %s, %0 : f32
+    linalg.yield %1 : f32
+  }
+  linalg.generic {indexing_maps = [affine_map<(i, j) -> (i, j)>, affine_map<(i, j) -> (i, j)>], iterator_types = ["parallel", "parallel"]}
+      ins(%sums : memref<8x8xf32>) outs(%y : memref<8x8xf32>) {
+  ^bb0(%s: f32, %o: f32):
+    %0 = arith.negf %s : f32
+    linalg.yield %0 : f32
+  }
+  return
+}
