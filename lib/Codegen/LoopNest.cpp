@@ -375,7 +375,76 @@ static void moveGroups(OpBuilder &b, Location loc, LoopNest &nest) {
   }
 }
 
-void strata::simplify(OpBuilder &b, Location loc, LoopNest &nest) {
+bool strata::canShareVectors(const TargetFacts &target, int64_t size) {
+  return target.partLoads && size > 1 && llvm::isPowerOf2_64(size) && size < target.vectorBits / 32;
+}
+
+/// Whether loops `group` and `result` walk `access` as one loop does, `size` iterations of which are a group's; changes
+/// `access` to one of that loop, which takes the place of `result`, but for the strides of `group`.
+static bool mergeAccess(Access &access, int group, int result, int64_t size) {
+  Extent outer = access.strides[group], inner = access.strides[result];
+  if (access.blockedLoop == result || !outer.isKnown() || !inner.isKnown())
+    return false;
+  if (access.blockedLoop == group) {
+    if (access.withinStride != inner.known * size)
+      return false;
+    access.blockedLoop = result;
+    access.withinStride = inner.known;
+    access.block *= size;
+    return true;
+  }
+  if (outer.known == inner.known * size)
+    return true;
+  if (access.blockedLoop >= 0 || inner.known)
+    return false;
+  access.blockedLoop = result;
+  access.block = size;
+  access.withinStride = 0;
+  access.blockStride = outer;
+  return true;
+}
+
+bool strata::isOfGroups(const Access &access, int loop) {
+  return loop >= 0 && access.blockedLoop == loop && access.withinStride == 0;
+}
+
+/// A convolution in groups of few filters: one loop over the filters of all groups has lanes for a vector.
+static void mergeGroups(LoopNest &nest, const TargetFacts &target) {
+  if (!nest.reduce || nest.reduce->inputs.size() != 2 || nest.reduce->outputs.size() != 1)
+    return;
+  SmallVector<bool> indexed = indexedLoops(nest);
+  auto isUsual = [&](int loop) {
+    return !indexed[loop] && !nest.loops[loop].reduction && nest.loops[loop].size.isKnown() &&
+           llvm::none_of(nest.padded, [&](const PaddedLoop &padded) { return padded.position == loop; });
+  };
+  for (auto [r, results] : llvm::enumerate(nest.loops))
+    for (auto [g, groups] : llvm::enumerate(nest.loops)) {
+      int result = r, group = g;
+      if (result == group || !isUsual(result) || !isUsual(group) || !canShareVectors(target, results.size.known))
+        continue;
+      int64_t size = results.size.known;
+      LoopNest merged = nest;
+      bool fits = true;
+      merged.forEachAccess([&](Access &access) { fits &= mergeAccess(access, group, result, size); });
+      // One input is the groups' data, the other one the weights; what a vector's groups read is as long as it.
+      const Access *data = nullptr;
+      merged.forEachAccess([&](Access &access) {
+        bool shared = isOfGroups(access, result);
+        fits &= !shared || (!data && access.blockStride.known <= size);
+        data = shared ? &access : data;
+      });
+      ArrayRef<Access> inputs = merged.reduce->inputs;
+      if (!fits || !data || data < inputs.begin() || data >= inputs.end() || !data->element.isF32() ||
+          inputs[data == inputs.begin()].withinStride != 1)
+        continue;
+      merged.loops[result].size = {groups.size.known * size, {}};
+      nest = std::move(merged);
+      removeLoop(nest, group);
+      return;
+    }
+}
+
+void strata::simplify(OpBuilder &b, Location loc, LoopNest &nest, const TargetFacts &target) {
   ExtentMath math{b, loc};
   for (int loop = nest.loops.size() - 1; loop >= 0; --loop) {
     bool blocked = false;
@@ -411,5 +480,6 @@ void strata::simplify(OpBuilder &b, Location loc, LoopNest &nest) {
           changed = true;
         }
   }
+  mergeGroups(nest, target);
   moveGroups(b, loc, nest);
 }

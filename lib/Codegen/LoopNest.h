@@ -10,6 +10,7 @@
 #ifndef STRATA_CODEGEN_LOOPNEST_H
 #define STRATA_CODEGEN_LOOPNEST_H
 
+#include "Codegen/Target.h"
 #include "Padding.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -35,7 +36,8 @@ struct Access {
   mlir::Value offset; ///< null is zero
   mlir::Type element;
   llvm::SmallVector<Extent> strides; ///< one per loop of the nest
-  /// A dimension stored in blocks: index (d floordiv block, ..., d mod block, ...).
+  /// A dimension stored in blocks: index (d floordiv block, ..., d mod block, ...). Where `withinStride` is 0, one
+  /// element is for a block.
   int blockedLoop = -1;
   int64_t block = 0, withinStride = 1;
   Extent blockStride;
@@ -103,8 +105,15 @@ mlir::FailureOr<LoopNest> buildLoopNest(mlir::OpBuilder &b, llvm::ArrayRef<mlir:
 mlir::FailureOr<Stage> buildStage(mlir::OpBuilder &b, mlir::linalg::GenericOp op, llvm::ArrayRef<int> loopOf,
                                   unsigned loops, mlir::Value carriedIn, mlir::Value carriedOut);
 
-/// Drops loops of one iteration and merges those that walk memory as one.
-void simplify(mlir::OpBuilder &b, mlir::Location loc, LoopNest &nest);
+/// Whether the results of groups that have `size` each share vectors on this target.
+bool canShareVectors(const TargetFacts &target, int64_t size);
+
+/// Whether an access has an element for several iterations of a loop, then the next one.
+bool isOfGroups(const Access &access, int loop);
+
+/// Drops loops of one iteration and merges those that walk memory as one: those of groups and of a group's results,
+/// too, where a vector takes several small groups. Their data is then an access with blocks of one element.
+void simplify(mlir::OpBuilder &b, mlir::Location loc, LoopNest &nest, const TargetFacts &target);
 
 } // namespace strata
 

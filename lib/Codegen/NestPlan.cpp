@@ -246,7 +246,10 @@ static void chooseProductTile(LoopNest &nest, const NestOptions &options, int64_
   // Unpacked rows of more vectors would lie in too many lines of the cache at once.
   int64_t most = block ? std::max<int64_t>(1, block / plan.width) : 4;
   std::optional<int64_t> rows = knownSize(nest.loops[plan.row].size);
-  RegisterTile tile = chooseRegisterTile(options, rows, vectors, most);
+  TargetFacts target = options;
+  if (plan.window >= 0) // Weights of all taps, and how the data is spread.
+    target.registers -= nest.loops[plan.window].size.known;
+  RegisterTile tile = chooseRegisterTile(target, rows, vectors, most);
   plan.rowTile = tile.rows;
   plan.vectorTile = tile.vectors;
   // There is code for each number of rows that a tile may have.
@@ -255,6 +258,25 @@ static void chooseProductTile(LoopNest &nest, const NestOptions &options, int64_
   plan.evenRows = !rows || (tile.even && llvm::none_of(nest.padded, isOfRows));
   if (!rows)
     plan.rowTile = std::min(plan.rowTile, mostVariants);
+}
+
+/// A vector of what groups read is loaded and then spread, so it is used for all of the rows that read it, each at
+/// another tap of a window: the loop over these taps, which then has code for each. Padding is read as it is.
+static void chooseWindow(LoopNest &nest, NestPlan &plan) {
+  constexpr int64_t mostTaps = 7;
+  const auto *data = llvm::find_if(nest.reduce->inputs, [&](Access &access) { return isOfGroups(access, plan.lane); });
+  if (data == nest.reduce->inputs.end() || plan.row < 0 || !data->strides[plan.row].isKnown())
+    return;
+  int64_t distance = data->strides[plan.row].known;
+  for (auto [loop, info] : llvm::enumerate(nest.loops)) {
+    const Extent &step = data->strides[loop];
+    if (!info.reduction || !info.size.isKnown() || info.size.known > mostTaps || !step.isKnown() || step.known <= 0 ||
+        distance <= 0 || std::lcm(step.known, distance) >= step.known * info.size.known)
+      continue;
+    plan.window = loop;
+    llvm::erase_if(nest.padded, [&, tap = static_cast<int>(loop)](auto &padded) { return padded.tap == tap; });
+    return;
+  }
 }
 
 /// Whether the elements that a reduction's lanes read, which all rows share, may be too many for the cache.
@@ -459,6 +481,7 @@ NestPlan strata::planNest(LoopNest &nest, const NestOptions &options) {
     if (access.blockedLoop == plan.lane)
       block = access.block;
   plan.vectorTile = block ? std::max<int64_t>(1, block / plan.width) : atMost(plan.row < 0 ? 4 : 2);
+  chooseWindow(nest, plan);
   if (isProduct(nest, plan))
     chooseProductTile(nest, options, block, plan);
   else if (plan.row >= 0) // Without reuse: sums enough that the one need not wait for the other.

@@ -63,6 +63,7 @@ struct NestPlan {
   int64_t laneBlock = 0;               ///< lanes whose sums wait in a buffer: see chooseLaneBlock; 0: in registers
   bool streams = false;                ///< results go to memory past the caches
   int64_t depthBlock = 8;              ///< iterations of the reduction for each tile of such lanes
+  int window = -1;                     ///< a loop of the reduction: see chooseWindow
   int copied = -1;                     ///< an input of the reduction: see chooseCopy
   bool rowsComeFromFar = false;        ///< the data of all rows is too much for the cache, and they are in no blocks
   bool transposes = false;             ///< an input lies along the rows: tiles are transposed in registers

@@ -11,6 +11,8 @@
 #include "ConstantExpressions.h"
 #include "Conversions.h"
 #include "DeepProducts.h"
+#include "LinalgQueries.h"
+#include "LoopNest.h"
 #include "Padding.h"
 #include "ProductSums.h"
 #include "RegisterTile.h"
@@ -315,9 +317,23 @@ private:
     transpose.erase();
   }
 
+  /// The loop over the groups of a convolution that has few results in each, along `lane`, which share vectors: the one
+  /// that walks the result's last dimension but one.
+  std::optional<unsigned> groupsOf(linalg::GenericOp op, OpOperand *weights, OpOperand *data, unsigned lane) const {
+    AffineMap out = op.getIndexingMapsArray().back(), map = op.getMatchingIndexingMap(weights);
+    auto dim = out.getNumResults() > 1 ? dyn_cast<AffineDimExpr>(out.getResult(out.getNumResults() - 2)) : nullptr;
+    int64_t size = op.getStaticLoopRanges()[lane];
+    if (!dim || ShapedType::isDynamic(size) || !strata::canShareVectors(target(), size) ||
+        !strata::positionOf(map, dim.getPosition()) ||
+        !strata::positionOf(op.getMatchingIndexingMap(data), dim.getPosition()))
+      return std::nullopt;
+    return dim.getPosition();
+  }
+
   /// Parallel dimensions first, then those of the reduction in the order in which
   /// the data has them, then the lanes: [.., lanes / block, reduction.., block].
-  /// Behind them, if there is one, the group: [.., lanes / block, reduction.., block, group].
+  /// Behind them, if there is one, the group: [.., lanes / block, reduction.., block, group]. Where several groups of a
+  /// convolution share vectors, `block` is groups and their lanes.
   void reorder(linalg::GenericOp op, OpOperand *operand, OpOperand *data, unsigned lane, bool weights) {
     MLIRContext *context = op.getContext();
     AffineMap map = op.getMatchingIndexingMap(operand);
@@ -326,11 +342,17 @@ private:
     auto type = cast<RankedTensorType>(operand->get().getType());
     SmallVector<std::pair<int64_t, int64_t>> head, middle; // (key, position)
     std::optional<unsigned> groupDim = weights ? strata::getGroup(op, data) : std::nullopt;
-    int64_t last = -1, group = -1;
+    std::optional<unsigned> groups = weights ? groupsOf(op, operand, data, lane) : std::nullopt;
+    unsigned cutLoop = groups.value_or(lane);
+    int64_t last = -1, group = -1, cut = -1; // cut: what is in blocks
     for (auto [i, expr] : llvm::enumerate(map.getResults())) {
       auto dim = dyn_cast<AffineDimExpr>(expr);
+      if (dim && dim.getPosition() == cutLoop)
+        cut = i;
       if (dim && dim.getPosition() == lane) {
         last = i;
+      } else if (dim && groups == dim.getPosition()) {
+        continue;
       } else if (dim && groupDim == dim.getPosition()) {
         group = i;
       } else if (dim && kinds[dim.getPosition()] == utils::IteratorType::reduction) {
@@ -344,7 +366,7 @@ private:
       }
     }
     llvm::sort(middle);
-    int64_t lanes = type.getDimSize(last);
+    int64_t groupLanes = groups ? type.getDimSize(last) : 1, lanes = groupLanes * type.getDimSize(cut);
     int64_t bits = type.getElementType().isIntOrFloat() ? type.getElementTypeBitWidth() : 32;
     int64_t width = vectorBits / std::max<int64_t>(bits, 32);
     std::optional<int64_t> rows = rowsOf(op, operand, data);
@@ -352,32 +374,35 @@ private:
     // Tiles take two blocks of lanes, and of many rows two vectors are enough sums for dot products.
     if (group >= 0 && !(rows && *rows <= fewRows && areDotProducts(type.getElementType())))
       block = lanes <= tileLanes ? tileLanes : 2 * width;
-    bool blocked = weights && !middle.empty() && (lanes > block || group >= 0);
+    block /= groupLanes;
+    bool blocked = weights && !middle.empty() && (type.getDimSize(cut) > block || group >= 0 || groups);
     OpBuilder b(op);
     Location loc = op.getLoc();
     Value value = operand->get();
     SmallVector<AffineExpr> exprs(map.getResults());
     if (blocked) {
-      AffineExpr d = getAffineDimExpr(lane, context);
-      exprs[last] = d % block;
-      exprs.insert(exprs.begin() + last, d.floorDiv(block));
+      AffineExpr d = getAffineDimExpr(cutLoop, context);
+      exprs[cut] = d % block;
+      exprs.insert(exprs.begin() + cut, d.floorDiv(block));
       for (auto *list : {&head, &middle})
         for (auto &[key, position] : *list)
-          if (position > last)
-            ++position;
-      group += group > last;
-      head.push_back({last, last});
-      ++last;
+          position += position > cut;
+      group += group > cut;
+      last += last >= cut;
+      head.push_back({cut, cut});
+      ++cut;
     }
     SmallVector<int64_t> order;
     for (auto &[key, position] : head)
       order.push_back(position);
     for (auto &[key, position] : middle)
       order.push_back(position);
+    if (groups)
+      order.push_back(cut);
     order.push_back(last);
     if (group >= 0)
       order.push_back(group);
-    value = blocked ? inBlocks(b, loc, value, last - 1, block, order) : transposed(b, loc, value, order);
+    value = blocked ? inBlocks(b, loc, value, cut - 1, block, order) : transposed(b, loc, value, order);
     applyPermutationToVector(exprs, order);
     replace(op, operand, value, AffineMap::get(map.getNumDims(), 0, exprs, context));
     if (auto transpose = value.getDefiningOp<linalg::TransposeOp>())

@@ -47,8 +47,26 @@ Value TileEmitter::position(const Access &access, const Tile &tile, bool reducti
 
 /// Where the first lane of element (i, j) of the tile is.
 Value TileEmitter::elementAt(const Access &access, Value base, const Tile &tile, int64_t i, int64_t j) {
-  return add(base,
-             add(times(index(i), stride(access, plan.row)), times(index(j * tile.lanes), stride(access, plan.lane))));
+  Value lane = isOfGroups(access, plan.lane) ? times(index(j * tile.lanes / access.block), access.blockStride)
+                                             : times(index(j * tile.lanes), stride(access, plan.lane));
+  return add(base, add(times(index(i), stride(access, plan.row)), lane));
+}
+
+/// An element for each group of lanes. What lies between is not asked for: behind the last one there may be nothing.
+Value TileEmitter::loadOfGroups(const Access &access, Value at, int64_t lanes) {
+  int64_t groups = lanes / access.block, distance = access.blockStride.known;
+  auto type = VectorType::get({static_cast<int64_t>(llvm::PowerOf2Ceil((groups - 1) * distance + 1))}, access.element);
+  SmallVector<bool> wanted(type.getNumElements(), false);
+  SmallVector<int64_t> from;
+  for (int64_t lane = 0; lane < lanes; ++lane)
+    from.push_back(lane / access.block * distance);
+  for (int64_t element : from)
+    wanted[element] = true;
+  auto mask = DenseElementsAttr::get(VectorType::get(type.getShape(), b.getI1Type()), wanted);
+  Value zero = b.create<arith::ConstantOp>(loc, b.getZeroAttr(type));
+  Value loaded =
+      b.create<vector::MaskedLoadOp>(loc, type, access.base, at, b.create<arith::ConstantOp>(loc, mask), zero);
+  return b.create<vector::ShuffleOp>(loc, loaded, loaded, from);
 }
 
 Value TileEmitter::load(const Access &access, Value base, const Tile &tile, int64_t i, int64_t j) {
@@ -64,6 +82,8 @@ Value TileEmitter::load(const Access &access, Value base, const Tile &tile, int6
     Value zero = b.create<arith::ConstantOp>(loc, b.getZeroAttr(value.getType()));
     return b.create<arith::CmpIOp>(loc, arith::CmpIPredicate::ne, value, zero);
   };
+  if (isOfGroups(access, plan.lane) && tile.lanes > access.block)
+    return loadOfGroups(access, at, tile.lanes);
   if (tile.lanes == 1 || lanes.is(0))
     return finish(b.create<memref::LoadOp>(loc, access.base, at));
   auto type = VectorType::get({tile.lanes}, element);
@@ -207,7 +227,8 @@ SmallVector<Value> TileEmitter::inputsOf(Stage &stage, ArrayRef<Value> bases, co
       continue;
     }
     // What does not depend on the row or on the vector is loaded once.
-    int64_t key = (stride(access, plan.row).is(0) ? 0 : i * 1000) + (stride(access, plan.lane).is(0) ? 0 : j);
+    bool forAllLanes = stride(access, plan.lane).is(0) && !isOfGroups(access, plan.lane);
+    int64_t key = (stride(access, plan.row).is(0) ? 0 : i * 1000) + (forAllLanes ? 0 : j);
     if (isTransposed(access, tile) && !cache.contains({&access, key}))
       for (auto [row, vector] : llvm::enumerate(loadTransposed(access, bases[k], tile, j)))
         cache[{&access, row * 1000 + j}] = vector;

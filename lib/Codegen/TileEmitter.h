@@ -51,7 +51,8 @@ public:
   /// the row loop's positions, at all rows of the tile.
   std::pair<mlir::Value, mlir::Value> rangeOf(int loop, const Tile &tile);
 
-  /// The loops of the reduction but the lanes: in the order in which the data lies, the same for every tile.
+  /// The loops of the reduction but the lanes and the window: in the order in which the data lies, the same for every
+  /// tile.
   llvm::SmallVector<int> reductionOrder();
 
   /// Whether the last stage's operations wait for one another so long that several elements are computed side by side.
@@ -94,6 +95,7 @@ private:
   void prefetch(const Access &access, mlir::Value base, mlir::Value at, const Tile &tile);
   void storeCopy(const Access &access, const Tile &tile, Loaded &loaded);
   void store(const Access &access, mlir::Value base, const Tile &tile, int64_t i, int64_t j, mlir::Value value);
+  mlir::Value loadOfGroups(const Access &access, mlir::Value at, int64_t lanes);
   bool isTransposed(const Access &access, const Tile &tile);
   Values loadTransposed(const Access &access, mlir::Value base, const Tile &tile, int64_t j);
   mlir::Value spread(mlir::Value value, int64_t lanes);
@@ -130,6 +132,7 @@ private:
   mlir::Value reduceVector(mlir::Value vector);
   mlir::Value reduceToOne(const Tile &tile, mlir::Value start);
   Values reduceTile(const Tile &tile, Values carried);
+  Values reduceWindow(const Tile &tile, llvm::ArrayRef<mlir::Value> bases, Values values);
   Values reduceDots(const Tile &tile, Values start);
   void storeAccumulators(const Tile &tile, const Accumulators &accumulators);
   void storeInterleaved(const Access &access, mlir::Value base, const Tile &tile, int64_t j, Values rows);

@@ -142,7 +142,7 @@ SmallVector<Value> TileEmitter::reduceLanes(const Tile &outer, SmallVector<Value
 SmallVector<int> TileEmitter::reductionOrder() {
   SmallVector<int> order;
   for (auto [loop, info] : llvm::enumerate(nest.loops))
-    if (info.reduction && static_cast<int>(loop) != plan.lane &&
+    if (info.reduction && static_cast<int>(loop) != plan.lane && static_cast<int>(loop) != plan.window &&
         !(plan.dots && plan.dots->group == static_cast<int>(loop)))
       order.push_back(loop);
   llvm::sort(order, [&](int x, int y) {
@@ -360,6 +360,43 @@ void TileEmitter::storeCopy(const Access &access, const Tile &tile, Loaded &load
     store(*copy, at, tile, 0, j, loaded.lookup({&access, j}));
 }
 
+/// All taps of the window at once, for all elements of the tile: in the order in which the data lies, so that what is
+/// loaded serves the rows that want it before the next is.
+TileEmitter::Values TileEmitter::reduceWindow(const Tile &tile, ArrayRef<Value> bases, Values values) {
+  Stage &reduce = *nest.reduce;
+  const auto *data = llvm::find_if(reduce.inputs, [&](Access &access) { return isOfGroups(access, plan.lane); });
+  struct Use {
+    int64_t place, row, tap;
+  };
+  SmallVector<Use> uses;
+  for (int64_t i = tile.paddedFirst; i < tile.rows - tile.paddedLast; ++i)
+    for (int64_t tap = 0; tap < nest.loops[plan.window].size.known; ++tap)
+      uses.push_back({i * data->strides[plan.row].known + tap * data->strides[plan.window].known, i, tap});
+  llvm::stable_sort(uses, [](const Use &x, const Use &y) { return x.place < y.place; });
+  SmallVector<Loaded> taps(nest.loops[plan.window].size.known);
+  Values vectors(tile.vectors);
+  int64_t place = -1;
+  for (const Use &use : uses) {
+    Tile at = tile;
+    at.at[plan.window] = index(use.tap);
+    Values here(bases);
+    for (auto [k, access] : llvm::enumerate(reduce.inputs))
+      if (access.base)
+        here[k] = add(here[k], position(access, at, true));
+    for (int64_t j = 0; j < tile.vectors; ++j) {
+      if (use.place != place)
+        vectors[j] = load(*data, here[data - reduce.inputs.begin()], at, use.row, j);
+      taps[use.tap][{data, use.row * 1000 + j}] = vectors[j];
+      Values arguments = inputsOf(reduce, here, at, use.row, j, taps[use.tap], {});
+      Value &sum = values[use.row * tile.vectors + j];
+      arguments.push_back(sum);
+      sum = spread(body(reduce, arguments, at, use.row, j, true)[0], tile.lanes);
+    }
+    place = use.place;
+  }
+  return values;
+}
+
 /// All elements of the tile at once: `carried` are the accumulators of the first output, then those of the next one.
 TileEmitter::Values TileEmitter::reduceTile(const Tile &whole, Values carried) {
   Stage &reduce = *nest.reduce;
@@ -368,6 +405,8 @@ TileEmitter::Values TileEmitter::reduceTile(const Tile &whole, Values carried) {
   int64_t points = tile.rows * tile.vectors;
   Values bases = basesOf(reduce, tile);
   return reduceLoops(tile, reductionOrder(), carried, [&](const Tile &inner, Values values) {
+    if (plan.window >= 0)
+      return reduceWindow(inner, bases, values);
     Values here = bases;
     for (auto [k, access] : llvm::enumerate(reduce.inputs)) {
       if (access.base)
@@ -414,9 +453,8 @@ TileEmitter::Accumulators TileEmitter::loadSums(const Tile &tile) {
 
 void TileEmitter::storeSums(const Tile &tile, const Accumulators &accumulators) {
   Value first = b.create<arith::SubIOp>(loc, tile.at[plan.lane], firstSum);
-  forEachElement(tile, [&](int64_t i, int64_t j, int64_t n) {
-    storeSum(accumulators[0][n], add(first, index(j * tile.lanes)));
-  });
+  forEachElement(
+      tile, [&](int64_t i, int64_t j, int64_t n) { storeSum(accumulators[0][n], add(first, index(j * tile.lanes))); });
 }
 
 void TileEmitter::storeAccumulators(const Tile &tile, const Accumulators &accumulators) {
