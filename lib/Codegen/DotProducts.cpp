@@ -79,6 +79,17 @@ public:
     return VectorType::get({extends ? 2 * lanes : lanes}, floats ? Type(b.getF32Type()) : b.getI32Type());
   }
 
+  /// What each lane takes: 32 bits of the data.
+  Value spreadWords(Value words) {
+    if (extends)
+      return extend(bitcast(words, 4 * lanes, 8), unsignedData);
+    if (floats)
+      return bitcast(words, VectorType::get({2 * lanes}, b.getBF16Type()));
+    if (!bytes)
+      return bitcast(words, 2 * lanes, 16);
+    return movesData() ? b.create<arith::XOrIOp>(loc, words, constant(0x80808080)) : words;
+  }
+
   /// 32 bits of the data, as every lane takes them.
   Value spread(Value elements) {
     if (extends) {
@@ -87,12 +98,7 @@ public:
       return bitcast(broadcast(bitcast(wide, VectorType::get({1}, b.getI64Type())), all), 4 * lanes, 16);
     }
     auto every = VectorType::get({lanes}, b.getI32Type());
-    Value all = broadcast(bitcast(elements, VectorType::get({1}, b.getI32Type())), every);
-    if (floats)
-      return bitcast(all, VectorType::get({2 * lanes}, b.getBF16Type()));
-    if (!bytes)
-      return bitcast(all, 2 * lanes, 16);
-    return movesData() ? b.create<arith::XOrIOp>(loc, all, constant(0x80808080)) : all;
+    return spreadWords(broadcast(bitcast(elements, VectorType::get({1}, b.getI32Type())), every));
   }
 
   Value load(const Access &weights, Value at) {
@@ -206,24 +212,41 @@ TileEmitter::Values TileEmitter::reduceDots(const Tile &tile, Values start) {
   int64_t weightRows = plan.row < 0 || stride(weights, plan.row).is(0) ? 1 : tile.rows;
   auto weightsOf = [&](int64_t i, int64_t j) { return (i < weightRows ? i : 0) * tile.vectors + j; };
   Values carried(sums + (dots.movesData() ? weightRows * tile.vectors : 0), zero);
+  bool ofGroups = isOfGroups(data, plan.lane) && tile.lanes > data.block;
+  auto dataOf = [&](Value base, const Tile &tile, int64_t i, int64_t j) {
+    Value at = elementAt(data, base, tile, i, j);
+    if (ofGroups)
+      return dots.spreadWords(loadOfGroups(data, at, tile.lanes, plan.dots->groupSize));
+    auto group = VectorType::get({plan.dots->groupSize}, data.element);
+    return dots.spread(b.create<vector::LoadOp>(loc, group, data.base, at));
+  };
   carried = reduceLoops(tile, reductionOrder(), carried, [&](const Tile &inner, Values values) {
-    Value dataAt = IndexMath::add(bases[plan.dots->data], position(data, inner, true));
-    Value weightsAt = IndexMath::add(bases[plan.dots->weights], position(weights, inner, true));
-    Values loaded;
-    for (int64_t n = 0; n < weightRows * tile.vectors; ++n) {
-      Value at = elementAt(weights, weightsAt, inner, n / tile.vectors, n % tile.vectors);
-      loaded.push_back(dots.load(weights, at));
-      if (dots.movesData())
-        values[sums + n] = dots.addMoved(values[sums + n], loaded[n]);
-    }
     // What moved data adds is the same for all rows.
-    bool all = dots.movesData();
-    for (int64_t i = all ? 0 : inner.paddedFirst; i < tile.rows - (all ? 0 : inner.paddedLast); ++i) {
-      Value at = elementAt(data, dataAt, inner, i, 0);
-      auto group = VectorType::get({plan.dots->groupSize}, data.element);
-      Value spread = dots.spread(b.create<vector::LoadOp>(loc, group, data.base, at));
-      for (int64_t j = 0; j < tile.vectors; ++j)
-        values[i * tile.vectors + j] = dots.add(values[i * tile.vectors + j], spread, loaded[weightsOf(i, j)]);
+    Tile rows = inner;
+    if (dots.movesData())
+      rows.paddedFirst = rows.paddedLast = 0;
+    SmallVector<Values> taps(plan.window >= 0 ? nest.loops[plan.window].size.known : 1);
+    Values vectors(tile.vectors);
+    int64_t place = -1;
+    for (const Use &use : windowUses(data, rows)) {
+      if (plan.window >= 0)
+        rows.at[plan.window] = index(use.tap);
+      Values &loaded = taps[use.tap];
+      Value weightsAt = IndexMath::add(bases[plan.dots->weights], position(weights, rows, true));
+      for (int64_t n = loaded.size(); n < weightRows * tile.vectors; ++n) {
+        Value at = elementAt(weights, weightsAt, rows, n / tile.vectors, n % tile.vectors);
+        loaded.push_back(dots.load(weights, at));
+        if (dots.movesData())
+          values[sums + n] = dots.addMoved(values[sums + n], loaded[n]);
+      }
+      Value dataAt = IndexMath::add(bases[plan.dots->data], position(data, rows, true));
+      for (int64_t j = 0; j < tile.vectors; ++j) {
+        if (use.place != place)
+          vectors[j] = ofGroups || j == 0 ? dataOf(dataAt, rows, use.row, j) : vectors[0];
+        Value &sum = values[use.row * tile.vectors + j];
+        sum = dots.add(sum, vectors[j], loaded[weightsOf(use.row, j)]);
+      }
+      place = use.place;
     }
     return values;
   });

@@ -408,8 +408,7 @@ bool strata::isOfGroups(const Access &access, int loop) {
   return loop >= 0 && access.blockedLoop == loop && access.withinStride == 0;
 }
 
-/// A convolution in groups of few filters: one loop over the filters of all groups has lanes for a vector.
-static void mergeGroups(LoopNest &nest, const TargetFacts &target) {
+void strata::mergeGroups(LoopNest &nest, const TargetFacts &target) {
   if (!nest.reduce || nest.reduce->inputs.size() != 2 || nest.reduce->outputs.size() != 1)
     return;
   SmallVector<bool> indexed = indexedLoops(nest);
@@ -426,16 +425,16 @@ static void mergeGroups(LoopNest &nest, const TargetFacts &target) {
       LoopNest merged = nest;
       bool fits = true;
       merged.forEachAccess([&](Access &access) { fits &= mergeAccess(access, group, result, size); });
-      // One input is the groups' data, the other one the weights; what a vector's groups read is as long as it.
+      // One input is the groups' data, the other one the weights.
       const Access *data = nullptr;
       merged.forEachAccess([&](Access &access) {
         bool shared = isOfGroups(access, result);
-        fits &= !shared || (!data && access.blockStride.known <= size);
+        fits &= !shared || !data;
         data = shared ? &access : data;
       });
       ArrayRef<Access> inputs = merged.reduce->inputs;
-      if (!fits || !data || data < inputs.begin() || data >= inputs.end() || !data->element.isF32() ||
-          inputs[data == inputs.begin()].withinStride != 1)
+      if (!fits || !data || data < inputs.begin() || data >= inputs.end() || !data->element.isIntOrFloat() ||
+          data->element.getIntOrFloatBitWidth() < 8 || inputs[data == inputs.begin()].blockedLoop != result)
         continue;
       merged.loops[result].size = {groups.size.known * size, {}};
       nest = std::move(merged);
@@ -444,7 +443,7 @@ static void mergeGroups(LoopNest &nest, const TargetFacts &target) {
     }
 }
 
-void strata::simplify(OpBuilder &b, Location loc, LoopNest &nest, const TargetFacts &target) {
+void strata::simplify(OpBuilder &b, Location loc, LoopNest &nest) {
   ExtentMath math{b, loc};
   for (int loop = nest.loops.size() - 1; loop >= 0; --loop) {
     bool blocked = false;
@@ -480,6 +479,5 @@ void strata::simplify(OpBuilder &b, Location loc, LoopNest &nest, const TargetFa
           changed = true;
         }
   }
-  mergeGroups(nest, target);
   moveGroups(b, loc, nest);
 }

@@ -111,9 +111,12 @@ bool canShareVectors(const TargetFacts &target, int64_t size);
 /// Whether an access has an element for several iterations of a loop, then the next one.
 bool isOfGroups(const Access &access, int loop);
 
-/// Drops loops of one iteration and merges those that walk memory as one: those of groups and of a group's results,
-/// too, where a vector takes several small groups. Their data is then an access with blocks of one element.
-void simplify(mlir::OpBuilder &b, mlir::Location loc, LoopNest &nest, const TargetFacts &target);
+/// Drops loops of one iteration and merges those that walk memory as one.
+void simplify(mlir::OpBuilder &b, mlir::Location loc, LoopNest &nest);
+
+/// A convolution in groups that share vectors on this target: one loop over the results of all groups, which has lanes
+/// for a vector. The groups' data is then an access with one element for a block.
+void mergeGroups(LoopNest &nest, const TargetFacts &target);
 
 } // namespace strata
 

@@ -161,7 +161,7 @@ bool strata::planMatrixTiles(LoopNest &nest, const NestOptions &options, NestPla
     int lane = weights.blockedLoop;
     matrix.multiply = instructionFor(*sum, 1 - input, options);
     if (lane < 0 || !data.base || weights.withinStride == 1 || matrix.multiply.empty() || !stride(data, lane).is(0) ||
-        !bodyLoadsFit(nest, lane) || !findDepth(nest, matrix, data, weights))
+        isOfGroups(data, lane) || !bodyLoadsFit(nest, lane) || !findDepth(nest, matrix, data, weights))
       continue;
     matrix.weights = input;
     matrix.data = 1 - input;

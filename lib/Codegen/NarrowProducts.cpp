@@ -101,7 +101,7 @@ private:
     std::optional<unsigned> lane = strata::getLaneOf(op, weights);
     SmallVector<int64_t> ranges = op.getStaticLoopRanges();
     SmallVector<utils::IteratorType> kinds = op.getIteratorTypesArray();
-    int64_t lanes = 1, depth = 1, inner = 1;
+    int64_t lanes = 1, depth = 1, inner = 1, groups = 1;
     for (auto [dim, size] : llvm::enumerate(ranges)) {
       bool shared = map.isFunctionOfDim(dim) && dataMap.isFunctionOfDim(dim);
       if (kinds[dim] == utils::IteratorType::reduction) {
@@ -112,8 +112,12 @@ private:
           inner = std::max(inner, size);
       } else if (windowed ? map.isFunctionOfDim(dim) && !shared : lane == dim) {
         lanes = std::max(lanes, size);
+      } else if (shared) {
+        groups *= ShapedType::isDynamic(size) ? 0 : size;
       }
     }
+    if (!bf16Tiles && strata::canShareVectors(target(), lanes))
+      lanes *= groups;
     return lanes >= leastLanes && depth >= (bf16Tiles ? leastTileDepth : leastDotDepth) && inner > 1 &&
            !isForWinograd(op, weights);
   }

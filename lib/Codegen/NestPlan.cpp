@@ -267,16 +267,20 @@ static void chooseWindow(LoopNest &nest, NestPlan &plan) {
   const auto *data = llvm::find_if(nest.reduce->inputs, [&](Access &access) { return isOfGroups(access, plan.lane); });
   if (data == nest.reduce->inputs.end() || plan.row < 0 || !data->strides[plan.row].isKnown())
     return;
-  int64_t distance = data->strides[plan.row].known;
+  int64_t distance = data->strides[plan.row].known, best = INT64_MAX;
   for (auto [loop, info] : llvm::enumerate(nest.loops)) {
     const Extent &step = data->strides[loop];
     if (!info.reduction || !info.size.isKnown() || info.size.known > mostTaps || !step.isKnown() || step.known <= 0 ||
-        distance <= 0 || std::lcm(step.known, distance) >= step.known * info.size.known)
+        distance <= 0)
       continue;
+    // So far on, the same is read again.
+    int64_t again = std::lcm(step.known, distance);
+    if (again >= step.known * info.size.known || again >= best)
+      continue;
+    best = again;
     plan.window = loop;
-    llvm::erase_if(nest.padded, [&, tap = static_cast<int>(loop)](auto &padded) { return padded.tap == tap; });
-    return;
   }
+  llvm::erase_if(nest.padded, [&](const PaddedLoop &padded) { return padded.tap == plan.window; });
 }
 
 /// Whether the elements that a reduction's lanes read, which all rows share, may be too many for the cache.

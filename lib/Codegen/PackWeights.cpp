@@ -374,7 +374,9 @@ private:
     // Tiles take two blocks of lanes, and of many rows two vectors are enough sums for dot products.
     if (group >= 0 && !(rows && *rows <= fewRows && areDotProducts(type.getElementType())))
       block = lanes <= tileLanes ? tileLanes : 2 * width;
-    block /= groupLanes;
+    // Vectors of several groups share no data: one is enough, if it has sums that need not wait for each other.
+    if (groups)
+      block = (rows && *rows < 2 * fewRows ? 2 : 1) * width / groupLanes;
     bool blocked = weights && !middle.empty() && (type.getDimSize(cut) > block || group >= 0 || groups);
     OpBuilder b(op);
     Location loc = op.getLoc();

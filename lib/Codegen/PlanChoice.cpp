@@ -120,7 +120,8 @@ SmallVector<TunableNest> strata::findTunableNests(func::FuncOp kernel, const Tar
     FailureOr<LoopNest> nest = buildLoopNest(b, ops);
     if (failed(nest) || !nest->reduce)
       return;
-    simplify(b, kernel.getLoc(), *nest, target);
+    simplify(b, kernel.getLoc(), *nest);
+    mergeGroups(*nest, target);
     double work = 1;
     for (const Loop &loop : nest->loops) {
       if (!loop.size.isKnown())

@@ -26,7 +26,8 @@ double strata::emitNest(ArrayRef<linalg::GenericOp> ops, const NestOptions &opti
         access.ahead = ahead.lookup(input);
   double ns = 1000;
   if (failed(emitWinograd(b, loc, *nest, options))) {
-    simplify(b, loc, *nest, options);
+    simplify(b, loc, *nest);
+    mergeGroups(*nest, options);
     ns = emitLoopNest(b, loc, *nest, options);
   }
   llvm::SmallSetVector<Value, 4> buffers;

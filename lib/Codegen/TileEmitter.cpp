@@ -52,21 +52,43 @@ Value TileEmitter::elementAt(const Access &access, Value base, const Tile &tile,
   return add(base, add(times(index(i), stride(access, plan.row)), lane));
 }
 
-/// An element for each group of lanes. What lies between is not asked for: behind the last one there may be nothing.
-Value TileEmitter::loadOfGroups(const Access &access, Value at, int64_t lanes) {
-  int64_t groups = lanes / access.block, distance = access.blockStride.known;
-  auto type = VectorType::get({static_cast<int64_t>(llvm::PowerOf2Ceil((groups - 1) * distance + 1))}, access.element);
-  SmallVector<bool> wanted(type.getNumElements(), false);
-  SmallVector<int64_t> from;
-  for (int64_t lane = 0; lane < lanes; ++lane)
-    from.push_back(lane / access.block * distance);
-  for (int64_t element : from)
-    wanted[element] = true;
-  auto mask = DenseElementsAttr::get(VectorType::get(type.getShape(), b.getI1Type()), wanted);
-  Value zero = b.create<arith::ConstantOp>(loc, b.getZeroAttr(type));
-  Value loaded =
-      b.create<vector::MaskedLoadOp>(loc, type, access.base, at, b.create<arith::ConstantOp>(loc, mask), zero);
-  return b.create<vector::ShuffleOp>(loc, loaded, loaded, from);
+/// For each group of lanes an element, or, of narrow ones, `unit` of them as 32 bits.
+Value TileEmitter::loadOfGroups(const Access &access, Value at, int64_t lanes, int64_t unit) {
+  int64_t groups = lanes / access.block, distance = access.blockStride.known, length = (groups - 1) * distance + unit;
+  Type element = access.element, word = unit == 1 ? element : b.getI32Type();
+  auto mask = [&](int64_t size, auto isSet) -> Value {
+    SmallVector<bool> bits = llvm::map_to_vector(llvm::seq<int64_t>(0, size), isSet);
+    return b.create<arith::ConstantOp>(loc, DenseElementsAttr::get(VectorType::get({size}, b.getI1Type()), bits));
+  };
+  // What lies between is not asked for: behind the last one there may be nothing.
+  if (groups > 2 && length <= lanes * unit && (word == element ? element.isF32() : target.vectorBits == 512)) {
+    Type bits = b.getIntegerType(element.getIntOrFloatBitWidth());
+    auto memory = cast<MemRefType>(cast<BaseMemRefType>(access.base.getType()).cloneWith(std::nullopt, bits));
+    Value base = b.create<UnrealizedConversionCastOp>(loc, memory, access.base).getResult(0);
+    auto type = VectorType::get({lanes * unit}, bits);
+    Value wanted = mask(lanes * unit, [&](int64_t e) { return e < length && e % distance < unit; });
+    Value zero = b.create<arith::ConstantOp>(loc, b.getZeroAttr(type));
+    Value loaded = b.create<vector::MaskedLoadOp>(loc, type, base, at, wanted, zero);
+    loaded = b.create<vector::BitCastOp>(loc, VectorType::get({lanes}, word), loaded);
+    return b.create<vector::ShuffleOp>(loc, loaded, loaded, llvm::map_to_vector(llvm::seq(lanes), [&](int64_t lane) {
+                                         return lane / access.block * distance / unit;
+                                       }));
+  }
+  Value result;
+  for (int64_t group = groups; group-- > 0;) {
+    Value from = add(at, index(group * distance)), one;
+    if (unit == 1) {
+      one = b.create<memref::LoadOp>(loc, access.base, from);
+    } else {
+      one = b.create<vector::LoadOp>(loc, VectorType::get({unit}, element), access.base, from);
+      one = b.create<vector::BitCastOp>(loc, VectorType::get({1}, word), one);
+      one = b.create<vector::ExtractOp>(loc, one, 0);
+    }
+    one = spread(one, lanes);
+    Value isUpTo = mask(lanes, [&](int64_t lane) { return lane / access.block <= group; });
+    result = result ? b.create<arith::SelectOp>(loc, isUpTo, one, result) : one;
+  }
+  return result;
 }
 
 Value TileEmitter::load(const Access &access, Value base, const Tile &tile, int64_t i, int64_t j) {
@@ -83,7 +105,7 @@ Value TileEmitter::load(const Access &access, Value base, const Tile &tile, int6
     return b.create<arith::CmpIOp>(loc, arith::CmpIPredicate::ne, value, zero);
   };
   if (isOfGroups(access, plan.lane) && tile.lanes > access.block)
-    return loadOfGroups(access, at, tile.lanes);
+    return finish(loadOfGroups(access, at, tile.lanes, /*unit=*/1));
   if (tile.lanes == 1 || lanes.is(0))
     return finish(b.create<memref::LoadOp>(loc, access.base, at));
   auto type = VectorType::get({tile.lanes}, element);

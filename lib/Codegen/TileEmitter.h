@@ -95,7 +95,7 @@ private:
   void prefetch(const Access &access, mlir::Value base, mlir::Value at, const Tile &tile);
   void storeCopy(const Access &access, const Tile &tile, Loaded &loaded);
   void store(const Access &access, mlir::Value base, const Tile &tile, int64_t i, int64_t j, mlir::Value value);
-  mlir::Value loadOfGroups(const Access &access, mlir::Value at, int64_t lanes);
+  mlir::Value loadOfGroups(const Access &access, mlir::Value at, int64_t lanes, int64_t unit);
   bool isTransposed(const Access &access, const Tile &tile);
   Values loadTransposed(const Access &access, mlir::Value base, const Tile &tile, int64_t j);
   mlir::Value spread(mlir::Value value, int64_t lanes);
@@ -132,6 +132,11 @@ private:
   mlir::Value reduceVector(mlir::Value vector);
   mlir::Value reduceToOne(const Tile &tile, mlir::Value start);
   Values reduceTile(const Tile &tile, Values carried);
+  /// A row that reads `place` of an access at a tap of the window.
+  struct Use {
+    int64_t place, row, tap;
+  };
+  llvm::SmallVector<Use> windowUses(const Access &access, const Tile &tile);
   Values reduceWindow(const Tile &tile, llvm::ArrayRef<mlir::Value> bases, Values values);
   Values reduceDots(const Tile &tile, Values start);
   void storeAccumulators(const Tile &tile, const Accumulators &accumulators);

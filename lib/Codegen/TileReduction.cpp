@@ -360,23 +360,27 @@ void TileEmitter::storeCopy(const Access &access, const Tile &tile, Loaded &load
     store(*copy, at, tile, 0, j, loaded.lookup({&access, j}));
 }
 
-/// All taps of the window at once, for all elements of the tile: in the order in which the data lies, so that what is
-/// loaded serves the rows that want it before the next is.
+/// In the order in which the data lies, so that what is loaded serves the rows that want it before the next is. Without
+/// a window it is each row once.
+SmallVector<TileEmitter::Use> TileEmitter::windowUses(const Access &access, const Tile &tile) {
+  SmallVector<Use> uses;
+  bool window = plan.window >= 0;
+  for (int64_t i = tile.paddedFirst; i < tile.rows - tile.paddedLast; ++i)
+    for (int64_t tap = 0; tap < (window ? nest.loops[plan.window].size.known : 1); ++tap)
+      uses.push_back(
+          {window ? i * access.strides[plan.row].known + tap * access.strides[plan.window].known : i, i, tap});
+  llvm::stable_sort(uses, [](const Use &x, const Use &y) { return x.place < y.place; });
+  return uses;
+}
+
+/// All taps of the window at once, for all elements of the tile.
 TileEmitter::Values TileEmitter::reduceWindow(const Tile &tile, ArrayRef<Value> bases, Values values) {
   Stage &reduce = *nest.reduce;
   const auto *data = llvm::find_if(reduce.inputs, [&](Access &access) { return isOfGroups(access, plan.lane); });
-  struct Use {
-    int64_t place, row, tap;
-  };
-  SmallVector<Use> uses;
-  for (int64_t i = tile.paddedFirst; i < tile.rows - tile.paddedLast; ++i)
-    for (int64_t tap = 0; tap < nest.loops[plan.window].size.known; ++tap)
-      uses.push_back({i * data->strides[plan.row].known + tap * data->strides[plan.window].known, i, tap});
-  llvm::stable_sort(uses, [](const Use &x, const Use &y) { return x.place < y.place; });
   SmallVector<Loaded> taps(nest.loops[plan.window].size.known);
   Values vectors(tile.vectors);
   int64_t place = -1;
-  for (const Use &use : uses) {
+  for (const Use &use : windowUses(*data, tile)) {
     Tile at = tile;
     at.at[plan.window] = index(use.tap);
     Values here(bases);

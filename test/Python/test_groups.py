@@ -1,0 +1,96 @@
+"""Convolutions in groups of few filters, several of which share vectors: against sums in double precision, of bytes exact."""
+
+import ml_dtypes
+import numpy as np
+import pytest
+import strata
+from onnx import TensorProto, helper, numpy_helper
+from onnx.reference import ReferenceEvaluator
+from support.targets import BYTE_TARGETS, TARGETS, has
+
+# Groups, channels and filters of one, image, kernel, steps, dilations, zeros around.
+CASES = [
+    (32, 4, 4, (14, 14), (3, 3), (1, 1), (1, 1), 1), (32, 8, 8, (7, 7), (3, 3), (1, 1), (1, 1), 1),
+    (13, 8, 8, (9, 28), (3, 3), (1, 1), (1, 1), 1), (6, 8, 8, (11, 13), (3, 3), (2, 2), (1, 1), 1),
+    (5, 4, 4, (8, 9), (3, 3), (1, 2), (1, 1), 1), (3, 4, 4, (6, 31), (1, 5), (1, 1), (1, 2), 4),
+    (16, 2, 2, (7, 15), (3, 3), (1, 1), (1, 1), 0), (9, 2, 2, (5, 6), (2, 2), (1, 1), (1, 1), 1),
+    (4, 1, 4, (6, 8), (3, 3), (1, 1), (1, 1), 1), (8, 3, 4, (5, 17), (3, 3), (1, 1), (1, 1), 1),
+    (8, 16, 4, (6, 6), (3, 3), (1, 1), (1, 1), 1), (4, 5, 8, (4, 20), (3, 1), (1, 1), (1, 1), 1),
+    (32, 4, 4, (5, 6), (1, 1), (1, 1), (1, 1), 0), (2, 8, 8, (3, 3), (3, 3), (1, 1), (1, 1), 1),
+    (7, 4, 4, (4, 12), (3, 3), (1, 3), (1, 1), 1), (12, 6, 8, (5, 9), (3, 9), (1, 1), (1, 1), 4),
+    (3, 12, 4, (3, 10), (3, 3), (1, 1), (2, 2), 2), (11, 3, 3, (6, 6), (3, 3), (1, 1), (1, 1), 1),
+]  # fmt: skip
+
+
+
+def draw(case, seed, kinds):
+    """Data of two images, channels last, and weights, in the types of `kinds`."""
+    groups, channels, filters, image, kernel, *_ = case
+    rng = np.random.default_rng(seed)
+    shapes = (2, *image, groups * channels), (groups * filters, channels, *kernel)
+    if np.issubdtype(kinds[0], np.floating):
+        return [rng.standard_normal(shape).astype(kind) for shape, kind in zip(shapes, kinds)]
+    limits = [np.iinfo(kind) for kind in kinds]
+    return [rng.integers(l.min, l.max, shape, k, endpoint=True) for shape, l, k in zip(shapes, limits, kinds)]
+
+
+def model(case, x, w, operator="Conv", zero=None, batch=2):
+    """The convolution between transpositions, so that its channels come last, with a bias behind."""
+    groups, channels, filters, image, kernel, strides, dilations, pad = case
+    result = np.dtype(np.int32) if operator == "ConvInteger" else x.dtype
+    constants = {"w": w, "b": (np.arange(groups * filters) % 7).astype(result)}
+    if zero is not None:
+        constants["z"] = np.array(zero, x.dtype)
+    nodes = [
+        helper.make_node("Transpose", ["x"], ["t"], perm=[0, 3, 1, 2]),
+        helper.make_node(operator, ["t", "w"] + ["z"] * (zero is not None), ["c"], name="convolution", group=groups,
+                         kernel_shape=kernel, strides=strides, dilations=dilations, pads=[pad] * 4),
+        helper.make_node("Transpose", ["c"], ["u"], perm=[0, 2, 3, 1]),
+        helper.make_node("Add", ["u", "b"], ["y"]),
+    ]  # fmt: skip
+    types = [helper.np_dtype_to_tensor_dtype(np.dtype(kind)) for kind in (x.dtype, result)]
+    graph = helper.make_graph(
+        nodes, "groups",
+        [helper.make_tensor_value_info("x", types[0], [batch, *x.shape[1:]])],
+        [helper.make_tensor_value_info("y", types[1], None)],
+        [numpy_helper.from_array(array, name) for name, array in constants.items()],
+    )  # fmt: skip
+    return helper.make_model(graph, opset_imports=[helper.make_opsetid("", 22)], ir_version=10)
+
+
+def expected(case, x, w):
+    x, w = x.astype(np.float64), w.astype(np.float64)
+    [y] = ReferenceEvaluator(model(case, x, w)).run(None, {"x": x})
+    return y
+
+
+@pytest.mark.parametrize("target", TARGETS)
+@pytest.mark.parametrize("seed, case", list(enumerate(CASES)), ids=str)
+def test_f32(seed, case, target):
+    x, w = draw(case, seed, (np.float32, np.float32))
+    # The number of images may be the run's.
+    proto = model(case, x, w, batch=["n", 2][seed % 2])
+    [y] = strata.compile(proto, threads=1 + seed % 2, target=target).run([x])
+    wanted = expected(case, x, w)
+    np.testing.assert_allclose(y, wanted, rtol=1e-5, atol=2e-6 * np.abs(wanted).max())
+
+
+@pytest.mark.skipif(not has("avx512_bf16"), reason="this CPU has no AVX512-BF16")
+@pytest.mark.parametrize("seed, case", list(enumerate(CASES)), ids=str)
+def test_bf16(seed, case):
+    """Of numbers that bf16 has, products are exact."""
+    x, w = (array.astype(ml_dtypes.bfloat16).astype(np.float32) for array in draw(case, seed, (np.float32, np.float32)))
+    [y] = strata.compile(model(case, x, w), precision="bf16").run([x])
+    wanted = expected(case, x, w)
+    np.testing.assert_allclose(y, wanted, rtol=1e-5, atol=2e-6 * np.abs(wanted).max())
+
+
+@pytest.mark.parametrize("data, weights, zero", [(np.uint8, np.int8, None), (np.int8, np.int8, None),
+                                                 (np.uint8, np.uint8, None), (np.uint8, np.int8, 3)])  # fmt: skip
+@pytest.mark.parametrize("seed, case", list(enumerate(CASES)), ids=str)
+def test_bytes(seed, case, data, weights, zero):
+    x, w = draw(case, seed, (data, weights))
+    target = BYTE_TARGETS[(seed + zero if zero else seed) % len(BYTE_TARGETS)]
+    [y] = strata.compile(model(case, x, w, "ConvInteger", zero), target=target).run([x])
+    np.testing.assert_array_equal(y, expected(case, x.astype(np.int32) - (zero or 0), w))
+
