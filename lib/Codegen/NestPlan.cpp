@@ -260,18 +260,28 @@ static void chooseProductTile(LoopNest &nest, const NestOptions &options, int64_
     plan.rowTile = std::min(plan.rowTile, mostVariants);
 }
 
-/// A vector of what groups read is loaded and then spread, so it is used for all of the rows that read it, each at
-/// another tap of a window: the loop over these taps, which then has code for each. Padding is read as it is.
+const Access *strata::windowData(LoopNest &nest, const NestPlan &plan) {
+  const Access *data = nullptr;
+  for (const Access &access : nest.reduce->inputs)
+    if (access.base && !stride(access, plan.row).is(0)) {
+      if (data)
+        return nullptr;
+      data = &access;
+    }
+  return data && (!stride(*data, plan.lane).is(0) || isOfGroups(*data, plan.lane)) ? data : nullptr;
+}
+
+/// Where data are vectors, and not numbers for all lanes, each is used for all of the rows that read it, at one tap of
+/// a window or another: of the loop over these taps, which then has code for each.
 static void chooseWindow(LoopNest &nest, NestPlan &plan) {
   constexpr int64_t mostTaps = 7;
-  const auto *data = llvm::find_if(nest.reduce->inputs, [&](Access &access) { return isOfGroups(access, plan.lane); });
-  if (data == nest.reduce->inputs.end() || plan.row < 0 || !data->strides[plan.row].isKnown())
+  const Access *data = plan.row < 0 ? nullptr : windowData(nest, plan);
+  if (!data || !data->strides[plan.row].isKnown() || data->strides[plan.row].known <= 0)
     return;
   int64_t distance = data->strides[plan.row].known, best = INT64_MAX;
   for (auto [loop, info] : llvm::enumerate(nest.loops)) {
     const Extent &step = data->strides[loop];
-    if (!info.reduction || !info.size.isKnown() || info.size.known > mostTaps || !step.isKnown() || step.known <= 0 ||
-        distance <= 0)
+    if (!info.reduction || !info.size.isKnown() || info.size.known > mostTaps || !step.isKnown() || step.known <= 0)
       continue;
     // So far on, the same is read again.
     int64_t again = std::lcm(step.known, distance);
@@ -280,7 +290,6 @@ static void chooseWindow(LoopNest &nest, NestPlan &plan) {
     best = again;
     plan.window = loop;
   }
-  llvm::erase_if(nest.padded, [&](const PaddedLoop &padded) { return padded.tap == plan.window; });
 }
 
 /// Whether the elements that a reduction's lanes read, which all rows share, may be too many for the cache.
@@ -486,6 +495,12 @@ NestPlan strata::planNest(LoopNest &nest, const NestOptions &options) {
       block = access.block;
   plan.vectorTile = block ? std::max<int64_t>(1, block / plan.width) : atMost(plan.row < 0 ? 4 : 2);
   chooseWindow(nest, plan);
+  if (plan.window >= 0) { // Weights of all taps stay in registers, too; vectors share no data.
+    int64_t weights = nest.reduce->inputs.size() - 1;
+    accumulators -= weights * nest.loops[plan.window].size.known;
+    constexpr int64_t fewRows = 8;
+    plan.vectorTile = nest.loops[plan.row].size.isKnown() && nest.loops[plan.row].size.known < fewRows ? atMost(2) : 1;
+  }
   if (isProduct(nest, plan))
     chooseProductTile(nest, options, block, plan);
   else if (plan.row >= 0) // Without reuse: sums enough that the one need not wait for the other.

@@ -98,6 +98,9 @@ double estimatePointNs(LoopNest &nest, const NestPlan &plan, const TargetFacts &
 /// Iterations of a loop, as tiles count them: rows that run across borders are those of all lines, borders among them.
 Extent rowsOf(const LoopNest &nest, const NestPlan &plan, int loop);
 
+/// The data of a window (`NestPlan::window`): the one input of the reduction that rows do not share, if it is vectors.
+const Access *windowData(LoopNest &nest, const NestPlan &plan);
+
 /// Elements from one iteration of a loop (-1: none) to the next.
 Extent stride(const Access &access, int loop);
 

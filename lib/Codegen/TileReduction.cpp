@@ -161,11 +161,13 @@ SmallVector<int> TileEmitter::reductionOrder() {
 }
 
 /// Steps whose weights are a few lines make one iteration together: the instructions of a loop, and those that ask for
-/// the lines of the next block, are many beside those of a short step. Of few sums LLVM does so by itself.
+/// the lines of the next block, are many beside those of a short step. Of few sums LLVM does so by itself; of so many
+/// that they nearly fill the registers, it would keep them in memory to load the weights of the next step early.
 int64_t TileEmitter::stepsAtOnce(const Tile &tile) {
-  constexpr int64_t lines = 4;
+  constexpr int64_t lines = 4, mostCycles = 12;
   SmallVector<int> order = reductionOrder();
-  if (order.empty() || 2 * tile.rows * tile.vectors <= target.registers)
+  int64_t sums = tile.rows * tile.vectors;
+  if (order.empty() || 2 * sums <= target.registers || sums > mostCycles * target.fmaPerCycle)
     return 1;
   const Extent &size = nest.loops[order.back()].size;
   auto isTap = [&](const PaddedLoop &padded) { return padded.tap == order.back(); };
@@ -364,11 +366,19 @@ void TileEmitter::storeCopy(const Access &access, const Tile &tile, Loaded &load
 /// a window it is each row once.
 SmallVector<TileEmitter::Use> TileEmitter::windowUses(const Access &access, const Tile &tile) {
   SmallVector<Use> uses;
-  bool window = plan.window >= 0;
+  int64_t taps = plan.window < 0 ? 1 : nest.loops[plan.window].size.known;
+  const auto *padded = llvm::find_if(nest.padded, [&](const PaddedLoop &padded) {
+    return plan.window >= 0 && padded.tap == plan.window && padded.position == plan.row;
+  });
+  std::optional<int64_t> first = plan.row < 0 ? std::nullopt : getConstantIntValue(tile.at[plan.row]);
   for (int64_t i = tile.paddedFirst; i < tile.rows - tile.paddedLast; ++i)
-    for (int64_t tap = 0; tap < (window ? nest.loops[plan.window].size.known : 1); ++tap)
-      uses.push_back(
-          {window ? i * access.strides[plan.row].known + tap * access.strides[plan.window].known : i, i, tap});
+    for (int64_t tap = 0; tap < taps; ++tap) {
+      if (padded != nest.padded.end() && first && !padded->isInside(*first + i, tap))
+        continue;
+      int64_t place =
+          plan.window < 0 ? i : i * access.strides[plan.row].known + tap * access.strides[plan.window].known;
+      uses.push_back({place, i, tap});
+    }
   llvm::stable_sort(uses, [](const Use &x, const Use &y) { return x.place < y.place; });
   return uses;
 }
@@ -376,7 +386,7 @@ SmallVector<TileEmitter::Use> TileEmitter::windowUses(const Access &access, cons
 /// All taps of the window at once, for all elements of the tile.
 TileEmitter::Values TileEmitter::reduceWindow(const Tile &tile, ArrayRef<Value> bases, Values values) {
   Stage &reduce = *nest.reduce;
-  const auto *data = llvm::find_if(reduce.inputs, [&](Access &access) { return isOfGroups(access, plan.lane); });
+  const Access *data = windowData(nest, plan);
   SmallVector<Loaded> taps(nest.loops[plan.window].size.known);
   Values vectors(tile.vectors);
   int64_t place = -1;

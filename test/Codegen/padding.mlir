@@ -93,22 +93,25 @@ func.func @few(%x: tensor<1x56x56x8xf32>, %start: tensor<1x56x56x32xf32>) -> ten
 
 // -----
 
-// Of a line in several tiles, the first one and the last one leave the padding out; those between them have none.
+// Of a line in four tiles of 21 columns, the first one and the last one leave the 9 products with padding out; those
+// between them have none. Each element of the data is loaded once for the taps of all columns that read it.
 #x = affine_map<(n, h, w, c, kh, kw) -> (n, h + kh, w + kw * 3, c)>
 #w = affine_map<(n, h, w, c, kh, kw) -> (kh, kw, c)>
 #y = affine_map<(n, h, w, c, kh, kw) -> (n, h, w, c)>
 // CHECK-LABEL: func.func @tiles(
 // CHECK:         strata.inside = array<i64: 1, 4, 1, 1, 2, 8, 2, 5, 1, 3, 6, 84>
 // LOOPS-LABEL: func.func @tiles(
-// LOOPS:         func.func private @kernel_0(
-// LOOPS:         scf.for %{{.*}} = %c0 to %c8 step %c1 {
-// LOOPS:           scf.for %{{.*}} = %[[FROM:.*]] to %[[TO:.*]] step %c1
-// LOOPS-NOT:         scf.for
-// LOOPS:           scf.for %{{.*}} = %[[FROM]] to %[[TO]] step %c1
-// LOOPS-NEXT:        scf.for %{{.*}} = %c0 to %c5 step %c1
-// LOOPS:           scf.for %{{.*}} = %[[FROM]] to %[[TO]] step %c1
-// LOOPS-NOT:         scf.for
-// LOOPS:         func.func private @kernel_1(
+// LOOPS:         func.func private @strata_task_0(
+// LOOPS:         %{{.*}}:21 = scf.for %{{.*}} = %[[FROM:.*]] to %[[TO:.*]] step %c1
+// LOOPS-COUNT-96:  math.fma
+// LOOPS-NEXT:      scf.yield
+// LOOPS:         scf.for %{{.*}} = %c21 to %c63 step %c21
+// LOOPS:           %{{.*}}:21 = scf.for %{{.*}} = %[[FROM]] to %[[TO]] step %c1
+// LOOPS-COUNT-105:   math.fma
+// LOOPS-NEXT:        scf.yield
+// LOOPS:         %{{.*}}:21 = scf.for %{{.*}} = %[[FROM]] to %[[TO]] step %c1
+// LOOPS-COUNT-96:  math.fma
+// LOOPS-NEXT:      scf.yield
 func.func @tiles(%x: tensor<1x8x84x16xf32>, %start: tensor<1x8x84x16xf32>) -> tensor<1x8x84x16xf32> {
   %zero = arith.constant 0.0 : f32
   %w = arith.constant dense<0.5> : tensor<5x5x16xf32>
