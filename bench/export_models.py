@@ -283,7 +283,7 @@ def strip(path):
     onnx.save(model, path)
 
 
-def export(name, folder, small):
+def export(name, folder, small, program):
     import torch
 
     builder, export_opset, script_opset, axes = MODELS[name]
@@ -306,6 +306,8 @@ def export(name, folder, small):
             axes = {k: v for k, v in (axes or {}).items() if k in inputs + outputs}
             torch.onnx.export(model.eval(), tuple(arguments), path, dynamo=False, opset_version=script_opset,
                               dynamic_axes=axes or None, do_constant_folding=True, **options)
+        if program:
+            torch.export.save(torch.export.export(model.eval(), tuple(arguments)), folder / f"{name}.pt2")
     np.savez(folder / f"{name}.npz", **{i: a.numpy() for i, a in zip(inputs, arguments, strict=True)})
     if small:
         strip(path)
@@ -317,6 +319,7 @@ def main():
     parser.add_argument("names", nargs="*", metavar="NAME", help="networks (all)")
     parser.add_argument("-o", "--output", type=Path, default=Path("."), metavar="FOLDER")
     parser.add_argument("--small", action="store_true", help="two layers, few channels, weights left out")
+    parser.add_argument("--program", action="store_true", help="FOLDER/NAME.pt2, too: the network for PyTorch itself")
     parser.add_argument("--list", action="store_true", help="print the names")
     parser.add_argument("--here", action="store_true", help=argparse.SUPPRESS)
     options = parser.parse_args()
@@ -329,12 +332,13 @@ def main():
     options.output.mkdir(parents=True, exist_ok=True)
     if options.here:
         for name in names:
-            export(name, options.output, options.small)
+            export(name, options.output, options.small, options.program)
         return
     # A process for each: the exporters leave state behind, and large networks their memory.
     failed = []
     for name in names:
-        command = [sys.executable, __file__, "--here", "-o", options.output, *["--small"] * options.small, name]
+        flags = ["--small"] * options.small + ["--program"] * options.program
+        command = [sys.executable, __file__, "--here", "-o", options.output, *flags, name]
         with open(options.output / f"{name}.log", "w") as log:
             done = subprocess.run(command, stdout=subprocess.PIPE, stderr=log, text=True)
         lines = [line for line in done.stdout.splitlines() if line.startswith(name)]

@@ -3,8 +3,9 @@
     python bench/gpu/prepare.py -o gpu-bench [--target cuda:sm_90a] [MODEL.onnx ...]
 
 The folder holds everything: shared objects with the kernels inside, inputs and expected outputs, the runtime, run.py.
-Beside kernels of every family and products by warpgroups it takes networks, whose inputs are drawn at random (symbolic dimensions are --dim
-NAME=SIZE, else 1). With --gpu-format=bitcode --small it is for the emulator.
+Beside kernels of every family and products by warpgroups it takes networks. Their inputs are those of MODEL.npz, else
+drawn at random (symbolic dimensions are --dim NAME=SIZE, else 1); with MODEL.pt2 beside them, which
+`bench/export_models.py --program` writes, run.py compares them with PyTorch, too. With --gpu-format=bitcode --small it is for the emulator.
 """
 
 import argparse
@@ -196,8 +197,12 @@ def main():
     for path in arguments.models:
         proto = onnx.load(path)
         constants = {tensor.name for tensor in proto.graph.initializer}
-        inputs = [random_input(value, sizes) for value in proto.graph.input if value.name not in constants]
+        values = [value for value in proto.graph.input if value.name not in constants]
+        given = np.load(path.with_suffix(".npz")) if path.with_suffix(".npz").exists() else {}
+        inputs = [given[v.name] if v.name in given else random_input(v, sizes) for v in values]
         folder.add(path.stem, proto, inputs, kind="network", dtype="float", flops=None, bytes=None)
+        if path.with_suffix(".pt2").exists():
+            shutil.copy(path.with_suffix(".pt2"), folder.path)
     (folder.path / "index.json").write_text(json.dumps(folder.entries, indent=1))
     shutil.copy(ROOT / "build/dev/lib/libstrata_runtime.so", folder.path)
     shutil.copy(Path(__file__).with_name("run.py"), folder.path)

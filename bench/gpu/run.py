@@ -178,20 +178,33 @@ def torch_function(torch, kind):
     }.get(kind)
 
 
-def torch_peers(torch, entry, inputs):
-    """{name: function without arguments that ends when the GPU is done}"""
-    function = torch_function(torch, entry["kind"])
+def torch_network(torch, path, device="cuda"):
+    """The network that an exporter has kept at `path`, on the device."""
+    from torch.export.passes import move_to_device_pass
+
+    return move_to_device_pass(torch.export.load(path), device).module()
+
+
+def torch_peers(torch, folder, entry, inputs):
+    """{name: function without arguments that ends when the GPU is done and gives the results}"""
+    program = folder / f"{entry['name']}.pt2"
+    torch.backends.cuda.matmul.allow_tf32 = torch.backends.cudnn.allow_tf32 = entry["kind"].endswith("tf32")
+    if entry["kind"] == "network":
+        function = torch_network(torch, program) if program.exists() else None
+        given = [torch.from_numpy(np.ascontiguousarray(x)).cuda() for x in inputs]
+    else:
+        function = torch_function(torch, entry["kind"])
+        kind = {"float16": torch.float16, "bfloat16": torch.bfloat16, "int8": torch.int8}.get(entry["dtype"], torch.float32)
+        given = [torch.from_numpy(np.ascontiguousarray(x).astype(np.float32)).cuda().to(kind) for x in inputs]
     if not function:
         return {}
-    torch.backends.cuda.matmul.allow_tf32 = entry["kind"].endswith("tf32")
-    given = [torch.from_numpy(np.ascontiguousarray(x).astype(np.float32)).cuda() for x in inputs]
-    kind = {"float16": torch.float16, "bfloat16": torch.bfloat16, "int8": torch.int8}.get(entry["dtype"], torch.float32)
-    given = [x.to(kind) for x in given]
 
     def waited(f):
         def run():
-            f(*given)
+            with torch.no_grad():
+                results = f(*given)
             torch.cuda.synchronize()
+            return results
 
         return run
 
@@ -273,6 +286,17 @@ def measure(functions, seconds):
     return {name: statistics.median(values) for name, values in times.items()}
 
 
+def network_error(runtime, path, inputs, results):
+    """Of the first result, beside PyTorch's."""
+    want = (results[0] if isinstance(results, (tuple, list)) else results).cpu().numpy()
+    session = Session(runtime, path, on_device=False)
+    found = session.run([tensor_of(x) for x in inputs])
+    error = np.abs(to_numpy(runtime, found[0]) - want).max() / max(1.0, np.abs(want).max())
+    release(found)
+    session.close()
+    return f"error {error:.0e}"
+
+
 def benchmark(runtime, driver, folder, entry, torch, onnxruntime, seconds):
     inputs, _ = read(folder, entry)
     addresses = [driver.upload(x) for x in inputs]
@@ -280,14 +304,17 @@ def benchmark(runtime, driver, folder, entry, torch, onnxruntime, seconds):
     session = Session(runtime, folder / f"{entry['name']}.so", on_device=True)
     functions = {"strata": lambda: release(session.run(on_device))}
     if torch:
-        functions |= torch_peers(torch, entry, inputs)
+        functions |= torch_peers(torch, folder, entry, inputs)
     if onnxruntime and entry["kind"] == "network":
         functions |= onnxruntime_peer(onnxruntime, folder / f"{entry['name']}.onnx", inputs)
+    error = ""
+    if entry["kind"] == "network" and "torch" in functions:
+        error = network_error(runtime, folder / f"{entry['name']}.so", inputs, functions["torch"]())
     times = measure(functions, seconds)
     own = times.pop("strata")
     rate = f"{entry['flops'] / own / 1e12:8.1f} TFLOP/s" if entry["flops"] else f"{entry['bytes'] / own / 1e9:8.0f} GB/s" if entry["bytes"] else ""
     ratios = "  ".join(f"{name} {other / own:.2f}" for name, other in times.items())
-    print(f"{entry['name']:28}{own * 1e3:11.3f} ms {rate:18} {ratios}", flush=True)
+    print(f"{entry['name']:28}{own * 1e3:11.3f} ms {rate or error:18} {ratios}", flush=True)
     session.close()
     for address in addresses:
         driver.free(address)
