@@ -22,16 +22,18 @@ CASES = [
 ]  # fmt: skip
 
 
-
 def draw(case, seed, kinds):
     """Data of two images, channels last, and weights, in the types of `kinds`."""
     groups, channels, filters, image, kernel, *_ = case
     rng = np.random.default_rng(seed)
     shapes = (2, *image, groups * channels), (groups * filters, channels, *kernel)
     if np.issubdtype(kinds[0], np.floating):
-        return [rng.standard_normal(shape).astype(kind) for shape, kind in zip(shapes, kinds)]
+        return [rng.standard_normal(shape).astype(kind) for shape, kind in zip(shapes, kinds, strict=True)]
     limits = [np.iinfo(kind) for kind in kinds]
-    return [rng.integers(l.min, l.max, shape, k, endpoint=True) for shape, l, k in zip(shapes, limits, kinds)]
+    return [
+        rng.integers(limit.min, limit.max, shape, kind, endpoint=True)
+        for shape, limit, kind in zip(shapes, limits, kinds, strict=True)
+    ]
 
 
 def model(case, x, w, operator="Conv", zero=None, batch=2):
@@ -93,4 +95,3 @@ def test_bytes(seed, case, data, weights, zero):
     target = BYTE_TARGETS[(seed + zero if zero else seed) % len(BYTE_TARGETS)]
     [y] = strata.compile(model(case, x, w, "ConvInteger", zero), target=target).run([x])
     np.testing.assert_array_equal(y, expected(case, x.astype(np.int32) - (zero or 0), w))
-
