@@ -1,10 +1,10 @@
-"""Convolutions in groups of few filters, several of which share vectors: against sums in double precision, of bytes exact."""
+"""Convolutions in groups of few filters, several of which share vectors: against sums in double precision."""
 
 import ml_dtypes
 import numpy as np
 import pytest
 import strata
-from onnx import TensorProto, helper, numpy_helper
+from onnx import helper, numpy_helper
 from onnx.reference import ReferenceEvaluator
 from support.targets import BYTE_TARGETS, TARGETS, has
 
