@@ -275,7 +275,7 @@ const Access *strata::windowData(LoopNest &nest, const NestPlan &plan) {
 /// a window or another: of the loop over these taps, which then has code for each.
 static void chooseWindow(LoopNest &nest, NestPlan &plan) {
   constexpr int64_t mostTaps = 7;
-  const Access *data = plan.row < 0 ? nullptr : windowData(nest, plan);
+  const Access *data = plan.row < 0 || nest.reduce->outputs.size() != 1 ? nullptr : windowData(nest, plan);
   if (!data || !data->strides[plan.row].isKnown() || data->strides[plan.row].known <= 0)
     return;
   int64_t distance = data->strides[plan.row].known, best = INT64_MAX;
