@@ -271,11 +271,13 @@ const Access *strata::windowData(LoopNest &nest, const NestPlan &plan) {
   return data && (!stride(*data, plan.lane).is(0) || isOfGroups(*data, plan.lane)) ? data : nullptr;
 }
 
-/// Where data are vectors, and not numbers for all lanes, each is used for all of the rows that read it, at one tap of
-/// a window or another: of the loop over these taps, which then has code for each.
+/// Where the data of weighted sums are vectors, and not numbers for all lanes, each is used for all of the rows that
+/// read it, at one tap of a window or another: of the loop over these taps, which then has code for each.
 static void chooseWindow(LoopNest &nest, NestPlan &plan) {
   constexpr int64_t mostTaps = 7;
-  const Access *data = plan.row < 0 || nest.reduce->outputs.size() != 1 ? nullptr : windowData(nest, plan);
+  if (plan.row < 0 || nest.reduce->inputs.size() != 2 || nest.reduce->outputs.size() != 1)
+    return;
+  const Access *data = windowData(nest, plan);
   if (!data || !data->strides[plan.row].isKnown() || data->strides[plan.row].known <= 0)
     return;
   int64_t distance = data->strides[plan.row].known, best = INT64_MAX;
@@ -496,8 +498,7 @@ NestPlan strata::planNest(LoopNest &nest, const NestOptions &options) {
   plan.vectorTile = block ? std::max<int64_t>(1, block / plan.width) : atMost(plan.row < 0 ? 4 : 2);
   chooseWindow(nest, plan);
   if (plan.window >= 0) { // Weights of all taps stay in registers, too; vectors share no data.
-    int64_t weights = nest.reduce->inputs.size() - 1;
-    accumulators -= weights * nest.loops[plan.window].size.known;
+    accumulators -= nest.loops[plan.window].size.known;
     constexpr int64_t fewRows = 8;
     plan.vectorTile = nest.loops[plan.row].size.isKnown() && nest.loops[plan.row].size.known < fewRows ? atMost(2) : 1;
   }
