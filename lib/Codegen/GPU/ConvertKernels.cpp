@@ -6,7 +6,7 @@
 //===----------------------------------------------------------------------===//
 #include "Codegen/Passes.h"
 #include "DeviceTarget.h"
-#include "WarpgroupContraction.h"
+#include "WarpgroupStages.h"
 
 #include "mlir/Conversion/ArithToLLVM/ArithToLLVM.h"
 #include "mlir/Conversion/ComplexToLLVM/ComplexToLLVM.h"

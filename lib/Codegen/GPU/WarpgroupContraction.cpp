@@ -1,15 +1,13 @@
 //===- WarpgroupContraction.cpp - code of products by warpgroups ----------===//
 //
-// One warpgroup copies, the others multiply. For each stage of shared memory there
-// are two mbarriers: `full`, whose phase ends when the stage's bytes have arrived,
-// and `empty`, when all warps that multiply have waited for their products of it.
-// A warp multiplies the next stage before it waits for the last one.
+// A stage holds steps of both operands. A warp multiplies the next stage before it
+// waits for the last one.
 //
 //===----------------------------------------------------------------------===//
 #include "WarpgroupContraction.h"
-#include "Integers.h"
 #include "SharedTile.h"
 #include "StageEmitter.h"
+#include "WarpgroupStages.h"
 
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
@@ -19,21 +17,14 @@ using namespace strata;
 
 /// Registers of a thread that copies, and of one that multiplies: together what 384 threads have.
 static constexpr int64_t copyingRegisters = 40, multiplyingRegisters = 232;
-/// The swizzle's pattern is one of eight lines.
-static constexpr int64_t patternLines = 8;
 
 namespace {
-/// A stage of shared memory and the parity of its phase.
-struct Turn {
-  Value stage, parity;
-};
-
 class WarpgroupEmitter {
 public:
   WarpgroupEmitter(OpBuilder &b, gpu::GPUFuncOp function, WarpgroupPlan &plan)
       : b(b), loc(function.getLoc()), function(function), plan(plan), stages{b, loc, plan.nest},
-        index{b, loc, b.getIndexType()}, i32{b, loc, b.getI32Type()}, i64{b, loc, b.getI64Type()},
-        combiner(*matchCombiner(plan.nest.reduce->op)) {}
+        index{b, loc, b.getIndexType()}, i32{b, loc, b.getI32Type()}, combiner(*matchCombiner(plan.nest.reduce->op)),
+        product{b, loc, plan.instruction, plan.columns()} {}
 
   void emit();
 
@@ -43,31 +34,17 @@ private:
   gpu::GPUFuncOp function;
   WarpgroupPlan &plan;
   StageEmitter stages;
-  Integers index, i32, i64;
+  Integers index, i32;
   Combiner combiner;
-  Value maps[2];
-  Value thread, shared, steps, tiles;
+  WarpgroupProduct product;
+  std::optional<StageRing> ring;
+  SmallVector<Value> maps;
+  Value thread, steps, tiles;
   SmallVector<Value> rowTiles, columnTiles; ///< along each loop of a side
 
   Value sizeOf(int loop) { return i32.of(stages.materialize(plan.nest.loops[loop].size)); }
   Value equal(Value x, Value y) { return b.create<arith::CmpIOp>(loc, arith::CmpIPredicate::eq, x, y); }
   Value divideUp(Value value, int64_t by) { return i32.div(i32.add(value, by - 1), by); }
-
-  Value full(Value stage) { return addressAt(b, loc, shared, i32.add(i32.mul(stage, 8), barriersAt())); }
-  Value empty(Value stage) {
-    return addressAt(b, loc, shared, i32.add(i32.mul(stage, 8), barriersAt() + 8 * plan.stages));
-  }
-  int64_t barriersAt() const { return plan.stages * plan.stageBytes(); }
-  Value stageAt(Value stage) { return addressAt(b, loc, shared, i32.mul(stage, plan.stageBytes())); }
-
-  void waitFor(Value barrier, Value parity) {
-    b.create<NVVM::MBarrierTryWaitParitySharedOp>(loc, barrier, parity, i32.number(10000000));
-  }
-  Turn next(Turn turn) {
-    Value after = i32.add(turn.stage, 1), wraps = equal(after, i32.number(plan.stages));
-    return {b.create<arith::SelectOp>(loc, wraps, i32.number(0), after),
-            i32.exclusiveOr(turn.parity, b.create<arith::ExtUIOp>(loc, i32.type, wraps))};
-  }
 
   void makeBarriers();
   void countTiles();
@@ -78,12 +55,9 @@ private:
   void forEachTile(ValueRange carried, function_ref<SmallVector<Value>(Value tile, ValueRange carried)> body);
 
   void copyTiles();
-  void copyOperand(const BulkOperand &operand, Value map, ArrayRef<Value> at, Value to, Value barrier);
   void multiplyTiles(Value consumer);
   SmallVector<Value> multiplyTile(Turn &turn, Value consumer, Value lane);
   void multiplyStage(Value stage, Value consumer, MutableArrayRef<Value> sums);
-  Value descriptor(const BulkOperand &operand, Value address);
-  Value descriptorStep(const BulkOperand &operand, Value descriptor, int64_t groups, int64_t step);
 
   void finishTile(ArrayRef<Value> origin, Value consumer, Value warp, Value lane, ArrayRef<Value> sums);
   void finishPair(ArrayRef<Value> rowAt, Value column, Value x, Value y);
@@ -94,17 +68,15 @@ private:
 } // namespace
 
 void WarpgroupEmitter::makeBarriers() {
+  Value shared = dynamicSharedMemory(b, loc, function);
+  ring.emplace(b, loc, shared, addressAt(b, loc, shared, plan.stages * plan.stageBytes()), plan.stageBytes(),
+               plan.stages);
   auto first = b.create<scf::IfOp>(loc, equal(thread, i32.number(0)));
   {
     OpBuilder::InsertionGuard guard(b);
     b.setInsertionPointToStart(first.thenBlock());
-    for (int64_t stage = 0; stage < plan.stages; ++stage) {
-      b.create<NVVM::MBarrierInitSharedOp>(loc, full(i32.number(stage)), i32.number(1), Value());
-      b.create<NVVM::MBarrierInitSharedOp>(loc, empty(i32.number(stage)), i32.number(4 * plan.consumers), Value());
-    }
-    b.create<NVVM::FenceMbarrierInitOp>(loc);
-    b.create<NVVM::FenceProxyOp>(loc, NVVM::ProxyKindAttr::get(b.getContext(), NVVM::ProxyKind::async_shared),
-                                 NVVM::SharedSpaceAttr::get(b.getContext(), NVVM::SharedSpace::shared_cta));
+    ring->makeBarriers(4 * plan.consumers);
+    StageRing::fenceBarriers(b, loc);
     for (Value map : maps)
       b.create<NVVM::PrefetchTensorMapOp>(loc, map, Value());
   }
@@ -174,46 +146,21 @@ void WarpgroupEmitter::forEachTile(ValueRange carried, function_ref<SmallVector<
   b.create<scf::YieldOp>(loc, body(loop.getInductionVar(), loop.getRegionIterArgs()));
 }
 
-/// One copy of a side's tile, or, of lines of rows, one for each line of the swizzle's width.
-void WarpgroupEmitter::copyOperand(const BulkOperand &operand, Value map, ArrayRef<Value> at, Value to, Value barrier) {
-  int64_t lineBytes = plan.lineBytes(operand), perLine = lineBytes / plan.instruction.elementBytes;
-  int64_t copies = operand.across ? operand.tile() / perLine : 1;
-  SmallVector<Value> coordinates;
-  for (const MapDimension &dimension : operand.dimensions) {
-    Value sum;
-    for (const MapDimension::Part &part : dimension.parts)
-      if (at[part.loop]) {
-        Value term = i32.mul(i32.of(at[part.loop]), part.factor);
-        sum = sum ? i32.add(sum, term) : term;
-      }
-    coordinates.push_back(sum ? sum : i32.number(0));
-  }
-  for (int64_t i = 0; i < copies; ++i) {
-    SmallVector<Value> moved(coordinates);
-    moved[0] = i32.add(moved[0], i * perLine);
-    b.create<NVVM::CpAsyncBulkTensorGlobalToSharedClusterOp>(loc, addressAt(b, loc, to, i * plan.depth * lineBytes),
-                                                             map, moved, barrier, ValueRange(), Value(), Value(),
-                                                             Value());
-  }
-}
-
 void WarpgroupEmitter::copyTiles() {
   if (plan.consumers > 1)
     b.create<NVVM::SetMaxRegisterOp>(loc, copyingRegisters, NVVM::SetMaxRegisterAction::decrease);
   auto one = b.create<scf::IfOp>(loc, equal(thread, i32.number(0)));
   OpBuilder::InsertionGuard guard(b);
   b.setInsertionPointToStart(one.thenBlock());
-  // A wait for the phase before the first one does not wait.
-  forEachTile(ValueRange{i32.number(0), i32.number(1)}, [&](Value tile, ValueRange carried) {
+  Turn first = ring->firstEmpty();
+  forEachTile(ValueRange{first.stage, first.parity}, [&](Value tile, ValueRange carried) {
     SmallVector<Value> at = originOf(tile);
     Value chunks = divideUp(sizeOf(plan.depthLoop), plan.depth);
     auto loop = b.create<scf::ForOp>(loc, i32.number(0), steps, i32.number(1), carried);
     OpBuilder::InsertionGuard guard(b);
     b.setInsertionPointToStart(loop.getBody());
     Turn turn{loop.getRegionIterArg(0), loop.getRegionIterArg(1)};
-    waitFor(empty(turn.stage), turn.parity);
-    Value barrier = full(turn.stage), to = stageAt(turn.stage);
-    b.create<NVVM::MBarrierArriveExpectTxSharedOp>(loc, barrier, i32.number(plan.stageBytes()), Value());
+    Value barrier = ring->expect(turn, plan.stageBytes()), to = ring->at(turn.stage);
     SmallVector<Value> step(at);
     Value number = loop.getInductionVar();
     if (plan.outerDepth.empty()) {
@@ -228,97 +175,54 @@ void WarpgroupEmitter::copyTiles() {
           number = i32.div(number, sizeOf(outer));
       }
     }
-    copyOperand(plan.left, maps[0], step, to, barrier);
-    copyOperand(plan.right, maps[1], step, addressAt(b, loc, to, plan.leftBytes()), barrier);
-    Turn after = next(turn);
+    copyTile(b, loc, plan.left, maps[0], step, to, barrier);
+    copyTile(b, loc, plan.right, maps[1], step, addressAt(b, loc, to, plan.left.bytes()), barrier);
+    Turn after = ring->next(turn);
     b.create<scf::YieldOp>(loc, ValueRange{after.stage, after.parity});
     b.setInsertionPointAfter(loop);
     return SmallVector<Value>(loop.getResults());
   });
 }
 
-/// Of 64 bits: the address and two distances in units of 16 bytes; the swizzle, of 128 or 64 bytes. Where lines are
-/// rows, groups of eight follow each other; where they are steps, groups of eight steps do, and the next rows are a
-/// copy further.
-Value WarpgroupEmitter::descriptor(const BulkOperand &operand, Value address) {
-  constexpr uint64_t unit = 16;
-  uint64_t lineBytes = plan.lineBytes(operand), swizzle = uint64_t(kLongestLine / lineBytes) << 62;
-  uint64_t leading = operand.across ? plan.depth * lineBytes / unit : 1, stride = patternLines * lineBytes / unit;
-  Value bits = b.create<LLVM::PtrToIntOp>(loc, i64.type, address);
-  bits = b.create<arith::AndIOp>(loc, bits, i64.number(0x3ffff));
-  bits = b.create<arith::ShRUIOp>(loc, bits, i64.number(4));
-  return b.create<arith::OrIOp>(loc, bits, i64.number(int64_t(leading << 16 | stride << 32 | swizzle)));
-}
-
-/// The same for the rows that lie `groups` times 64 further, and for an instruction's later steps.
-Value WarpgroupEmitter::descriptorStep(const BulkOperand &operand, Value descriptor, int64_t groups, int64_t step) {
-  int64_t bytes = groups * 64 * plan.depth * plan.instruction.elementBytes +
-                  (operand.across ? step * kLongestLine : step * plan.instruction.elementBytes);
-  return i64.add(descriptor, bytes / 16);
-}
-
 void WarpgroupEmitter::multiplyStage(Value stage, Value consumer, MutableArrayRef<Value> sums) {
-  const WarpgroupInstruction &instruction = plan.instruction;
-  int64_t groups = sums.size();
-  MLIRContext *context = b.getContext();
-  Value left = stageAt(stage), right = addressAt(b, loc, left, plan.leftBytes());
-  left = addressAt(b, loc, left, i32.mul(consumer, plan.leftBytes() / plan.consumers));
-  Value x = descriptor(plan.left, left), y = descriptor(plan.right, right);
-  auto layout = [&](bool row) {
-    return NVVM::MMALayoutAttr::get(context, row ? NVVM::MMALayout::row : NVVM::MMALayout::col);
-  };
-  auto typeOf = [&](NVVM::WGMMATypes type) { return NVVM::WGMMATypesAttr::get(context, type); };
-  auto one = NVVM::WGMMAScaleInAttr::get(context, NVVM::WGMMAScaleIn::one);
+  Value left = ring->at(stage), right = addressAt(b, loc, left, plan.left.bytes());
+  left = addressAt(b, loc, left, i32.mul(consumer, plan.left.bytes() / plan.consumers));
+  TileDescriptor x(b, loc, plan.left, left), y(b, loc, plan.right, right);
   b.create<NVVM::WgmmaFenceAlignedOp>(loc);
-  for (int64_t step = 0; step < plan.depth; step += instruction.steps())
-    for (int64_t group = 0; group < groups; ++group)
-      sums[group] = b.create<NVVM::WgmmaMmaAsyncOp>(
-          loc, sums[group].getType(), sums[group], descriptorStep(plan.left, x, group, step),
-          descriptorStep(plan.right, y, 0, step),
-          NVVM::MMAShapeAttr::get(context, 64, plan.columns(), instruction.steps()), typeOf(instruction.left),
-          typeOf(instruction.right), typeOf(instruction.sum),
-          NVVM::WGMMAScaleOutAttr::get(context, NVVM::WGMMAScaleOut::one), one, one, layout(!plan.left.across),
-          layout(plan.right.across), NVVM::MMAIntOverflowAttr());
+  for (int64_t step = 0; step < plan.depth; step += plan.instruction.steps())
+    for (auto [group, sum] : llvm::enumerate(sums))
+      sum = product.multiply(sum, x, group, y, step);
   b.create<NVVM::WgmmaGroupSyncAlignedOp>(loc);
 }
 
 /// The sums of a tile: of each 64 rows of the warpgroup a structure.
 SmallVector<Value> WarpgroupEmitter::multiplyTile(Turn &turn, Value consumer, Value lane) {
   int64_t groups = plan.rows() / plan.consumers / 64;
-  SmallVector<Type> types(plan.columns() / 2, plan.instruction.sumType);
-  Type structure = LLVM::LLVMStructType::getLiteral(b.getContext(), types);
   // A stage is free when the products behind it have begun: `last` is to be freed.
   SmallVector<Value> carried{turn.stage, turn.parity, i32.number(0)};
-  carried.append(groups, b.create<LLVM::ZeroOp>(loc, structure));
+  carried.append(groups, product.noSums());
   auto loop = b.create<scf::ForOp>(loc, i32.number(0), steps, i32.number(1), carried);
-  auto release = [&](Value condition, Value stage) {
-    condition = both(b, loc, equal(lane, i32.number(0)), condition);
-    OpBuilder::InsertionGuard guard(b);
-    b.setInsertionPointToStart(b.create<scf::IfOp>(loc, condition).thenBlock());
-    b.create<NVVM::MBarrierArriveSharedOp>(loc, i64.type, empty(stage));
-  };
   auto isPositive = [&](Value number) { return i32.less(i32.number(0), number); };
   {
     OpBuilder::InsertionGuard guard(b);
     b.setInsertionPointToStart(loop.getBody());
     Turn now{loop.getRegionIterArg(0), loop.getRegionIterArg(1)};
     SmallVector<Value> sums(loop.getRegionIterArgs().drop_front(3));
-    waitFor(full(now.stage), now.parity);
+    ring->waitForCopies(now);
     multiplyStage(now.stage, consumer, sums);
     b.create<NVVM::WgmmaWaitGroupSyncOp>(loc, 1);
-    release(isPositive(loop.getInductionVar()), loop.getRegionIterArg(2));
-    Turn after = next(now);
+    ring->release(lane, loop.getRegionIterArg(2), isPositive(loop.getInductionVar()));
+    Turn after = ring->next(now);
     SmallVector<Value> yielded{after.stage, after.parity, now.stage};
     llvm::append_range(yielded, sums);
     b.create<scf::YieldOp>(loc, yielded);
   }
   b.create<NVVM::WgmmaWaitGroupSyncOp>(loc, 0);
-  release(isPositive(steps), loop.getResult(2));
+  ring->release(lane, loop.getResult(2), isPositive(steps));
   turn = {loop.getResult(0), loop.getResult(1)};
   SmallVector<Value> sums;
   for (Value structure : loop.getResults().drop_front(3))
-    for (int64_t i = 0; i < plan.columns() / 2; ++i)
-      sums.push_back(b.create<LLVM::ExtractValueOp>(loc, structure, i));
+    llvm::append_range(sums, product.unpack(structure));
   return sums;
 }
 
@@ -326,7 +230,8 @@ void WarpgroupEmitter::multiplyTiles(Value consumer) {
   if (plan.consumers > 1)
     b.create<NVVM::SetMaxRegisterOp>(loc, multiplyingRegisters, NVVM::SetMaxRegisterAction::increase);
   Value lane = i32.rem(thread, 32), warp = i32.rem(i32.div(thread, 32), 4);
-  forEachTile(ValueRange{i32.number(0), i32.number(0)}, [&](Value tile, ValueRange carried) {
+  Turn first = ring->firstFull();
+  forEachTile(ValueRange{first.stage, first.parity}, [&](Value tile, ValueRange carried) {
     Turn turn{carried[0], carried[1]};
     SmallVector<Value> sums = multiplyTile(turn, consumer, lane);
     finishTile(originOf(tile), consumer, warp, lane, sums);
@@ -405,25 +310,14 @@ void WarpgroupEmitter::finishTile(ArrayRef<Value> origin, Value consumer, Value 
 
 void WarpgroupEmitter::emit() {
   OpBuilder::InsertionGuard guard(b);
-  Block &body = function.getBody().front();
-  SmallVector<Type> types(function.getArgumentTypes());
-  Type pointer = LLVM::LLVMPointerType::get(b.getContext());
-  for (Value &map : maps) {
-    map = body.insertArgument(types.size(), pointer, loc);
-    types.push_back(pointer);
-  }
-  function.setFunctionType(b.getFunctionType(types, {}));
-  function->setAttr(kTensorMaps, b.getI64IntegerAttr(2));
+  maps = addTensorMaps(function, 2);
   // So many blocks share a multiprocessor's registers, which warpgroups then give each other.
   function->setAttr(NVVM::NVVMDialect::getMinctasmAttrName(), b.getI32IntegerAttr(plan.together));
 
   thread = i32.of(b.create<gpu::ThreadIdOp>(loc, gpu::Dimension::x));
-  shared = dynamicSharedMemory(b, loc, function);
   countTiles();
   makeBarriers();
-  // The same for all lanes, which the compiler does not know.
-  Value group = b.create<NVVM::ShflOp>(loc, i32.type, i32.number(-1), i32.div(thread, 128), i32.number(0),
-                                       i32.number(31), NVVM::ShflKind::idx, UnitAttr());
+  Value group = warpgroupOf(b, loc, thread);
   auto branch = b.create<scf::IfOp>(loc, equal(group, i32.number(0)), /*withElseRegion=*/true);
   b.setInsertionPointToStart(branch.thenBlock());
   copyTiles();

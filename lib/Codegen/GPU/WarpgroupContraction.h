@@ -20,9 +20,6 @@ struct WarpgroupLaunch {
 WarpgroupLaunch prepareLaunch(mlir::OpBuilder &b, mlir::Location loc, const WarpgroupPlan &plan,
                               mlir::gpu::GPUFuncOp function, mlir::ValueRange operands);
 
-/// The attribute of a gpu.func with the number of its last parameters that are tensor maps.
-inline constexpr llvm::StringLiteral kTensorMaps = "strata.tensor_maps";
-
 } // namespace strata
 
 #endif // STRATA_CODEGEN_GPU_WARPGROUPCONTRACTION_H

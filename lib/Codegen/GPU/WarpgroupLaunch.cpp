@@ -37,12 +37,10 @@ public:
   }
 
   Value mapOf(const BulkOperand &operand, const Access &access, NVVM::WGMMATypes type) {
-    SmallVector<Value> arguments{onHost(access.base),
-                                 access.offset ? onHost(access.offset) : number(0),
-                                 number(cudaType(type)),
-                                 number(plan.lineBytes(operand) == kLongestLine ? kSwizzle128 : kSwizzle64),
-                                 number(plan.instruction.elementBytes),
-                                 number(operand.dimensions.size())};
+    SmallVector<Value> arguments{
+        onHost(access.base),          access.offset ? onHost(access.offset) : number(0),
+        number(cudaType(type)),       number(operand.lineBytes == kLongestLine ? kSwizzle128 : kSwizzle64),
+        number(operand.elementBytes), number(operand.dimensions.size())};
     for (const MapDimension &dimension : operand.dimensions)
       arguments.append(
           {onHost(dimension.size), onHost(dimension.stride), number(dimension.box), number(dimension.step)});

@@ -1,24 +1,17 @@
 //===- WarpgroupPlan.cpp - products by warpgroups, from bulk copies -------===//
 //
-// A bulk copy takes a box of a tensor, whose strides are multiples of 16 bytes but
-// for one dimension of neighbours. So a side's loops become dimensions: a loop is
-// one, or several of a window (a pixel's number and the filter's) are one together.
+// The loops of a product are sorted by which operands they walk; a tile goes along
+// those of both sides, and a stage along one of the reduction.
 //
 //===----------------------------------------------------------------------===//
 #include "WarpgroupPlan.h"
-#include "../ProductSums.h"
-#include "Divisors.h"
 
-#include "mlir/Dialect/Func/IR/FuncOps.h"
-#include "mlir/Dialect/GPU/IR/GPUDialect.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 
 using namespace mlir;
 using namespace strata;
 
-static constexpr int64_t copyBytes = 16, largestBox = 256, mostSteps = 8, mostDimensions = 5;
-
-static std::optional<WarpgroupInstruction> matchInstruction(const ProductSum &product, bool tf32) {
+std::optional<WarpgroupInstruction> strata::matchWarpgroupInstruction(const ProductSum &product, bool tf32) {
   using Types = NVVM::WGMMATypes;
   Type element = product.elements[0], sum = product.sum;
   if (element != product.elements[1])
@@ -33,16 +26,6 @@ static std::optional<WarpgroupInstruction> matchInstruction(const ProductSum &pr
     return WarpgroupInstruction{product.isUnsigned[0] ? Types::u8 : Types::s8,
                                 product.isUnsigned[1] ? Types::u8 : Types::s8, Types::s32, sum, 1};
   return std::nullopt;
-}
-
-/// Whether the host can compute it where the kernel is launched: from the kernel's operands alone.
-static bool isKnownToHost(Value value) {
-  if (!value)
-    return true;
-  Operation *op = value.getDefiningOp();
-  if (!op)
-    return isa<gpu::GPUFuncOp, func::FuncOp>(value.getParentBlock()->getParentOp());
-  return op->getNumRegions() == 0 && isMemoryEffectFree(op) && llvm::all_of(op->getOperands(), isKnownToHost);
 }
 
 /// The loop of a nest that counts neighbours in memory, or -1.
@@ -147,53 +130,6 @@ static void divideWindow(LoopNest &nest, unsigned input) {
     splitLoop(nest, loop, part);
 }
 
-/// The dimensions of an operand, by strides; nothing where a copy cannot take its boxes.
-static std::optional<SmallVector<MapDimension, 5>> findDimensions(const LoopNest &nest, const Access &access,
-                                                                  int64_t elementBytes) {
-  if (!access.base || access.blockedLoop >= 0 || !isKnownToHost(access.base) || !isKnownToHost(access.offset) ||
-      (access.offset && divisorOf(access.offset) * elementBytes % copyBytes))
-    return std::nullopt;
-  SmallVector<int> known, unknown;
-  for (auto [i, stride] : llvm::enumerate(access.strides)) {
-    if (stride.is(0))
-      continue;
-    if (!stride.is(1) && divisorOf(stride) * elementBytes % copyBytes)
-      return std::nullopt;
-    if ((stride.isKnown() && stride.known < 0) || !isKnownToHost(stride.value) ||
-        !isKnownToHost(nest.loops[i].size.value))
-      return std::nullopt;
-    (stride.isKnown() ? known : unknown).push_back(i);
-  }
-  llvm::stable_sort(known, [&](int x, int y) { return access.strides[x].known < access.strides[y].known; });
-  SmallVector<MapDimension, 5> dimensions;
-  for (int loop : known) {
-    const Extent &size = nest.loops[loop].size, &stride = access.strides[loop];
-    MapDimension *last = dimensions.empty() ? nullptr : &dimensions.back();
-    // Whether the last one ends where this one goes on, only the run tells.
-    if (last && !last->size.isKnown())
-      return std::nullopt;
-    bool overlaps = last && last->stride.known * last->size.known > stride.known;
-    if (!overlaps) {
-      dimensions.push_back({{{loop, 1}}, size, stride});
-      continue;
-    }
-    if (dimensions.size() == 1 || !size.isKnown())
-      return std::nullopt;
-    // Of a window: places are counted in what both strides are multiples of.
-    int64_t unit = std::gcd(last->stride.known, stride.known), widen = last->stride.known / unit;
-    for (MapDimension::Part &part : last->parts)
-      part.factor *= widen;
-    last->parts.push_back({loop, stride.known / unit});
-    last->size.known = (last->size.known - 1) * widen + (size.known - 1) * (stride.known / unit) + 1;
-    last->stride.known = unit;
-  }
-  for (int loop : unknown)
-    dimensions.push_back({{{loop, 1}}, nest.loops[loop].size, access.strides[loop]});
-  if (dimensions.empty() || !dimensions[0].stride.is(1) || dimensions.size() > mostDimensions)
-    return std::nullopt;
-  return dimensions;
-}
-
 /// What a size that only the run tells counts as.
 static constexpr int64_t unknownSize = 1024;
 static int64_t sizeOf(const LoopNest &nest, int loop) {
@@ -207,7 +143,7 @@ static int64_t largestBoxOf(const BulkOperand &operand, int loop) {
   for (const MapDimension &dimension : operand.dimensions)
     for (const MapDimension::Part &part : dimension.parts)
       if (part.loop == loop)
-        return part.factor > mostSteps ? 1 : largestBox / part.factor;
+        return part.factor > kLongestStep ? 1 : kLargestBox / part.factor;
   llvm_unreachable("a side's loops are parts of its dimensions");
 }
 
@@ -231,31 +167,6 @@ static int64_t chooseBoxes(const LoopNest &nest, BulkOperand &operand, int64_t s
   };
   choose(0, size, 1);
   return fewest;
-}
-
-/// The boxes of the map's dimensions, once the tile is known; false where there is no such copy.
-static bool setBoxes(BulkOperand &operand, int depthLoop, int64_t depth, int64_t elementBytes) {
-  for (auto [i, dimension] : llvm::enumerate(operand.dimensions)) {
-    for (const MapDimension::Part &part : dimension.parts) {
-      int64_t count = 1;
-      if (part.loop == depthLoop)
-        count = depth;
-      else if (auto *loop = llvm::find(operand.loops, part.loop); loop != operand.loops.end())
-        count = operand.boxes[loop - operand.loops.begin()];
-      // Of a line of rows, one copy takes as much as swizzling mixes.
-      if (i == 0 && operand.across)
-        count = kLongestLine / elementBytes;
-      if (count == 1)
-        continue;
-      if (dimension.box != 1 || part.factor > mostSteps)
-        return false;
-      dimension.box = count * part.factor;
-      dimension.step = part.factor;
-    }
-    if (dimension.box > largestBox)
-      return false;
-  }
-  return true;
 }
 
 /// The time of a stage, in cycles of a multiprocessor: in each it multiplies 2048 pairs of 16 bits, of 64 steps, and
@@ -333,7 +244,7 @@ std::optional<WarpgroupPlan> strata::planWarpgroups(OpBuilder &b, Location loc, 
     return std::nullopt;
   std::optional<ProductSum> product = matchProductSum(given.reduce->op);
   std::optional<WarpgroupInstruction> instruction =
-      product ? matchInstruction(*product, tf32) : std::optional<WarpgroupInstruction>();
+      product ? matchWarpgroupInstruction(*product, tf32) : std::optional<WarpgroupInstruction>();
   if (!instruction || !matchCombiner(given.reduce->op))
     return std::nullopt;
   WarpgroupPlan plan;
@@ -394,9 +305,14 @@ std::optional<WarpgroupPlan> strata::planWarpgroups(OpBuilder &b, Location loc, 
     return std::nullopt;
   if (choice ? !takeTile(plan, *choice) : !chooseTile(plan))
     return std::nullopt;
-  for (BulkOperand *operand : {&plan.left, &plan.right})
-    if (!setBoxes(*operand, plan.depthLoop, plan.depth, instruction->elementBytes))
+  for (BulkOperand *operand : {&plan.left, &plan.right}) {
+    operand->elementBytes = instruction->elementBytes;
+    operand->numbers = operand->tile();
+    operand->depth = plan.depth;
+    operand->lineBytes = operand->across ? kLongestLine : plan.depth * instruction->elementBytes;
+    if (!setBoxes(*operand, plan.depthLoop))
       return std::nullopt;
+  }
   // Where registers suffice, two blocks: one multiplies while the other stores. As many stages as fit the 228 KiB of a
   // multiprocessor of sm_90, of which each block takes one for the system, up to eight.
   plan.together = plan.consumers == 1 && plan.columns() <= 128 ? 2 : 1;

@@ -2,15 +2,13 @@
 #ifndef STRATA_CODEGEN_GPU_WARPGROUPPLAN_H
 #define STRATA_CODEGEN_GPU_WARPGROUPPLAN_H
 
-#include "../LoopNest.h"
+#include "../ProductSums.h"
+#include "BulkOperand.h"
 #include "Codegen/TileChoice.h"
 
 #include "mlir/Dialect/LLVMIR/NVVMDialect.h"
 
 namespace strata {
-
-/// What swizzling mixes at most, in bytes.
-inline constexpr int64_t kLongestLine = 128;
 
 /// An instruction wgmma: 64 rows, `columns` of the plan, and 32 bytes of steps of each.
 struct WarpgroupInstruction {
@@ -21,30 +19,8 @@ struct WarpgroupInstruction {
   int64_t steps() const { return 32 / elementBytes; }
 };
 
-/// A dimension of a tensor map: numbers of loops times factors say where in it an element lies.
-struct MapDimension {
-  struct Part {
-    int loop;
-    int64_t factor;
-  };
-  llvm::SmallVector<Part, 1> parts;
-  Extent size, stride;       ///< stride in elements
-  int64_t box = 1, step = 1; ///< elements of it that one copy takes, and how far they are from each other
-};
-
-/// An operand as bulk copies see it: a box of a tensor of up to five dimensions, the one of neighbours first.
-struct BulkOperand {
-  llvm::SmallVector<MapDimension, 5> dimensions;
-  bool across;                      ///< a line in shared memory is a step with its rows, not a row with its steps
-  llvm::SmallVector<int> loops;     ///< that count its rows (or columns), the fastest one of a tile first
-  llvm::SmallVector<int64_t> boxes; ///< how far a tile goes along each of them: powers of two
-  int64_t tile() const {
-    int64_t product = 1;
-    for (int64_t box : boxes)
-      product *= box;
-    return product;
-  }
-};
+/// The instruction that computes the product; nothing if there is none. With `tf32` products of f32 are rounded.
+std::optional<WarpgroupInstruction> matchWarpgroupInstruction(const ProductSum &product, bool tf32);
 
 /// How to compute a nest: blocks of one warpgroup that copies and `consumers` that multiply.
 struct WarpgroupPlan {
@@ -63,12 +39,7 @@ struct WarpgroupPlan {
   TileChoice choice() const {
     return {TileChoice::Warpgroups, rows(), columns(), rows() / consumers, columns(), depth, stages};
   }
-  int64_t leftBytes() const { return rows() * depth * instruction.elementBytes; }
-  int64_t stageBytes() const { return (rows() + columns()) * depth * instruction.elementBytes; }
-  /// Of a line in shared memory, within which copies swizzle.
-  int64_t lineBytes(const BulkOperand &operand) const {
-    return operand.across ? kLongestLine : depth * instruction.elementBytes;
-  }
+  int64_t stageBytes() const { return left.bytes() + right.bytes(); }
   /// Stages, and two barriers of 8 bytes for each.
   int64_t sharedBytes() const { return stages * (stageBytes() + 16); }
 };
