@@ -1,9 +1,7 @@
 //===- AttentionKernel.cpp - attention with an online softmax -------------===//
 //
-// A block has some queries and walks all keys, a tile at a time. Of each row a
-// thread knows the largest score so far, the sum of the exponentials of what the
-// scores have less than that, and the sums of V weighted with them; both are
-// scaled when a larger score comes. Scores are nowhere but in registers.
+// A block has some queries and walks all keys, a tile at a time. Scores are nowhere
+// but in registers.
 //
 //   K 0, Q |  wait, barrier
 //          |  V i starts    scores Q * K i      barrier
@@ -12,36 +10,25 @@
 // Where a block is a warp or two, V 0 starts with K 0, and V i+1 behind a barrier at the end.
 //
 //===----------------------------------------------------------------------===//
-#include "AttentionNest.h"
 #include "AttentionParts.h"
-#include "Integers.h"
+#include "OnlineSoftmax.h"
 #include "ThreadProduct.h"
 
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/LLVMIR/NVVMDialect.h"
-#include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
-#include "mlir/IR/IRMapping.h"
 
 using namespace mlir;
 using namespace strata;
 using linalg::GenericOp;
 
 namespace {
-/// The sums that a thread has of a tile of results: in which of its rows each is, and which column, beside the thread's
-/// first.
-struct Places {
-  SmallVector<int64_t> slots, columns;
-};
-
-class AttentionEmitter {
+class AttentionEmitter : OnlineSoftmax {
 public:
   AttentionEmitter(OpBuilder &b, gpu::GPUFuncOp function, Attention &a, const AttentionTile &tile,
                    const PartBuffers *buffers)
-      : b(b), loc(function.getLoc()), function(function), a(a), tile(tile), buffers(buffers), all(b, a, tile),
-        stages{b, loc, all.nest}, index{b, loc, b.getIndexType()}, i32{b, loc, b.getI32Type()},
-        combiner(*matchCombiner(a.maximum)),
+      : OnlineSoftmax(b, function, a, AttentionNest(b, a, tile), tile.keys, tile.width), tile(tile), buffers(buffers),
         queries(stages, all.queriesOf(a), a.rows, all.depthLoop, shapeOf(tile.rows, tile.depth, rowLines())),
         keys(stages, all.keysOf(a), all.keyLoop, all.depthLoop, shapeOf(tile.keys, tile.depth, keyLines())),
         values(stages, all.valuesOf(a), all.widthLoop, all.keyLoop, shapeOf(tile.width, tile.keys, valueLines())),
@@ -50,53 +37,21 @@ public:
   void emit();
 
 private:
-  OpBuilder &b;
-  Location loc;
-  gpu::GPUFuncOp function;
-  Attention &a;
   const AttentionTile &tile;
   const PartBuffers *buffers; ///< null where a block has all keys of its rows
-  AttentionNest all;
-  StageEmitter stages;
-  Integers index, i32;
-  Combiner combiner;
   SharedTile queries, keys, values, weights;
 
-  Value numRows, numKeys, firstRow;
-  Value firstKey, endOfKeys; ///< of those that any of the block's rows sees, by tiles
-  Value thread;              ///< i32
-  Value batch, part;         ///< numbers of the block's; the latter null where keys are not divided
+  Value numRows, firstRow;
+  Value thread;      ///< i32
+  Value batch, part; ///< numbers of the block's; the latter null where keys are not divided
   KeyParts parts;
   SmallVector<Value> batchAt;
   Value queryStage, keyStage, valueStage, weightStage;
 
-  // What a thread has of a tile of scores, and of results.
   std::optional<WarpProduct> warpScores, warpValues;
   std::optional<ThreadProduct> threadScores, threadValues;
   Value warpRow, lane;
-  Places scorePlaces, valuePlaces;
-  Value scoreColumn, valueColumn;         ///< the thread's first (index)
-  SmallVector<Value> rowsOfSlots;         ///< in the tile (i32)
-  SmallVector<SmallVector<Value>> rowsAt; ///< of each slot, the numbers of the loops
-  SmallVector<int64_t> distances;         ///< to the lanes that share a row
-
-  /// Of the rows of a thread.
-  struct State {
-    SmallVector<Value> sums, maxima, totals;
-    SmallVector<Value> flat() const {
-      SmallVector<Value> list(sums);
-      llvm::append_range(list, maxima);
-      llvm::append_range(list, totals);
-      return list;
-    }
-    void assign(ValueRange list) {
-      for (SmallVector<Value> *part : {&sums, &maxima, &totals}) {
-        ValueRange own = list.take_front(part->size());
-        part->assign(own.begin(), own.end());
-        list = list.drop_front(part->size());
-      }
-    }
-  };
+  SmallVector<Value> rowsOfSlots; ///< in the tile (i32)
 
   using Lines = TileShape::Lines;
   TileShape shapeOf(int64_t numbers, int64_t depth, Lines lines) {
@@ -107,21 +62,11 @@ private:
   Lines keyLines() const { return roundsHere() ? Lines::numbers : Lines::asInMemory; }
   Lines valueLines() const { return roundsHere() ? Lines::pairsOfSteps : Lines::asInMemory; }
   bool roundsHere() const { return tile.matrix && tile.matrix->element.isF32(); }
-  Value single(double number) { return b.create<arith::ConstantOp>(loc, b.getF32FloatAttr(number)); }
-  Value lowest() { return single(-std::numeric_limits<double>::infinity()); }
-  Value exp(Value value) { return b.create<math::ExpOp>(loc, value); }
-  Value wide(Value value) {
-    return value.getType().isF32() ? value : b.create<arith::ExtFOp>(loc, b.getF32Type(), value).getResult();
-  }
   Value narrow(Value value, Type type) {
     return type.isF32() ? value : b.create<arith::TruncFOp>(loc, type, value).getResult();
   }
 
-  Value product(ArrayRef<int> loops) { return all.product(b, loc, loops); }
-  bool isWhole(ArrayRef<int> loops, int64_t size) const;
-
   void findBlock();
-  Value numberOf(Value bound, Value query);
   void findKeys();
   void takePart(Value length);
   void findThread();
@@ -133,26 +78,11 @@ private:
   void copyIfSeen(Value begin, void (AttentionEmitter::*copy)(Value));
   SmallVector<Value> multiplyKeys();
   void multiplyValues(ArrayRef<Value> p, SmallVectorImpl<Value> &sums);
-  SmallVector<Value> finishScores(ArrayRef<Value> sums, Value begin);
-  SmallVector<Value> softmax(ArrayRef<Value> x, State &state);
   void keepWeights(ArrayRef<Value> p);
-  void finish(State &state);
   void leave(State &state);
-  void enterRow(size_t slot);
+  Value isThere(size_t slot);
 };
 } // namespace
-
-/// Whether all tiles along these loops are full.
-bool AttentionEmitter::isWhole(ArrayRef<int> loops, int64_t size) const {
-  int64_t product = 1;
-  for (int loop : loops) {
-    const Extent &extent = all.nest.loops[loop].size;
-    if (!extent.isKnown())
-      return false;
-    product = llvm::SaturatingMultiply<uint64_t>(product, extent.known % size);
-  }
-  return product % size == 0;
-}
 
 //===----------------------------------------------------------------------===//
 // Where a thread is
@@ -185,41 +115,16 @@ void AttentionEmitter::findBlock() {
   weightStage = addressAt(b, loc, valueStage, tile.valueBytes);
 }
 
-/// A bound as it is for one query.
-Value AttentionEmitter::numberOf(Value bound, Value query) {
-  if (bound.getParentBlock() != a.score.getBody())
-    return bound;
-  Operation *maker = bound.getDefiningOp();
-  if (auto number = dyn_cast<linalg::IndexOp>(maker))
-    return a.scoreLoops[number.getDim()] == a.rows.front() ? query : index.number(0);
-  IRMapping operands;
-  for (Value operand : maker->getOperands())
-    operands.map(operand, numberOf(operand, query));
-  return b.clone(*maker, operands)->getResult(0);
-}
-
 /// Tiles of keys that are hidden from all rows of the block are not read; what is left is divided.
 void AttentionEmitter::findKeys() {
-  Value zero = index.number(0), last = b.createOrFold<arith::SubIOp>(loc, numKeys, index.number(1));
-  firstKey = zero;
-  endOfKeys = numKeys;
-  SmallVector<KeyBound> bounds = findKeyBounds(a);
-  if (bounds.empty())
-    return takePart(parts.length);
   Value together = product(ArrayRef(a.rows).drop_front());
   Value lastRow = index.add(firstRow, tile.rows - 1);
   lastRow = b.create<arith::MinUIOp>(loc, lastRow, b.create<arith::SubIOp>(loc, numRows, index.number(1)));
-  for (const KeyBound &bound : bounds) {
-    Value query = index.div(bound.isLower ? firstRow : lastRow, together);
-    Value key = index.add(numberOf(bound.number, query), bound.offset);
-    if (bound.isLower)
-      firstKey = b.create<arith::MaxSIOp>(loc, firstKey, b.create<arith::MinSIOp>(loc, key, last));
-    else
-      endOfKeys = b.create<arith::MinSIOp>(loc, endOfKeys, b.create<arith::MaxSIOp>(loc, key, zero));
-  }
-  firstKey = index.mul(index.div(firstKey, tile.keys), tile.keys);
+  bool areHidden = OnlineSoftmax::findKeys(index.div(firstRow, together), index.div(lastRow, together));
   if (!part)
     return;
+  if (!areHidden)
+    return takePart(parts.length);
   // Not less than 0, where no key is seen.
   Value seen = b.create<arith::SubIOp>(loc, b.create<arith::MaxSIOp>(loc, endOfKeys, firstKey), firstKey);
   Value length = b.create<arith::CeilDivUIOp>(loc, seen, index.mul(parts.count, tile.keys));
@@ -228,17 +133,11 @@ void AttentionEmitter::findKeys() {
 
 /// Of the block's keys so many, behind those of the parts before.
 void AttentionEmitter::takePart(Value length) {
-  if (!part)
-    return;
   firstKey = index.add(firstKey, index.mul(part, length));
   endOfKeys = b.create<arith::MinSIOp>(loc, endOfKeys, index.add(firstKey, length));
 }
 
 void AttentionEmitter::findThread() {
-  auto place = [](Places &places, int64_t slot, int64_t column) {
-    places.slots.push_back(slot);
-    places.columns.push_back(column);
-  };
   if (tile.matrix) {
     lane = i32.rem(thread, 32);
     warpRow = i32.mul(i32.div(thread, 32), tile.partRows);
@@ -248,7 +147,7 @@ void AttentionEmitter::findThread() {
       product->prepare(lane, warpRow, i32.number(0));
       for (int64_t i = 0; i < product->numSums(); ++i) {
         auto [down, right] = product->placeOf(i);
-        place(*places, down / 8, right);
+        places->add(down / 8, right);
       }
     }
     Value row = i32.add(warpRow, WarpProduct::rowOf(b, loc, lane));
@@ -267,7 +166,7 @@ void AttentionEmitter::findThread() {
       product->prepare(thread);
       for (int64_t i = 0; i < tile.partRows; ++i)
         for (int64_t j = 0; j < product->right().count; ++j)
-          place(*places, i, product->right().placeOf(j));
+          places->add(i, product->right().placeOf(j));
     }
     for (int64_t i = 0; i < tile.partRows; ++i)
       rowsOfSlots.push_back(i32.add(threadScores->left().first(b, loc), threadScores->left().placeOf(i)));
@@ -359,83 +258,6 @@ SmallVector<Value> AttentionEmitter::multiplyKeys() {
   return sums;
 }
 
-/// The scores with their scale, bias and mask; keys that there are not have none.
-SmallVector<Value> AttentionEmitter::finishScores(ArrayRef<Value> sums, Value begin) {
-  Value first = index.add(begin, scoreColumn);
-  auto scoreOf = [&](size_t i) {
-    SmallVector<Value> at = rowsAt[scorePlaces.slots[i]];
-    at[all.keyLoop] = index.add(first, scorePlaces.columns[i]);
-    return wide(all.score ? stages.evaluate(*all.score, at, sums[i], {Value()})[0] : sums[i]);
-  };
-  SmallVector<Value> scores(sums.size());
-  auto ofAll = [&](function_ref<Value(size_t)> of) {
-    for (auto [i, score] : llvm::enumerate(scores))
-      score = of(i);
-  };
-  if (isWhole(a.key, tile.keys)) {
-    ofAll(scoreOf);
-    return scores;
-  }
-  Value left =
-      i32.of(b.create<arith::MinUIOp>(loc, b.create<arith::SubIOp>(loc, numKeys, begin), index.number(tile.keys)));
-  Value column = i32.of(scoreColumn);
-  auto isKey = [&](size_t i) { return i32.less(i32.add(column, scorePlaces.columns[i]), left); };
-  bool reads = all.score && llvm::any_of(all.score->inputs, [&](const Access &input) {
-                 return input.base && !input.strides[all.keyLoop].is(0);
-               });
-  if (!reads) {
-    ofAll([&](size_t i) { return b.create<arith::SelectOp>(loc, isKey(i), scoreOf(i), lowest()); });
-    return scores;
-  }
-  // What is read for keys that there are not is not there either.
-  SmallVector<Type> types(sums.size(), b.getF32Type());
-  Value full = b.create<arith::CmpIOp>(loc, arith::CmpIPredicate::eq, left, i32.number(tile.keys));
-  auto branch = b.create<scf::IfOp>(loc, types, full, /*withElse=*/true);
-  OpBuilder::InsertionGuard guard(b);
-  b.setInsertionPointToStart(branch.thenBlock());
-  ofAll(scoreOf);
-  b.create<scf::YieldOp>(loc, scores);
-  b.setInsertionPointToStart(branch.elseBlock());
-  ofAll([&](size_t i) {
-    auto inside = b.create<scf::IfOp>(loc, TypeRange(b.getF32Type()), isKey(i), /*withElse=*/true);
-    OpBuilder::InsertionGuard guard(b);
-    b.setInsertionPointToStart(inside.thenBlock());
-    b.create<scf::YieldOp>(loc, scoreOf(i));
-    b.setInsertionPointToStart(inside.elseBlock());
-    b.create<scf::YieldOp>(loc, lowest());
-    return inside.getResult(0);
-  });
-  b.create<scf::YieldOp>(loc, scores);
-  return llvm::to_vector(ValueRange(branch.getResults()));
-}
-
-/// Exponentials of the scores, with the state brought to the maximum that is known now. Where that is -inf nothing has
-/// been seen of the row, and all that there is of it is 0.
-SmallVector<Value> AttentionEmitter::softmax(ArrayRef<Value> x, State &state) {
-  size_t slots = rowsOfSlots.size();
-  SmallVector<Value> largest(slots, lowest()), shifts, scales;
-  for (auto [slot, score] : llvm::zip(scorePlaces.slots, x))
-    largest[slot] = combiner.joinScalars(b, loc, largest[slot], score);
-  for (size_t slot = 0; slot < slots; ++slot) {
-    Value next = largest[slot];
-    for (int64_t distance : distances)
-      next = combiner.joinScalars(b, loc, next, exchange(b, loc, next, distance));
-    next = combiner.joinScalars(b, loc, state.maxima[slot], next);
-    shifts.push_back(shiftOfRow(b, loc, next));
-    scales.push_back(exp(b.create<arith::SubFOp>(loc, state.maxima[slot], shifts.back())));
-    state.maxima[slot] = next;
-    state.totals[slot] = b.create<arith::MulFOp>(loc, state.totals[slot], scales.back());
-  }
-  for (auto [slot, sum] : llvm::zip(valuePlaces.slots, state.sums))
-    sum = b.create<arith::MulFOp>(loc, sum, scales[slot]);
-  SmallVector<Value> p;
-  for (auto [slot, score] : llvm::zip(scorePlaces.slots, x)) {
-    p.push_back(exp(b.create<arith::SubFOp>(loc, score, shifts[slot])));
-    state.totals[slot] = b.create<arith::AddFOp>(loc, state.totals[slot], p.back());
-  }
-  return p;
-}
-
 /// Writes them where those find them that have the same rows of the results.
 void AttentionEmitter::keepWeights(ArrayRef<Value> p) {
   int64_t bytes = weights.elementBytes(), inChunk = 16 / bytes;
@@ -462,12 +284,9 @@ void AttentionEmitter::multiplyValues(ArrayRef<Value> p, SmallVectorImpl<Value> 
 // All keys
 //===----------------------------------------------------------------------===//
 
-/// Goes on where the row of a slot is one of the attention's.
-void AttentionEmitter::enterRow(size_t slot) {
-  if (isWhole(a.rows, tile.rows))
-    return;
-  Value inside = index.less(index.add(firstRow, index.of(rowsOfSlots[slot])), numRows);
-  b.setInsertionPointToStart(b.create<scf::IfOp>(loc, inside).thenBlock());
+/// Whether the row of a slot is one of the attention's; null if all are.
+Value AttentionEmitter::isThere(size_t slot) {
+  return isWhole(a.rows, tile.rows) ? Value() : index.less(index.add(firstRow, index.of(rowsOfSlots[slot])), numRows);
 }
 
 /// Writes what the block has of its rows, for the kernel that joins the parts.
@@ -478,7 +297,8 @@ void AttentionEmitter::leave(State &state) {
   Value isFirst = b.create<arith::CmpIOp>(loc, arith::CmpIPredicate::eq, sharers, i32.number(0));
   for (size_t slot = 0; slot < rowsOfSlots.size(); ++slot) {
     OpBuilder::InsertionGuard guard(b);
-    enterRow(slot);
+    if (Value there = isThere(slot))
+      b.setInsertionPointToStart(b.create<scf::IfOp>(loc, there).thenBlock());
     Value row = index.add(index.add(index.mul(batch, numRows), firstRow), index.of(rowsOfSlots[slot]));
     SmallVector<int64_t> own;
     for (auto [i, of] : llvm::enumerate(valuePlaces.slots))
@@ -507,34 +327,6 @@ void AttentionEmitter::leave(State &state) {
   }
 }
 
-void AttentionEmitter::finish(State &state) {
-  SmallVector<Value> factors;
-  for (auto [maximum, total] : llvm::zip(state.maxima, state.totals))
-    factors.push_back(weightOfRow(b, loc, a, maximum, total));
-  bool wholeWidth = isWhole(all.widthLoop, tile.width);
-  Value width = product(all.widthLoop);
-  for (size_t slot = 0; slot < rowsOfSlots.size(); ++slot) {
-    OpBuilder::InsertionGuard guard(b);
-    enterRow(slot);
-    // A row that counts nothing is 0, whatever V is.
-    Value none = b.create<arith::CmpFOp>(loc, arith::CmpFPredicate::OEQ, factors[slot], single(0));
-    for (auto [i, sum] : llvm::enumerate(state.sums)) {
-      if (valuePlaces.slots[i] != static_cast<int64_t>(slot))
-        continue;
-      OpBuilder::InsertionGuard guard(b);
-      SmallVector<Value> at = rowsAt[slot];
-      at[all.widthLoop] = index.add(valueColumn, valuePlaces.columns[i]);
-      if (!wholeWidth)
-        b.setInsertionPointToStart(b.create<scf::IfOp>(loc, index.less(at[all.widthLoop], width)).thenBlock());
-      Value result = b.create<arith::MulFOp>(loc, sum, factors[slot]);
-      result = b.create<arith::SelectOp>(loc, none, single(0), result);
-      if (all.finish)
-        result = stages.evaluate(*all.finish, at, result, {Value()})[0];
-      stages.store(all.last(), 0, result, at);
-    }
-  }
-}
-
 void AttentionEmitter::emit() {
   OpBuilder::InsertionGuard guard(b);
   thread = i32.of(b.create<gpu::ThreadIdOp>(loc, gpu::Dimension::x));
@@ -545,10 +337,7 @@ void AttentionEmitter::emit() {
                  isWhole(all.widthLoop, tile.width) ? Value() : product(all.widthLoop), batchAt);
   copyFirst();
 
-  State state;
-  state.sums.assign(valuePlaces.slots.size(), single(0));
-  state.maxima.assign(rowsOfSlots.size(), lowest());
-  state.totals.assign(rowsOfSlots.size(), single(0));
+  State state = firstState();
   auto loop = b.create<scf::ForOp>(loc, firstKey, endOfKeys, index.number(tile.keys), state.flat());
   {
     OpBuilder::InsertionGuard guard(b);
@@ -565,7 +354,9 @@ void AttentionEmitter::emit() {
     b.create<gpu::BarrierOp>(loc);
     Value next = index.add(begin, tile.keys);
     copyIfSeen(next, &AttentionEmitter::copyKeys);
-    SmallVector<Value> p = softmax(finishScores(scores, begin), state);
+    scores = finishScores(scores, begin);
+    scaleSums(state, raiseMaxima(scores, state));
+    SmallVector<Value> p = weigh(scores, state);
     if (!tile.matrix)
       keepWeights(p);
     wait(1);
@@ -579,13 +370,11 @@ void AttentionEmitter::emit() {
   state.assign(loop.getResults());
   if (tile.async)
     b.create<NVVM::CpAsyncWaitGroupOp>(loc, 0);
-  for (Value &total : state.totals)
-    for (int64_t distance : distances)
-      total = b.create<arith::AddFOp>(loc, total, exchange(b, loc, total, distance));
+  joinTotals(state);
   if (part)
     leave(state);
   else
-    finish(state);
+    finish(state, [&](size_t slot) { return isThere(slot); });
 }
 
 void strata::emitAttention(OpBuilder &b, gpu::GPUFuncOp function, Attention &attention, const AttentionTile &tile,

@@ -44,6 +44,11 @@ AttentionNest::AttentionNest(OpBuilder &b, Attention &a, const AttentionTile &ti
   weights.strides.resize(loops);
 }
 
+bool AttentionNest::readsForKeys() const {
+  return score &&
+         llvm::any_of(score->inputs, [&](const Access &input) { return input.base && !input.strides[keyLoop].is(0); });
+}
+
 Value AttentionNest::product(OpBuilder &b, Location loc, ArrayRef<int> loops) const {
   Value result = b.create<arith::ConstantIndexOp>(loc, 1);
   for (int loop : loops) {

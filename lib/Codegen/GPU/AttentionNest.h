@@ -20,6 +20,8 @@ struct AttentionNest {
   const Access &queriesOf(const Attention &a) const { return scores.inputs[a.query]; }
   const Access &keysOf(const Attention &a) const { return scores.inputs[1 - a.query]; }
   const Access &valuesOf(const Attention &a) const { return values.inputs[1 - a.probability]; }
+  /// Whether scores are finished with what is read for each key.
+  bool readsForKeys() const;
 
   /// The number of iterations of all of `loops`.
   mlir::Value product(mlir::OpBuilder &b, mlir::Location loc, llvm::ArrayRef<int> loops) const;
