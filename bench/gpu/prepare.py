@@ -189,7 +189,8 @@ def main():
             else:
                 inputs = [random.standard_normal(s, dtype=np.float32).astype(TYPES[dtype]) for s in shapes]
             folder.add(name, proto, inputs, kind=kind, dtype=dtype, flops=flops, bytes=moved)
-            if kind.startswith("matmul") and arguments.target.endswith("sm_90a"):
+            by_warpgroups = kind.startswith("matmul") or (kind in ("attention", "attention_grouped") and dtype != "float")
+            if by_warpgroups and arguments.target.endswith("sm_90a"):
                 # The same by warps, for the ratio of the two.
                 folder.add(f"{name}_warps", proto, inputs, target="cuda:sm_90", kind=kind, dtype=dtype, flops=flops,
                            bytes=moved)  # fmt: skip

@@ -36,7 +36,9 @@ struct Copy {
 struct WarpgroupProduct {
   uint64_t left, right; ///< descriptors of shared memory
   int columns, leftKind, rightKind, leftAcross, rightAcross;
-  uint32_t *sums; ///< the thread's
+  bool adds;
+  uint32_t *sums;                      ///< the thread's
+  const uint32_t *registers = nullptr; ///< the thread's four of the left side, in place of its descriptor
 };
 
 /// Shared memory that a product reads until its group is waited for.

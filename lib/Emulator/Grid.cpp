@@ -503,6 +503,12 @@ uint32_t roundToTensorFloat(uint32_t bits) {
   return finite ? (bits + 0x1000) & ~0x1fffu : bits;
 }
 
+/// Subnormal numbers are zeros.
+static uint32_t powerOfTwo(uint32_t bits) {
+  float power = std::exp2(floatOf(bits));
+  return std::isnormal(power) || std::isnan(power) || std::isinf(power) ? bitsOf(power) : 0;
+}
+
 static ArrayRef<DeviceFunction> gridFunctions() {
 #define AXES(name, function)                                                                                           \
   {"emulator_read_ptx_sreg_" name "_x", reinterpret_cast<void *>(&function<0>)},                                       \
@@ -546,6 +552,7 @@ static ArrayRef<DeviceFunction> gridFunctions() {
       PRODUCT("m16n8k32", "u8", Unsigned, Unsigned),
       PRODUCT("m16n8k32", "s8_u8", Signed, Unsigned),
       PRODUCT("m16n8k32", "u8_s8", Unsigned, Signed),
+      {"emulator_ex2_approx_ftz_f", reinterpret_cast<void *>(&powerOfTwo)},
       {"emulator_f2tf32_rna", reinterpret_cast<void *>(&roundToTensorFloat)},
   };
 #undef AXES

@@ -44,8 +44,20 @@ static void callInstead(CallInst *call, const char *function, ArrayRef<Value *> 
   b.CreateCall(callee, arguments);
 }
 
-/// {sums} = PTX(sums, descriptors, whether sums are added to, signs, how operands lie): the sums go through memory.
-static Error replaceProduct(CallInst *call, ArrayRef<StringRef> match) {
+/// Operands in memory: a call's arguments from `first` on, as many as there are elements.
+static Value *spill(CallInst *call, unsigned first, StructType *structure) {
+  IRBuilder<> entry(&call->getFunction()->getEntryBlock(), call->getFunction()->getEntryBlock().begin());
+  Value *memory = entry.CreateAlloca(structure);
+  IRBuilder<> b(call);
+  for (unsigned i = 0; i < structure->getNumElements(); ++i)
+    b.CreateStore(call->getArgOperand(first + i), b.CreateStructGEP(structure, memory, i));
+  return memory;
+}
+
+/// {sums} = PTX(sums, left, right descriptor, ...): the sums go through memory. The left side is a descriptor, and
+/// whether sums are added to, signs and how operands lie follow as operands; or it is four registers, and those are in
+/// the text.
+static Error replaceProduct(CallInst *call, StringRef text, ArrayRef<StringRef> match) {
   static const StringRef elementKinds[] = {"f16", "bf16", "tf32", "s8", "u8"};
   auto kindOf = [&](StringRef name) { return std::distance(elementKinds, find(elementKinds, name)); };
   unsigned columns, steps, sums;
@@ -60,18 +72,33 @@ static Error replaceProduct(CallInst *call, ArrayRef<StringRef> match) {
   bool floats = structure->getElementType(0)->isFloatTy(), halves = match[4] == "f16" || match[4] == "bf16";
   static const unsigned stepsOf[] = {16, 16, 8, 32, 32};
   unsigned left = kindOf(match[4]), right = kindOf(match[5]);
-  if (left > 4 || right > 4 || steps != stepsOf[left] || sums != columns / 2 || constant(sums + 2) != 1 ||
-      (floats && (constant(sums + 3) != 1 || constant(sums + 4) != 1)))
-    return createStringError("the emulator has no %s", match[0].str().c_str());
-  IRBuilder<> entry(&call->getFunction()->getEntryBlock(), call->getFunction()->getEntryBlock().begin());
-  Value *memory = entry.CreateAlloca(structure);
+  auto none = [&] { return createStringError("the emulator has no %s", match[0].str().c_str()); };
+  if (left > 4 || right > 4 || steps != stepsOf[left] || sums != columns / 2)
+    return none();
   IRBuilder<> b(call);
-  for (unsigned i = 0; i < sums; ++i)
-    b.CreateStore(call->getArgOperand(i), b.CreateStructGEP(structure, memory, i));
-  callInstead(call, "wgmma_mma_async",
-              {memory, call->getArgOperand(sums), call->getArgOperand(sums + 1), b.getInt32(columns), b.getInt32(left),
-               b.getInt32(right), b.getInt32(halves ? constant(sums + 5) : 0),
-               b.getInt32(halves ? constant(sums + 6) : 0)});
+  Value *memory = spill(call, 0, structure);
+  if (call->getArgOperand(sums)->getType()->isIntegerTy(32)) {
+    std::string operands = "}, {";
+    for (unsigned i = 0; i < 4; ++i)
+      operands += "$" + std::to_string(2 * sums + i) + (i < 3 ? ", " : "}, ");
+    operands += "$" + std::to_string(2 * sums + 4) + ", p, 1, 1, ";
+    auto [before, across] = text.split(operands);
+    if (!halves || call->arg_size() != sums + 5 || !before.contains("setp.ne.b32 p, 1, 0;") ||
+        (!across.starts_with("0;") && !across.starts_with("1;")))
+      return none();
+    Value *registers = spill(call, sums, StructType::get(b.getContext(), SmallVector<Type *>(4, b.getInt32Ty())));
+    callInstead(call, "wgmma_mma_async_registers",
+                {memory, registers, call->getArgOperand(sums + 4), b.getInt32(columns), b.getInt32(left),
+                 b.getInt32(across.starts_with("1;"))});
+  } else {
+    int64_t adds = constant(sums + 2);
+    if ((adds != 0 && adds != 1) || (floats && (constant(sums + 3) != 1 || constant(sums + 4) != 1)))
+      return none();
+    callInstead(call, "wgmma_mma_async",
+                {memory, call->getArgOperand(sums), call->getArgOperand(sums + 1), b.getInt32(columns),
+                 b.getInt32(left), b.getInt32(right), b.getInt32(halves ? constant(sums + 5) : 0),
+                 b.getInt32(halves ? constant(sums + 6) : 0), b.getInt32(adds)});
+  }
   call->replaceAllUsesWith(b.CreateLoad(structure, memory));
   call->eraseFromParent();
   return Error::success();
@@ -82,7 +109,7 @@ static Error replace(CallInst *call, StringRef text) {
                              "([a-z0-9]+) ");
   SmallVector<StringRef> match;
   if (product.match(text, &match))
-    return replaceProduct(call, match);
+    return replaceProduct(call, text, match);
   std::string oneLine = text.str();
   std::replace(oneLine.begin(), oneLine.end(), '\n', ' ');
   for (const auto &instruction : instructions) {

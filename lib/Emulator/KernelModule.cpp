@@ -60,6 +60,17 @@ static bool meets(Function &function, SmallPtrSetImpl<Function *> &seen) {
   return false;
 }
 
+/// Two numbers of f32 as a pair of 16 bits, the first one behind the second.
+static Value *roundPair(CallInst *call) {
+  IRBuilder<> b(call);
+  Value *pair = PoisonValue::get(call->getType());
+  for (unsigned i = 0; i < 2; ++i) {
+    Value *narrow = b.CreateFPTrunc(call->getArgOperand(1 - i), call->getType()->getScalarType());
+    pair = b.CreateInsertElement(pair, narrow, i);
+  }
+  return pair;
+}
+
 /// Calls of an NVVM intrinsic become calls of the emulator's function of that name. What is no integer of 32 bits
 /// travels as its bits; a pair { value, inside } is made here, other structures are written to memory.
 static Error replaceIntrinsic(Function &intrinsic) {
@@ -72,6 +83,13 @@ static Error replaceIntrinsic(Function &intrinsic) {
   bool shuffles = StringRef(name).starts_with("emulator_shfl_sync_");
   if (shuffles || StringRef(name).ends_with("_p3"))
     name = name.substr(0, name.rfind('_')); // without the type
+  if (name == "emulator_ff2f16x2_rn" || name == "emulator_ff2bf16x2_rn") {
+    for (User *user : make_early_inc_range(intrinsic.users())) {
+      user->replaceAllUsesWith(roundPair(cast<CallInst>(user)));
+      cast<CallInst>(user)->eraseFromParent();
+    }
+    return Error::success();
+  }
   if (none_of(deviceFunctions(), [&](const DeviceFunction &function) { return name == function.name; }))
     return createStringError("the emulator has no %s", intrinsic.getName().str().c_str());
   auto isBits = [&](Type *type) { return type != i32 && type->isSized() && type->getPrimitiveSizeInBits() == 32; };

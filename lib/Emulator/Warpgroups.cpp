@@ -1,8 +1,8 @@
 //===- Warpgroups.cpp - products by four warps ----------------------------===//
 //
-// wgmma multiplies what descriptors say of shared memory. It is done when its
-// threads have come; what it read counts as being read until its group is waited
-// for, and registers need a fence after each wait.
+// wgmma multiplies what descriptors say of shared memory, or registers by that. It
+// is done when its threads have come; what it read counts as being read until its
+// group is waited for, and registers need a fence after each wait.
 //
 //===----------------------------------------------------------------------===//
 #include "Block.h"
@@ -102,26 +102,44 @@ bool read(const Operand &operand, std::vector<double> &numbers, const char *&beg
   return true;
 }
 
+/// The left side in registers, two steps in each: a warp has 16 rows, of which the second register has those from 8 on,
+/// the next two eight steps more.
+void readRegisters(unsigned first, int kind, std::vector<double> &numbers) {
+  constexpr int64_t steps = 16;
+  numbers.resize(64 * steps);
+  for (unsigned t = 0; t < 128; ++t)
+    for (int64_t i = 0; i < 8; ++i) {
+      int64_t row = t / 32 * 16 + t % 32 / 4 + i / 2 % 2 * 8, step = i / 4 * 8 + t % 4 * 2 + i % 2;
+      uint32_t word = device.threads[first + t].product.registers[i / 2] >> (i % 2 * 16);
+      numbers[row * steps + step] = numberAt(reinterpret_cast<const char *>(&word), kind);
+    }
+}
+
 bool multiply(unsigned first) {
   const WarpgroupProduct &product = device.threads[first].product;
   bool integer = product.leftKind >= Signed;
   Operand left{product.left, product.leftKind, 64, product.leftAcross != 0},
       right{product.right, product.rightKind, product.columns, product.rightAcross != 0};
   for (const Operand *operand : {&left, &right})
-    if (const char *problem = operand->problem()) {
+    if (const char *problem = operand == &left && product.registers ? nullptr : operand->problem()) {
       device.failure = problem;
       return false;
     }
   static std::vector<double> x, y;
-  const char *begin[2], *end[2];
-  if (!read(left, x, begin[0], end[0]) || !read(right, y, begin[1], end[1]))
+  const char *begin[2] = {}, *end[2] = {};
+  if (product.registers)
+    readRegisters(first, product.leftKind, x);
+  else if (!read(left, x, begin[0], end[0]))
+    return false;
+  if (!read(right, y, begin[1], end[1]))
     return false;
   int64_t steps = left.steps();
   for (unsigned t = 0; t < 128; ++t) {
     Thread &thread = device.threads[first + t];
     const WarpgroupProduct &own = thread.product;
     if (own.left != product.left || own.right != product.right || own.columns != product.columns ||
-        own.leftKind != product.leftKind || own.rightKind != product.rightKind) {
+        own.leftKind != product.leftKind || own.rightKind != product.rightKind || own.adds != product.adds ||
+        !own.registers != !product.registers) {
       device.failure = "threads of a warpgroup meet in different products";
       return false;
     }
@@ -135,6 +153,8 @@ bool multiply(unsigned first) {
       double sum = 0;
       for (int64_t k = 0; k < steps; ++k)
         sum += x[row * steps + k] * y[column * steps + k];
+      if (!product.adds)
+        own.sums[i] = 0;
       if (integer) {
         own.sums[i] += static_cast<uint32_t>(static_cast<int64_t>(sum));
         continue;
@@ -144,17 +164,24 @@ bool multiply(unsigned first) {
       total = static_cast<float>(total + sum);
       std::memcpy(&own.sums[i], &total, 4);
     }
-    for (int i = 0; i < 2; ++i)
+    for (int i = product.registers ? 1 : 0; i < 2; ++i)
       thread.reads.push_back({begin[i], end[i], thread.productGroups});
   }
   return true;
 }
 
-void multiplyByWarpgroup(uint32_t *sums, uint64_t left, uint64_t right, int columns, int leftKind, int rightKind,
-                         int leftAcross, int rightAcross) {
-  self().product = {left, right, columns, leftKind, rightKind, leftAcross, rightAcross, sums};
+void multiplyTogether(const WarpgroupProduct &product) {
+  self().product = product;
   self().operation = "wgmma";
   waitAs(Waits::ForWarpgroup);
+}
+void multiplyByWarpgroup(uint32_t *sums, uint64_t left, uint64_t right, int columns, int leftKind, int rightKind,
+                         int leftAcross, int rightAcross, int adds) {
+  multiplyTogether({left, right, columns, leftKind, rightKind, leftAcross, rightAcross, adds != 0, sums});
+}
+void multiplyRegisters(uint32_t *sums, const uint32_t *registers, uint64_t right, int columns, int kind,
+                       int rightAcross) {
+  multiplyTogether({0, right, columns, kind, kind, 0, rightAcross, true, sums, registers});
 }
 
 void fence() { self().fenced = true; }
@@ -194,6 +221,7 @@ bool releaseWarpgroups() {
 ArrayRef<DeviceFunction> warpgroupFunctions() {
   static const DeviceFunction functions[] = {
       {"emulator_wgmma_mma_async", reinterpret_cast<void *>(&multiplyByWarpgroup)},
+      {"emulator_wgmma_mma_async_registers", reinterpret_cast<void *>(&multiplyRegisters)},
       {"emulator_wgmma_fence", reinterpret_cast<void *>(&fence)},
       {"emulator_wgmma_commit_group", reinterpret_cast<void *>(&commit)},
       {"emulator_wgmma_wait_group", reinterpret_cast<void *>(&wait)},

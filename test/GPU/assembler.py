@@ -31,7 +31,8 @@ def ptx(proto, chip, *options):
 
 
 def resources(proto, chip, *options):
-    """[{"registers": N, "shared": bytes, "spilled": bytes}] of each kernel of a model."""
+    """[{"registers": N, "shared": bytes, "spilled": bytes, "serialized": bool}] of each kernel of a model; of the last:
+    whether products of warpgroups wait for each other, as something reads or writes their registers between them."""
     with tempfile.TemporaryDirectory() as folder:
         kernels = Path(folder, "kernels.ptx")
         kernels.write_text(ptx(proto, chip, *options))
@@ -39,6 +40,7 @@ def resources(proto, chip, *options):
                               capture_output=True, text=True)  # fmt: skip
     if done.returncode:
         raise ValueError(f"ptxas refuses the kernels: {done.stderr}")
+    serialized = re.findall(r"are serialized .* in the function '(\w+)'", done.stderr)
     kernels = []
     for text in re.split(r"Compiling entry function", done.stderr)[1:]:
         shared = re.search(r"(\d+) bytes smem", text)
@@ -46,5 +48,6 @@ def resources(proto, chip, *options):
             "registers": int(re.search(r"Used (\d+) registers", text)[1]),
             "shared": int(shared[1]) if shared else 0,
             "spilled": int(re.search(r"(\d+) bytes spill stores", text)[1]),
+            "serialized": re.search(r"'(\w+)'", text)[1] in serialized,
         })  # fmt: skip
     return kernels

@@ -8,6 +8,7 @@
 #include "RowKernel.h"
 #include "ThreadNest.h"
 #include "WarpgroupContraction.h"
+#include "WarpgroupLaunch.h"
 
 #include "mlir/Dialect/Affine/IR/AffineOps.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -46,16 +47,18 @@ struct Shape {
   std::optional<ContractionTile> tile;
   std::optional<RowMapping> rows;
   std::optional<AttentionTile> attention;
-  bool joinsParts = false; ///< of an attention
-  ThreadMapping mapping;   ///< of all others
+  std::optional<WarpgroupAttention> warpgroupAttention; ///< in place of the tile's warps
+  bool joinsParts = false;                              ///< of an attention
+  ThreadMapping mapping;                                ///< of all others
 
   int64_t threads() const {
-    return warpgroups   ? warpgroups->threads()
-           : tile       ? tile->threads()
-           : rows       ? rows->threads()
-           : joinsParts ? kJoinThreads
-           : attention  ? attention->threads()
-                        : mapping.threads();
+    return warpgroups           ? warpgroups->threads()
+           : tile               ? tile->threads()
+           : rows               ? rows->threads()
+           : joinsParts         ? kJoinThreads
+           : warpgroupAttention ? warpgroupAttention->threads()
+           : attention          ? attention->threads()
+                                : mapping.threads();
   }
 };
 
@@ -151,6 +154,9 @@ private:
     auto half = kernel->getAttrOfType<StringAttr>(kAttentionParts);
     if (!half) {
       shape.attention->parts = 1;
+      shape.warpgroupAttention = planWarpgroupAttention(b, attention, *shape.attention);
+      if (shape.warpgroupAttention)
+        return emitWarpgroupAttention(b, function, attention, *shape.warpgroupAttention);
       return strata::emitAttention(b, function, attention, *shape.attention);
     }
     auto between = function.getArguments().take_front(kernel.getNumArguments()).take_back(2);
@@ -218,9 +224,11 @@ private:
   static std::string noteOf(const Shape &shape) {
     if (shape.joinsParts)
       return "attention, what the parts of the keys give";
-    std::string parts = std::to_string(shape.attention->parts);
-    return "attention, with an online softmax" +
-           (shape.attention->parts > 1 ? ", keys in up to " + parts + " parts" : "");
+    std::string note = "attention, with an online softmax";
+    if (shape.warpgroupAttention)
+      return note + ", by warpgroups";
+    return shape.attention->parts > 1 ? note + ", keys in up to " + std::to_string(shape.attention->parts) + " parts"
+                                      : note;
   }
 
   void launch(func::CallOp call, func::FuncOp kernel, gpu::GPUFuncOp function, const Shape &shape) {
@@ -261,6 +269,11 @@ private:
     }
     if (shape.attention) {
       Attention attention = *matchAttention(*kernel.getOps<scf::ForallOp>().begin());
+      if (const std::optional<WarpgroupAttention> &plan = shape.warpgroupAttention) {
+        WarpgroupLaunch launch = prepareLaunch(b, loc, *plan, attention, function, operands);
+        llvm::append_range(operands, launch.maps);
+        return start(launch.blocks, b.create<arith::ConstantIntOp>(loc, plan->sharedBytes(), 32));
+      }
       auto sizeOf = [&](ArrayRef<int> loops) { return loopSizes(b, loc, attention.scores, loops, call); };
       Value rows = sizeOf(attention.rows), others = sizeOf(attention.batch);
       if (shape.joinsParts)

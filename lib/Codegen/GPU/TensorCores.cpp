@@ -126,21 +126,28 @@ WarpProduct::Registers WarpProduct::load(const Fragments &fragments, Value stage
 
 /// A lane's four sums of 8 columns are of rows 0 and 8, and of two columns that are next to each other: of 16 bits, as
 /// many steps as a register holds.
+WarpProduct::Registers WarpProduct::pairsAsLeft(OpBuilder &b, Location loc, Type element, ArrayRef<Value> sums,
+                                                int64_t step) {
+  StringRef rounding = element.isF16() ? "llvm.nvvm.ff2f16x2.rn" : "llvm.nvvm.ff2bf16x2.rn";
+  Registers registers;
+  for (int64_t i = 0; i < 4; ++i) {
+    const Value *pair = &sums[step * 8 + i * 2];
+    registers.push_back(
+        b.create<LLVM::CallIntrinsicOp>(loc, VectorType::get(2, element), rounding, ValueRange{pair[1], pair[0]})
+            .getResult(0));
+  }
+  return registers;
+}
+
 WarpProduct::Registers WarpProduct::asLeft(ArrayRef<Value> sums, int64_t step) {
-  Integers i32{b, loc, b.getI32Type()};
   Type element = instruction.element;
   if (element.isF32())
     return {rounded(sums[step * 4]), rounded(sums[step * 4 + 2]), rounded(sums[step * 4 + 1]),
             rounded(sums[step * 4 + 3])};
-  Registers registers;
-  for (int64_t i = 0; i < 4; ++i) {
-    Value pair = b.create<LLVM::UndefOp>(loc, VectorType::get(2, element));
-    for (int64_t k = 0; k < 2; ++k) {
-      Value narrow = b.create<arith::TruncFOp>(loc, element, sums[step * 8 + i * 2 + k]);
-      pair = b.create<LLVM::InsertElementOp>(loc, pair, narrow, i32.number(k));
-    }
-    registers.push_back(element.isF16() ? pair : b.create<LLVM::BitcastOp>(loc, b.getI32Type(), pair).getResult());
-  }
+  Registers registers = pairsAsLeft(b, loc, element, sums, step);
+  if (element.isBF16())
+    for (Value &pair : registers)
+      pair = b.create<LLVM::BitcastOp>(loc, b.getI32Type(), pair);
   return registers;
 }
 

@@ -50,6 +50,9 @@ public:
   /// Registers of 16 rows from sums of such, of which an instruction takes as many columns as steps. Of 32 bits, the
   /// steps of the other side are read in pairs.
   Registers asLeft(llvm::ArrayRef<mlir::Value> sums, int64_t step);
+  /// The same of elements of 16 bits (vector<2 x element>).
+  static Registers pairsAsLeft(mlir::OpBuilder &b, mlir::Location loc, mlir::Type element,
+                               llvm::ArrayRef<mlir::Value> sums, int64_t step);
 
   /// The number of steps that an instruction takes.
   static int64_t stepsOf(mlir::Type element);

@@ -12,14 +12,6 @@ namespace strata {
 /// tile after tile, however many there are of them.
 void emitWarpgroups(mlir::OpBuilder &b, mlir::gpu::GPUFuncOp function, WarpgroupPlan &plan);
 
-/// At the launch: the operands' tensor maps (!llvm.ptr) and the number of blocks. `operands` are the launch's.
-struct WarpgroupLaunch {
-  llvm::SmallVector<mlir::Value> maps;
-  mlir::Value blocks;
-};
-WarpgroupLaunch prepareLaunch(mlir::OpBuilder &b, mlir::Location loc, const WarpgroupPlan &plan,
-                              mlir::gpu::GPUFuncOp function, mlir::ValueRange operands);
-
 } // namespace strata
 
 #endif // STRATA_CODEGEN_GPU_WARPGROUPCONTRACTION_H

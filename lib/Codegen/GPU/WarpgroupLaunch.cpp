@@ -3,8 +3,8 @@
 // What the kernel computes of its operands' sizes, the host computes again.
 //
 //===----------------------------------------------------------------------===//
+#include "WarpgroupLaunch.h"
 #include "DeviceMemory.h"
-#include "WarpgroupContraction.h"
 
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/IR/IRMapping.h"
@@ -31,8 +31,8 @@ static int64_t cudaType(NVVM::WGMMATypes type) {
 namespace {
 class LaunchEmitter {
 public:
-  LaunchEmitter(OpBuilder &b, Location loc, const WarpgroupPlan &plan, gpu::GPUFuncOp function, ValueRange operands)
-      : b(b), loc(loc), plan(plan), module(function->getParentOfType<ModuleOp>()) {
+  LaunchEmitter(OpBuilder &b, Location loc, const LoopNest &nest, gpu::GPUFuncOp function, ValueRange operands)
+      : b(b), loc(loc), nest(nest), module(function->getParentOfType<ModuleOp>()) {
     outside.map(function.getArguments().take_front(operands.size()), operands);
   }
 
@@ -47,27 +47,30 @@ public:
     return call("tensor_map", arguments, LLVM::LLVMPointerType::get(b.getContext()));
   }
 
-  /// One for each tile, as long as they run at the same time.
-  Value blocks() {
+  Value tiles(std::initializer_list<const BulkOperand *> operands, ArrayRef<int> batch) {
     Value tiles = number(1);
-    for (const BulkOperand *operand : {&plan.left, &plan.right})
+    for (const BulkOperand *operand : operands)
       for (auto [loop, box] : llvm::zip(operand->loops, operand->boxes))
         tiles = b.create<arith::MulIOp>(loc, tiles, b.create<arith::CeilDivUIOp>(loc, sizeOf(loop), number(box)));
-    for (int loop : plan.batch)
+    for (int loop : batch)
       tiles = b.create<arith::MulIOp>(loc, tiles, sizeOf(loop));
-    Value most = b.create<arith::MulIOp>(loc, call("multiprocessors", {}, b.getIndexType()), number(plan.together));
-    return b.create<arith::MinUIOp>(loc, tiles, most);
+    return tiles;
+  }
+
+  /// That run at the same time.
+  Value mostBlocks(int64_t together) {
+    return b.create<arith::MulIOp>(loc, call("multiprocessors", {}, b.getIndexType()), number(together));
   }
 
 private:
   OpBuilder &b;
   Location loc;
-  const WarpgroupPlan &plan;
+  const LoopNest &nest;
   ModuleOp module;
   IRMapping outside;
 
   Value number(int64_t value) { return b.create<arith::ConstantIndexOp>(loc, value); }
-  Value sizeOf(int loop) { return onHost(plan.nest.loops[loop].size); }
+  Value sizeOf(int loop) { return onHost(nest.loops[loop].size); }
 
   Value onHost(const Extent &extent) { return extent.isKnown() ? number(extent.known) : onHost(extent.value); }
   Value onHost(Value value) {
@@ -97,11 +100,24 @@ private:
 
 WarpgroupLaunch strata::prepareLaunch(OpBuilder &b, Location loc, const WarpgroupPlan &plan, gpu::GPUFuncOp function,
                                       ValueRange operands) {
-  LaunchEmitter emitter(b, loc, plan, function, operands);
+  LaunchEmitter emitter(b, loc, plan.nest, function, operands);
   const Stage &reduce = *plan.nest.reduce;
   WarpgroupLaunch launch;
   launch.maps = {emitter.mapOf(plan.left, reduce.inputs[0], plan.instruction.left),
                  emitter.mapOf(plan.right, reduce.inputs[1], plan.instruction.right)};
-  launch.blocks = emitter.blocks();
+  // One for each tile, as long as they run at the same time.
+  Value tiles = emitter.tiles({&plan.left, &plan.right}, plan.batch);
+  launch.blocks = b.create<arith::MinUIOp>(loc, tiles, emitter.mostBlocks(plan.together));
+  return launch;
+}
+
+WarpgroupLaunch strata::prepareLaunch(OpBuilder &b, Location loc, const WarpgroupAttention &plan, const Attention &a,
+                                      gpu::GPUFuncOp function, ValueRange operands) {
+  LaunchEmitter emitter(b, loc, plan.all.nest, function, operands);
+  WarpgroupLaunch launch;
+  launch.maps = {emitter.mapOf(plan.queries, plan.all.queriesOf(a), plan.instruction.left),
+                 emitter.mapOf(plan.keys, plan.all.keysOf(a), plan.instruction.right),
+                 emitter.mapOf(plan.values, plan.all.valuesOf(a), plan.instruction.right)};
+  launch.blocks = emitter.tiles({&plan.queries}, plan.batch);
   return launch;
 }

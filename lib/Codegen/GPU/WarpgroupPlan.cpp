@@ -130,10 +130,13 @@ static void divideWindow(LoopNest &nest, unsigned input) {
     splitLoop(nest, loop, part);
 }
 
-/// What a size that only the run tells counts as.
-static constexpr int64_t unknownSize = 1024;
-static int64_t sizeOf(const LoopNest &nest, int loop) {
-  return nest.loops[loop].size.isKnown() ? nest.loops[loop].size.known : unknownSize;
+int64_t strata::likelySize(const LoopNest &nest, ArrayRef<int> loops, int64_t ifUnknown) {
+  int64_t product = 1;
+  for (int loop : loops) {
+    const Extent &size = nest.loops[loop].size;
+    product = llvm::SaturatingMultiply<uint64_t>(product, size.isKnown() ? size.known : ifUnknown);
+  }
+  return product;
 }
 
 /// How far a copy may go along a loop of a side.
@@ -158,7 +161,8 @@ static int64_t chooseBoxes(const LoopNest &nest, BulkOperand &operand, int64_t s
       if (box > largestBoxOf(operand, operand.loops[i]))
         continue;
       boxes[i] = box;
-      int64_t all = llvm::SaturatingMultiply<uint64_t>(tiles, llvm::divideCeil(sizeOf(nest, operand.loops[i]), box));
+      int64_t all =
+          llvm::SaturatingMultiply<uint64_t>(tiles, llvm::divideCeil(likelySize(nest, operand.loops[i]), box));
       if (!last)
         choose(i + 1, left / box, all);
       else if (all < fewest)
@@ -179,10 +183,7 @@ static int64_t stageCycles(int64_t rows, int64_t columns) {
 /// whose rounds take the least time. False where no copy takes any.
 static bool chooseTile(WarpgroupPlan &plan) {
   constexpr int64_t multiprocessors = 128; // about as many as there are
-  int64_t batch = 1, least = INT64_MAX;
-  for (int loop : plan.batch)
-    batch = llvm::SaturatingMultiply<uint64_t>(
-        batch, plan.nest.loops[loop].size.isKnown() ? plan.nest.loops[loop].size.known : 8);
+  int64_t batch = likelySize(plan.nest, plan.batch, 8), least = INT64_MAX;
   WarpgroupTile best = kWarpgroupTiles[0];
   for (const WarpgroupTile &tile : kWarpgroupTiles) {
     int64_t rows = chooseBoxes(plan.nest, plan.left, tile.rows),
@@ -203,7 +204,7 @@ static bool chooseTile(WarpgroupPlan &plan) {
 
 /// Stages of 128 bytes of steps, or of 64 where two thirds of those would not be used; false where not even of these.
 static bool chooseDepth(WarpgroupPlan &plan) {
-  int64_t size = sizeOf(plan.nest, plan.depthLoop);
+  int64_t size = likelySize(plan.nest, plan.depthLoop);
   for (int64_t bytes : {kLongestLine, kLongestLine / 2}) {
     plan.depth = bytes / plan.instruction.elementBytes;
     if (static_cast<int64_t>(llvm::divideCeil(size, plan.depth)) * plan.depth * 2 <= size * 3)
@@ -229,13 +230,7 @@ static bool takeTile(WarpgroupPlan &plan, const TileChoice &choice) {
 
 /// Whether at least half of what the smallest tile computes is asked for.
 static bool fillsTiles(const WarpgroupPlan &plan) {
-  auto product = [&](ArrayRef<int> loops) {
-    int64_t product = 1;
-    for (int loop : loops)
-      product = llvm::SaturatingMultiply<uint64_t>(product, sizeOf(plan.nest, loop));
-    return product;
-  };
-  return product(plan.left.loops) > 32 && product(plan.right.loops) > 32;
+  return likelySize(plan.nest, plan.left.loops) > 32 && likelySize(plan.nest, plan.right.loops) > 32;
 }
 
 std::optional<WarpgroupPlan> strata::planWarpgroups(OpBuilder &b, Location loc, const LoopNest &given, bool tf32,
@@ -287,7 +282,7 @@ std::optional<WarpgroupPlan> strata::planWarpgroups(OpBuilder &b, Location loc, 
   if (depth.empty())
     return std::nullopt;
   plan.depthLoop = *std::max_element(depth.begin(), depth.end(),
-                                     [&](int x, int y) { return sizeOf(plan.nest, x) < sizeOf(plan.nest, y); });
+                                     [&](int x, int y) { return likelySize(plan.nest, x) < likelySize(plan.nest, y); });
   for (BulkOperand *operand : {&plan.right, &plan.left})
     if (!operand->across)
       plan.depthLoop = operand->dimensions[0].parts[0].loop;

@@ -52,6 +52,9 @@ struct WarpgroupTile {
 inline constexpr WarpgroupTile kWarpgroupTiles[] = {{128, 256, 2}, {256, 128, 2}, {128, 128, 2}, {128, 64, 2},
                                                     {64, 256, 1},  {64, 128, 1},  {64, 64, 1}};
 
+/// How often loops are walked together, where one whose size only the run tells counts as so much.
+int64_t likelySize(const LoopNest &nest, llvm::ArrayRef<int> loops, int64_t ifUnknown = 1024);
+
 /// Nothing where the nest is no product that wgmma computes, where an operand is no box that a bulk copy takes, or
 /// where most of a tile would be empty. May create operations that compute sizes. With a tile that somebody has chosen
 /// (`choice`): nothing where it is not possible.

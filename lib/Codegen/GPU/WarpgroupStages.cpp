@@ -140,15 +140,17 @@ Type WarpgroupProduct::type() const {
 
 Value WarpgroupProduct::noSums() const { return b.create<LLVM::ZeroOp>(loc, type()); }
 
-Value WarpgroupProduct::multiply(Value sums, TileDescriptor &left, int64_t group, TileDescriptor &right, int64_t step,
-                                 bool adds) const {
+Value WarpgroupProduct::multiply(Value sums, TileDescriptor &left, int64_t group, TileDescriptor &right,
+                                 int64_t step) const {
   MLIRContext *context = b.getContext();
   auto layout = [&](bool row) {
     return NVVM::MMALayoutAttr::get(context, row ? NVVM::MMALayout::row : NVVM::MMALayout::col);
   };
   auto typeOf = [&](NVVM::WGMMATypes type) { return NVVM::WGMMATypesAttr::get(context, type); };
   auto one = NVVM::WGMMAScaleInAttr::get(context, NVVM::WGMMAScaleIn::one);
-  auto scale = NVVM::WGMMAScaleOutAttr::get(context, adds ? NVVM::WGMMAScaleOut::one : NVVM::WGMMAScaleOut::zero);
+  auto scale = NVVM::WGMMAScaleOutAttr::get(context, sums ? NVVM::WGMMAScaleOut::one : NVVM::WGMMAScaleOut::zero);
+  if (!sums)
+    sums = b.create<LLVM::UndefOp>(loc, type());
   return b.create<NVVM::WgmmaMmaAsyncOp>(loc, type(), sums, left.at(group, step), right.at(0, step),
                                          NVVM::MMAShapeAttr::get(context, 64, columns, instruction.steps()),
                                          typeOf(instruction.left), typeOf(instruction.right), typeOf(instruction.sum),

@@ -80,7 +80,7 @@ private:
 };
 
 /// wgmma, of 64 rows, `columns` and the steps of one instruction from `step` on: what it makes of the sums (a
-/// structure) is there when its group has been waited for. Begins with zeros where it does not add.
+/// structure) is there when its group has been waited for. Without sums (null) it begins with zeros.
 struct WarpgroupProduct {
   mlir::OpBuilder &b;
   mlir::Location loc;
@@ -88,8 +88,8 @@ struct WarpgroupProduct {
   int64_t columns;
 
   mlir::Value noSums() const;
-  mlir::Value multiply(mlir::Value sums, TileDescriptor &left, int64_t group, TileDescriptor &right, int64_t step,
-                       bool adds = true) const;
+  mlir::Value multiply(mlir::Value sums, TileDescriptor &left, int64_t group, TileDescriptor &right,
+                       int64_t step) const;
   /// Of elements of 16 bits: the left side in four registers (i32).
   mlir::Value multiply(mlir::Value sums, llvm::ArrayRef<mlir::Value> left, TileDescriptor &right, int64_t step) const;
 
