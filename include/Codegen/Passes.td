@@ -47,8 +47,9 @@ def NarrowProducts : Pass<"strata-narrow-products", "mlir::func::FuncOp"> {
     for a matrix unit, and matrix products of two operands that are given in each
     run, if many rows use the second one; but not convolutions that minimal
     filtering (`strata-winograd`) computes sooner in f32 than instructions for dot
-    products, which the target has instead of a matrix unit. The operands are rounded, products and
-    sums are f32's. The conversion of weights is a constant expression, that of
+    products, which the target has instead of a matrix unit. The groups of a
+    convolution count together where they share vectors, not where the target has
+    a matrix unit. The operands are rounded, products and sums are f32's. The conversion of weights is a constant expression, that of
     the data fuses with what makes it, before a padding. What a convolution reads
     is rounded for its other readers, too, if these are elementwise operations and
     reductions: then it is kept as bf16 alone.
@@ -187,7 +188,9 @@ def PackWeights : Pass<"strata-pack-weights", "mlir::func::FuncOp"> {
     full blocks, read through the map `(.., n floordiv block, k, n mod block)`; the
     packing is a constant expression that `strata-hoist-constants` moves to the
     init function. Another operand whose last dimension is not the lanes' is
-    transposed if it is used often enough.
+    transposed if it is used often enough. Of a convolution in groups of so few
+    filters that a vector takes several groups (with `part-loads`), a block is some
+    groups with all of their filters.
 
     ```mlir
     #w = affine_map<(m, n, k) -> (k, n)>
