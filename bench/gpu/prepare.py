@@ -3,7 +3,7 @@
     python bench/gpu/prepare.py -o gpu-bench [--target cuda:sm_90a] [MODEL.onnx ...]
 
 The folder holds everything: shared objects with the kernels inside, inputs and expected outputs, the runtime, run.py.
-Beside kernels of every family and products by warpgroups it takes networks. Their inputs are those of MODEL.npz, else
+Beside kernels of every family, products and attention by warpgroups it takes networks. Their inputs are those of MODEL.npz, else
 drawn at random (symbolic dimensions are --dim NAME=SIZE, else 1); with MODEL.pt2 beside them, which
 `bench/export_models.py --program` writes, run.py compares them with PyTorch, too. With --gpu-format=bitcode --small it is for the emulator.
 """
@@ -13,6 +13,7 @@ import json
 import shutil
 import subprocess
 import sys
+from itertools import chain
 from pathlib import Path
 
 import ml_dtypes
@@ -23,6 +24,7 @@ from onnx import TensorProto, helper, numpy_helper
 ROOT = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT / "test"))
 
+from GPU.attentions import warpgroup_attentions  # noqa: E402
 from GPU.families import FAMILIES, TOLERANCE, tolerance_of  # noqa: E402
 from GPU.products import ERROR, warpgroup_products  # noqa: E402
 
@@ -174,7 +176,7 @@ def main():
                 want = want.astype(np.float64) if dtype in TOLERANCE else want
                 folder.add(name, proto, inputs, expected=want, kind="test", family=family.__name__, dtype=dtype,
                            tolerance=float(tolerance_of(want, dtype)))  # fmt: skip
-    for family, dtype, proto, inputs, want in warpgroup_products(arguments.small):
+    for family, dtype, proto, inputs, want in chain(warpgroup_products(arguments.small), warpgroup_attentions()):
         name = f"test_{family}_{dtype}"
         if arguments.filter in name:
             # How copies round halves to tf32 is not specified.

@@ -11,8 +11,9 @@ from support.emulator import use_emulator
 from support.peers import onnxruntime_outputs
 
 from GPU.assembler import PTXAS, ptx, resources
+from GPU.attentions import attention, element, operator
 from GPU.families import model, tensor
-from GPU.test_attention import KINDS, attention, check, element, kernels, launches, operator, options, run
+from GPU.test_attention import KINDS, check, kernels, launches, options, run
 
 SPLIT = ["kernel_0", "kernel_0_join"]
 

@@ -8,8 +8,9 @@ import strata
 from onnx import helper
 
 from GPU.assembler import PTXAS, ptx, resources
+from GPU.attentions import TILES, attention, operator
 from GPU.families import model, tensor
-from GPU.test_attention import WINDOWS, attention, check, kernels, launches, operator, plain, repeated
+from GPU.test_attention import WINDOWS, check, kernels, launches, plain, repeated
 from GPU.test_warpgroups import CHIP, HALVES, compile_for_gpu, emulated, products, run
 from GPU.test_warpgroups import replaced, run_changed, unchanged, without
 
@@ -52,16 +53,6 @@ def test_lengths_that_only_the_run_tells():
             check(got, attention(*inputs), "float16")
         else:
             np.testing.assert_array_equal(got, np.zeros((2, 2, queries, 32), np.float16))
-
-
-TILES = {
-    "one warpgroup": ((64, 128, 64), {}, (256, 128, 64)),
-    "two warpgroups": ((128, 128, 64), {"batch": 64}, (384, 128, 64)),
-    "few keys": ((64, 60, 64), {}, (256, 64, 64)),
-    "wide": ((64, 200, 128), {}, (256, 64, 128)),
-    "wide, two warpgroups": ((130, 200, 128), {"batch": 32}, (384, 128, 128)),
-    "wide, with a bias": ((130, 200, 128), {"batch": 32, "bias": (130, 200)}, (384, 64, 128)),
-}
 
 
 @pytest.mark.parametrize("name", TILES)
