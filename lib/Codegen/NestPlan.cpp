@@ -239,16 +239,13 @@ static std::optional<int64_t> knownSize(const Extent &size) {
 }
 
 /// Rows and vectors of a product. Packed weights are walked in parts of their blocks.
-static void chooseProductTile(LoopNest &nest, const NestOptions &options, int64_t block, NestPlan &plan) {
+static void chooseProductTile(LoopNest &nest, const TargetFacts &target, int64_t block, NestPlan &plan) {
   std::optional<int64_t> vectors = knownSize(nest.loops[plan.lane].size);
   if (vectors)
     vectors = llvm::divideCeil(*vectors, plan.width);
   // Unpacked rows of more vectors would lie in too many lines of the cache at once.
   int64_t most = block ? std::max<int64_t>(1, block / plan.width) : 4;
   std::optional<int64_t> rows = knownSize(nest.loops[plan.row].size);
-  TargetFacts target = options;
-  if (plan.window >= 0) // Weights of all taps, and how the data is spread.
-    target.registers -= nest.loops[plan.window].size.known;
   RegisterTile tile = chooseRegisterTile(target, rows, vectors, most);
   plan.rowTile = tile.rows;
   plan.vectorTile = tile.vectors;
@@ -491,19 +488,21 @@ NestPlan strata::planNest(LoopNest &nest, const NestOptions &options) {
   bool reuse = chooseRow(nest, plan);
   if (!reuse && isFar(nest, plan))
     plan.row = -1;
-  int64_t block = 0, accumulators = options.registers - 4;
+  int64_t block = 0;
   for (Access &access : nest.reduce->inputs)
     if (access.blockedLoop == plan.lane)
       block = access.block;
   plan.vectorTile = block ? std::max<int64_t>(1, block / plan.width) : atMost(plan.row < 0 ? 4 : 2);
   chooseWindow(nest, plan);
+  TargetFacts target = options;
   if (plan.window >= 0) { // Weights of all taps stay in registers, too; vectors share no data.
-    accumulators -= nest.loops[plan.window].size.known;
+    target.registers -= nest.loops[plan.window].size.known;
     constexpr int64_t fewRows = 8;
     plan.vectorTile = nest.loops[plan.row].size.isKnown() && nest.loops[plan.row].size.known < fewRows ? atMost(2) : 1;
   }
+  int64_t accumulators = target.registers - 4;
   if (isProduct(nest, plan))
-    chooseProductTile(nest, options, block, plan);
+    chooseProductTile(nest, target, block, plan);
   else if (plan.row >= 0) // Without reuse: sums enough that the one need not wait for the other.
     plan.rowTile =
         chooseTile(nest.loops[plan.row].size, std::max<int64_t>(1, reuse ? accumulators / plan.vectorTile
