@@ -96,6 +96,11 @@ static std::optional<std::pair<unsigned, int64_t>> matchBlocked(AffineExpr expr,
   return std::pair<unsigned, int64_t>(dim.getPosition(), size.getValue());
 }
 
+Value strata::viewAs(OpBuilder &b, Location loc, Value base, Type element) {
+  Type type = cast<BaseMemRefType>(base.getType()).cloneWith(std::nullopt, element);
+  return b.create<UnrealizedConversionCastOp>(loc, type, base).getResult(0);
+}
+
 static bool hasVectors(Type element) { return element.isIntOrIndexOrFloat(); }
 
 static FailureOr<Access> buildAccess(ExtentMath &math, OpOperand &operand, AffineMap map, ArrayRef<int> loopOf,
@@ -132,10 +137,8 @@ static FailureOr<Access> buildAccess(ExtentMath &math, OpOperand &operand, Affin
       b.create<memref::ReinterpretCastOp>(loc, flat, metadata.getBaseBuffer(), OpFoldResult(b.getIndexAttr(0)),
                                           ArrayRef<OpFoldResult>{size}, ArrayRef<OpFoldResult>{b.getIndexAttr(1)});
   // A bool is a byte in memory, where vectors of i1 would be bits.
-  if (access.element.isInteger(1)) {
-    auto bytes = cast<MemRefType>(cast<BaseMemRefType>(flat).cloneWith(std::nullopt, b.getI8Type()));
-    access.base = b.create<UnrealizedConversionCastOp>(loc, bytes, access.base).getResult(0);
-  }
+  if (access.element.isInteger(1))
+    access.base = viewAs(b, loc, access.base, b.getI8Type());
   unsigned dims = map.getNumDims();
   for (auto [i, expr] : llvm::enumerate(map.getResults())) {
     if (auto blocked = matchBlocked(expr, AffineExprKind::FloorDiv)) {
@@ -366,8 +369,7 @@ static void moveGroups(OpBuilder &b, Location loc, LoopNest &nest) {
     for (Access *access : {&input, &output}) {
       for (Extent &stride : access->strides)
         stride.known /= size;
-      auto type = cast<MemRefType>(cast<BaseMemRefType>(access->base.getType()).cloneWith(std::nullopt, wide));
-      access->base = b.create<UnrealizedConversionCastOp>(loc, type, access->base).getResult(0);
+      access->base = viewAs(b, loc, access->base, wide);
       access->element = wide;
     }
     removeLoop(nest, group);
@@ -426,15 +428,13 @@ void strata::mergeGroups(LoopNest &nest, const TargetFacts &target) {
       bool fits = true;
       merged.forEachAccess([&](Access &access) { fits &= mergeAccess(access, group, result, size); });
       // One input is the groups' data, the other one the weights.
-      const Access *data = nullptr;
-      merged.forEachAccess([&](Access &access) {
-        bool shared = isOfGroups(access, result);
-        fits &= !shared || !data;
-        data = shared ? &access : data;
-      });
+      int64_t shared = 0;
+      merged.forEachAccess([&](Access &access) { shared += isOfGroups(access, result); });
       ArrayRef<Access> inputs = merged.reduce->inputs;
-      if (!fits || !data || data < inputs.begin() || data >= inputs.end() || !data->element.isIntOrFloat() ||
-          data->element.getIntOrFloatBitWidth() < 8 || inputs[data == inputs.begin()].blockedLoop != result)
+      bool isFirst = isOfGroups(inputs[0], result);
+      const Access &data = inputs[isFirst ? 0 : 1], &weights = inputs[isFirst ? 1 : 0];
+      if (!fits || shared != 1 || !isOfGroups(data, result) || weights.blockedLoop != result ||
+          !data.element.isIntOrFloat() || data.element.getIntOrFloatBitWidth() < 8)
         continue;
       merged.loops[result].size = {groups.size.known * size, {}};
       nest = std::move(merged);

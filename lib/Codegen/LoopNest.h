@@ -108,6 +108,9 @@ mlir::FailureOr<Stage> buildStage(mlir::OpBuilder &b, mlir::linalg::GenericOp op
 /// Whether the results of groups that have `size` each share vectors on this target.
 bool canShareVectors(const TargetFacts &target, int64_t size);
 
+/// The memory of `base` as elements of another type.
+mlir::Value viewAs(mlir::OpBuilder &b, mlir::Location loc, mlir::Value base, mlir::Type element);
+
 /// Whether an access has an element for several iterations of a loop, then the next one.
 bool isOfGroups(const Access &access, int loop);
 

@@ -63,8 +63,7 @@ Value TileEmitter::loadOfGroups(const Access &access, Value at, int64_t lanes, i
   // What lies between is not asked for: behind the last one there may be nothing.
   if (groups > 2 && length <= lanes * unit && (word == element ? element.isF32() : target.vectorBits == 512)) {
     Type bits = b.getIntegerType(element.getIntOrFloatBitWidth());
-    auto memory = cast<MemRefType>(cast<BaseMemRefType>(access.base.getType()).cloneWith(std::nullopt, bits));
-    Value base = b.create<UnrealizedConversionCastOp>(loc, memory, access.base).getResult(0);
+    Value base = viewAs(b, loc, access.base, bits);
     auto type = VectorType::get({lanes * unit}, bits);
     Value wanted = mask(lanes * unit, [&](int64_t e) { return e < length && e % distance < unit; });
     Value zero = b.create<arith::ConstantOp>(loc, b.getZeroAttr(type));
@@ -240,6 +239,12 @@ SmallVector<Value> TileEmitter::basesOf(Stage &stage, const Tile &tile) {
   return bases;
 }
 
+/// What does not depend on the row or on the vector is loaded once.
+std::pair<const Access *, int64_t> TileEmitter::keyOf(const Access &access, int64_t i, int64_t j) {
+  bool forAllLanes = stride(access, plan.lane).is(0) && !isOfGroups(access, plan.lane);
+  return {&access, (stride(access, plan.row).is(0) ? 0 : i * 1000) + (forAllLanes ? 0 : j)};
+}
+
 SmallVector<Value> TileEmitter::inputsOf(Stage &stage, ArrayRef<Value> bases, const Tile &tile, int64_t i, int64_t j,
                                          Loaded &cache, Value carried) {
   SmallVector<Value> values;
@@ -248,13 +253,10 @@ SmallVector<Value> TileEmitter::inputsOf(Stage &stage, ArrayRef<Value> bases, co
       values.push_back(carried);
       continue;
     }
-    // What does not depend on the row or on the vector is loaded once.
-    bool forAllLanes = stride(access, plan.lane).is(0) && !isOfGroups(access, plan.lane);
-    int64_t key = (stride(access, plan.row).is(0) ? 0 : i * 1000) + (forAllLanes ? 0 : j);
-    if (isTransposed(access, tile) && !cache.contains({&access, key}))
+    if (isTransposed(access, tile) && !cache.contains(keyOf(access, i, j)))
       for (auto [row, vector] : llvm::enumerate(loadTransposed(access, bases[k], tile, j)))
-        cache[{&access, row * 1000 + j}] = vector;
-    Value &value = cache[{&access, key}];
+        cache[keyOf(access, row, j)] = vector;
+    Value &value = cache[keyOf(access, i, j)];
     if (!value)
       value = load(access, bases[k], tile, i, j);
     values.push_back(value);

@@ -100,6 +100,7 @@ private:
   Values loadTransposed(const Access &access, mlir::Value base, const Tile &tile, int64_t j);
   mlir::Value spread(mlir::Value value, int64_t lanes);
   Values basesOf(Stage &stage, const Tile &tile);
+  std::pair<const Access *, int64_t> keyOf(const Access &access, int64_t i, int64_t j);
   Values inputsOf(Stage &stage, llvm::ArrayRef<mlir::Value> bases, const Tile &tile, int64_t i, int64_t j,
                   Loaded &cache, mlir::Value carried);
 

@@ -387,21 +387,28 @@ SmallVector<TileEmitter::Use> TileEmitter::windowUses(const Access &access, cons
 TileEmitter::Values TileEmitter::reduceWindow(const Tile &tile, ArrayRef<Value> bases, Values values) {
   Stage &reduce = *nest.reduce;
   const Access *data = windowData(nest, plan);
-  SmallVector<Loaded> taps(nest.loops[plan.window].size.known);
+  struct Tap {
+    Tile tile;
+    Values bases;
+    Loaded loaded;
+  };
+  SmallVector<Tap> taps(nest.loops[plan.window].size.known, Tap{tile, Values(), Loaded()});
   Values vectors(tile.vectors);
   int64_t place = -1;
   for (const Use &use : windowUses(*data, tile)) {
-    Tile at = tile;
-    at.at[plan.window] = index(use.tap);
-    Values here(bases);
-    for (auto [k, access] : llvm::enumerate(reduce.inputs))
-      if (access.base)
-        here[k] = add(here[k], position(access, at, true));
+    auto &[at, here, loaded] = taps[use.tap];
+    if (here.empty()) {
+      at.at[plan.window] = index(use.tap);
+      here.assign(bases.begin(), bases.end());
+      for (auto [access, base] : llvm::zip(reduce.inputs, here))
+        if (access.base)
+          base = add(base, position(access, at, true));
+    }
     for (int64_t j = 0; j < tile.vectors; ++j) {
       if (use.place != place)
         vectors[j] = load(*data, here[data - reduce.inputs.begin()], at, use.row, j);
-      taps[use.tap][{data, use.row * 1000 + j}] = vectors[j];
-      Values arguments = inputsOf(reduce, here, at, use.row, j, taps[use.tap], {});
+      loaded[keyOf(*data, use.row, j)] = vectors[j];
+      Values arguments = inputsOf(reduce, here, at, use.row, j, loaded, {});
       Value &sum = values[use.row * tile.vectors + j];
       arguments.push_back(sum);
       sum = spread(body(reduce, arguments, at, use.row, j, true)[0], tile.lanes);
