@@ -232,14 +232,17 @@ TileEmitter::Values TileEmitter::reduceDots(const Tile &tile, Values start) {
       if (plan.window >= 0)
         rows.at[plan.window] = index(use.tap);
       Values &loaded = taps[use.tap];
-      Value weightsAt = IndexMath::add(bases[plan.dots->weights], position(weights, rows, true));
+      Value weightsAt, dataAt;
+      if (loaded.empty())
+        weightsAt = IndexMath::add(bases[plan.dots->weights], position(weights, rows, true));
       for (int64_t n = loaded.size(); n < weightRows * tile.vectors; ++n) {
         Value at = elementAt(weights, weightsAt, rows, n / tile.vectors, n % tile.vectors);
         loaded.push_back(dots.load(weights, at));
         if (dots.movesData())
           values[sums + n] = dots.addMoved(values[sums + n], loaded[n]);
       }
-      Value dataAt = IndexMath::add(bases[plan.dots->data], position(data, rows, true));
+      if (use.place != place)
+        dataAt = IndexMath::add(bases[plan.dots->data], position(data, rows, true));
       for (int64_t j = 0; j < tile.vectors; ++j) {
         if (use.place != place)
           vectors[j] = ofGroups || j == 0 ? dataOf(dataAt, rows, use.row, j) : vectors[0];
