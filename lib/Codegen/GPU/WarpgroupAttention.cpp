@@ -101,17 +101,7 @@ void WarpgroupAttentionEmitter::makeBarriers() {
   queries.emplace(b, loc, q, take(StageRing::barrierBytes), plan.queries.bytes(), 1);
   keys.emplace(b, loc, k, take(plan.stages * StageRing::barrierBytes), plan.keys.bytes(), plan.stages);
   values.emplace(b, loc, v, take(plan.stages * StageRing::barrierBytes), plan.values.bytes(), plan.stages);
-  Value isFirst = b.create<arith::CmpIOp>(loc, arith::CmpIPredicate::eq, thread, i32.number(0));
-  {
-    OpBuilder::InsertionGuard guard(b);
-    b.setInsertionPointToStart(b.create<scf::IfOp>(loc, isFirst).thenBlock());
-    for (std::optional<StageRing> *ring : {&queries, &keys, &values})
-      (*ring)->makeBarriers(4 * plan.consumers);
-    StageRing::fenceBarriers(b, loc);
-    for (Value map : maps)
-      b.create<NVVM::PrefetchTensorMapOp>(loc, map, Value());
-  }
-  b.create<gpu::BarrierOp>(loc);
+  strata::makeBarriers(b, loc, thread, {&*queries, &*keys, &*values}, 4 * plan.consumers, maps);
 }
 
 void WarpgroupAttentionEmitter::copyTiles() {
@@ -283,13 +273,7 @@ void WarpgroupAttentionEmitter::emit() {
   thread = i32.of(b.create<gpu::ThreadIdOp>(loc, gpu::Dimension::x));
   findTile();
   makeBarriers();
-  Value group = warpgroupOf(b, loc, thread);
-  auto branch = b.create<scf::IfOp>(loc, b.create<arith::CmpIOp>(loc, arith::CmpIPredicate::eq, group, i32.number(0)),
-                                    /*withElseRegion=*/true);
-  b.setInsertionPointToStart(branch.thenBlock());
-  copyTiles();
-  b.setInsertionPointToStart(branch.elseBlock());
-  computeRows(i32.add(group, -1));
+  divideWork(b, loc, thread, [&] { copyTiles(); }, [&](Value consumer) { computeRows(consumer); });
 }
 
 void strata::emitWarpgroupAttention(OpBuilder &b, gpu::GPUFuncOp function, Attention &a,

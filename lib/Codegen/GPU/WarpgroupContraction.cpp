@@ -71,16 +71,7 @@ void WarpgroupEmitter::makeBarriers() {
   Value shared = dynamicSharedMemory(b, loc, function);
   ring.emplace(b, loc, shared, addressAt(b, loc, shared, plan.stages * plan.stageBytes()), plan.stageBytes(),
                plan.stages);
-  auto first = b.create<scf::IfOp>(loc, equal(thread, i32.number(0)));
-  {
-    OpBuilder::InsertionGuard guard(b);
-    b.setInsertionPointToStart(first.thenBlock());
-    ring->makeBarriers(4 * plan.consumers);
-    StageRing::fenceBarriers(b, loc);
-    for (Value map : maps)
-      b.create<NVVM::PrefetchTensorMapOp>(loc, map, Value());
-  }
-  b.create<gpu::BarrierOp>(loc);
+  strata::makeBarriers(b, loc, thread, &*ring, 4 * plan.consumers, maps);
 }
 
 void WarpgroupEmitter::countTiles() {
@@ -317,12 +308,7 @@ void WarpgroupEmitter::emit() {
   thread = i32.of(b.create<gpu::ThreadIdOp>(loc, gpu::Dimension::x));
   countTiles();
   makeBarriers();
-  Value group = warpgroupOf(b, loc, thread);
-  auto branch = b.create<scf::IfOp>(loc, equal(group, i32.number(0)), /*withElseRegion=*/true);
-  b.setInsertionPointToStart(branch.thenBlock());
-  copyTiles();
-  b.setInsertionPointToStart(branch.elseBlock());
-  multiplyTiles(i32.add(group, -1));
+  divideWork(b, loc, thread, [&] { copyTiles(); }, [&](Value consumer) { multiplyTiles(consumer); });
 }
 
 void strata::emitWarpgroups(OpBuilder &b, gpu::GPUFuncOp function, WarpgroupPlan &plan) {

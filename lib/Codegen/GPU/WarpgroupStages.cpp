@@ -30,10 +30,21 @@ void StageRing::makeBarriers(int64_t arrivals) {
   }
 }
 
-void StageRing::fenceBarriers(OpBuilder &b, Location loc) {
-  b.create<NVVM::FenceMbarrierInitOp>(loc);
-  b.create<NVVM::FenceProxyOp>(loc, NVVM::ProxyKindAttr::get(b.getContext(), NVVM::ProxyKind::async_shared),
-                               NVVM::SharedSpaceAttr::get(b.getContext(), NVVM::SharedSpace::shared_cta));
+void strata::makeBarriers(OpBuilder &b, Location loc, Value thread, ArrayRef<StageRing *> rings, int64_t arrivals,
+                          ValueRange maps) {
+  Integers i32{b, loc, b.getI32Type()};
+  {
+    OpBuilder::InsertionGuard guard(b);
+    b.setInsertionPointToStart(b.create<scf::IfOp>(loc, equal(b, loc, thread, i32.number(0))).thenBlock());
+    for (StageRing *ring : rings)
+      ring->makeBarriers(arrivals);
+    b.create<NVVM::FenceMbarrierInitOp>(loc);
+    b.create<NVVM::FenceProxyOp>(loc, NVVM::ProxyKindAttr::get(b.getContext(), NVVM::ProxyKind::async_shared),
+                                 NVVM::SharedSpaceAttr::get(b.getContext(), NVVM::SharedSpace::shared_cta));
+    for (Value map : maps)
+      b.create<NVVM::PrefetchTensorMapOp>(loc, map, Value());
+  }
+  b.create<gpu::BarrierOp>(loc);
 }
 
 void StageRing::waitFor(Value barrier, Value parity) {
@@ -103,10 +114,18 @@ SmallVector<Value> strata::addTensorMaps(gpu::GPUFuncOp function, int64_t count)
 // Products
 //===----------------------------------------------------------------------===//
 
-Value strata::warpgroupOf(OpBuilder &b, Location loc, Value thread) {
+void strata::divideWork(OpBuilder &b, Location loc, Value thread, function_ref<void()> copy,
+                        function_ref<void(Value)> compute) {
   Integers i32{b, loc, b.getI32Type()};
-  return b.create<NVVM::ShflOp>(loc, i32.type, i32.number(-1), i32.div(thread, 128), i32.number(0), i32.number(31),
-                                NVVM::ShflKind::idx, UnitAttr());
+  // The same for all lanes of a warp, which the compiler does not know of itself.
+  Value group = b.create<NVVM::ShflOp>(loc, i32.type, i32.number(-1), i32.div(thread, 128), i32.number(0),
+                                       i32.number(31), NVVM::ShflKind::idx, UnitAttr());
+  auto branch = b.create<scf::IfOp>(loc, equal(b, loc, group, i32.number(0)), /*withElseRegion=*/true);
+  OpBuilder::InsertionGuard guard(b);
+  b.setInsertionPointToStart(branch.thenBlock());
+  copy();
+  b.setInsertionPointToStart(branch.elseBlock());
+  compute(i32.add(group, -1));
 }
 
 /// Of 64 bits: the address and two distances in units of 16 bytes; the swizzle, of 128 or 64 bytes. Where lines are

@@ -32,9 +32,8 @@ public:
       : b(b), loc(loc), i32{b, loc, b.getI32Type()}, memory(memory), barriers(barriers), stageBytes(stageBytes),
         stages(stages) {}
 
-  /// Of the stages; `arrivals` warps multiply. By one thread, before a fence that shows the barriers to others.
+  /// Of the stages; `arrivals` warps multiply. By one thread.
   void makeBarriers(int64_t arrivals);
-  static void fenceBarriers(mlir::OpBuilder &b, mlir::Location loc);
 
   mlir::Value at(mlir::Value stage);
   Turn next(Turn turn);
@@ -100,8 +99,13 @@ private:
   mlir::Type type() const;
 };
 
-/// The number of the thread's warpgroup: the same for all its lanes, which the compiler does not know of itself.
-mlir::Value warpgroupOf(mlir::OpBuilder &b, mlir::Location loc, mlir::Value thread);
+/// The first thread of a block makes the rings' barriers, for so many warps that multiply; then all threads see them.
+void makeBarriers(mlir::OpBuilder &b, mlir::Location loc, mlir::Value thread, llvm::ArrayRef<StageRing *> rings,
+                  int64_t arrivals, mlir::ValueRange maps);
+
+/// The first warpgroup of a block copies, each of the others computes what is its own.
+void divideWork(mlir::OpBuilder &b, mlir::Location loc, mlir::Value thread, llvm::function_ref<void()> copy,
+                llvm::function_ref<void(mlir::Value consumer)> compute);
 
 /// Gives the function parameters that are tensor maps.
 llvm::SmallVector<mlir::Value> addTensorMaps(mlir::gpu::GPUFuncOp function, int64_t count);
