@@ -130,6 +130,23 @@ def FuseElementwise : Pass<"strata-fuse-elementwise"> {
                            "mlir::affine::AffineDialect"];
 }
 
+def DeferDivision : Pass<"strata-defer-division", "mlir::func::FuncOp"> {
+  let summary = "The division of a softmax in front of a product goes behind the product";
+  let description = [{
+    softmax(s) * V = (exp(s - max) * V) / sum, where the exponentials and their sum are what the softmax computes. There
+    are fewer results than weights, and a product's results are divided while they are in registers; the weights are not
+    written at all. If the product reads them in a narrower type, the exponentials are converted, and the sum is that of
+    what the product reads.
+
+    As no exponential is larger than 1, and the sum of a row is at least 1, the products are at most as many times larger
+    as a row has weights. Weights that are no numbers and become 0 (rows whose scores are all -inf) do so in the results.
+
+    The chain is found by what it computes: two products, and a maximum, exponentials, a sum and weights along the same
+    rows between them.
+  }];
+  let dependentDialects = ["mlir::linalg::LinalgDialect", "mlir::tensor::TensorDialect"];
+}
+
 def GroupReductions : Pass<"strata-group-reductions", "mlir::func::FuncOp"> {
   let summary = "Narrow elements of a reduction in groups of 32 bits, as matrix units and dot products take them";
   let description = [{

@@ -34,8 +34,9 @@ using linalg::GenericOp;
 using strata::bytesOf;
 using strata::positionOf;
 
-/// Rows that a product of matrices should have at once.
-static constexpr int64_t productRows = 32;
+/// Rows that a product of matrices should have at once: what its tiles read of the other operand comes from the
+/// second-level cache, and what is done once for a block is little beside them.
+static constexpr int64_t productRows = 64;
 /// Elements of an unknown extent.
 static constexpr int64_t usualExtent = 512;
 
@@ -144,7 +145,7 @@ private:
   bool sweepsOften() const;
 
   // How many rows at once.
-  int64_t rowBytes() const;
+  int64_t rowBytes(const DenseMap<OpResult, OpResult> *shared = nullptr) const;
   SmallVector<int64_t> blocks() const;
 
   // The loop.
@@ -373,8 +374,13 @@ bool Group::sweepsOften() const {
 // How many rows at once
 //===----------------------------------------------------------------------===//
 
-/// Of the tensors that members have in common, for one row.
-int64_t Group::rowBytes() const {
+/// What one elementwise operation alone makes of a reduction becomes a part of it.
+static bool isPartOfReduction(OpResult result) {
+  return result.hasOneUse() && cast<GenericOp>(result.getOwner()).getNumReductionLoops();
+}
+
+/// Of the tensors that members have in common, for one row; with `shared`, of those that have places of their own.
+int64_t Group::rowBytes(const DenseMap<OpResult, OpResult> *shared) const {
   llvm::SmallDenseSet<Value> seen;
   int64_t bytes = 0;
   for (auto [op, rows] : loops) {
@@ -384,7 +390,10 @@ int64_t Group::rowBytes() const {
       Value value = isInit ? Value(op.getTiedOpResult(&operand)) : operand.get();
       auto type = dyn_cast<RankedTensorType>(value.getType());
       bool hasRows = type && llvm::all_of(rows, [&](unsigned row) { return map.isFunctionOfDim(row); });
+      auto result = dyn_cast<OpResult>(value);
       if (!hasRows || !seen.insert(value).second)
+        continue;
+      if (shared && result && isMember(result.getOwner()) && (shared->contains(result) || isPartOfReduction(result)))
         continue;
       int64_t own = bytesOf(type.getElementType());
       for (auto [expr, size] : llvm::zip(map.getResults(), type.getShape())) {
@@ -416,8 +425,9 @@ SmallVector<int64_t> Group::blocks() const {
           contiguous = true;
         }
     }
-  int64_t fits =
-      std::max<int64_t>(1, (hasProduct ? limits.rowBytes : limits.blockBytes) / std::max<int64_t>(1, rowBytes()));
+  DenseMap<OpResult, OpResult> shared = sharePlaces(inOrder());
+  int64_t ofRow = rowBytes(hasProduct && limits.sharedPlaces ? &shared : nullptr);
+  int64_t fits = std::max<int64_t>(1, (hasProduct ? limits.rowBytes : limits.blockBytes) / std::max<int64_t>(1, ofRow));
   int64_t most = hasProduct ? productRows : contiguous ? 256 : 16, least = hasProduct ? 16 : contiguous ? 64 : 1;
   int64_t block = std::clamp<int64_t>(llvm::bit_floor(static_cast<uint64_t>(fits)), least, most);
   int64_t extent = extents[blocked];
@@ -431,6 +441,8 @@ SmallVector<int64_t> Group::blocks() const {
       block = full;
     else if (extent < 2 * block && extent <= fits)
       block = extent;
+    else if (hasProduct)
+      block = llvm::divideCeil(extent, llvm::divideCeil(extent, block));
   }
   result[blocked] = block;
   return result;
@@ -459,12 +471,10 @@ DenseMap<OpResult, OpResult> Group::sharePlaces(ArrayRef<GenericOp> order) const
       if (!source || !isMember(source.getOwner()) || source.getType() != op->getResult(0).getType() ||
           !mapOf(*input).isIdentity())
         continue;
-      // What one elementwise operation alone makes of a reduction becomes a part of it.
-      bool alone = source.hasOneUse() && cast<GenericOp>(source.getOwner()).getNumReductionLoops();
       auto isDone = [&](OpOperand &use) {
         return &use == input || (isMember(use.getOwner()) && use.getOwner()->isBeforeInBlock(op));
       };
-      if (alone || !llvm::all_of(source.getUses(), isDone))
+      if (isPartOfReduction(source) || !llvm::all_of(source.getUses(), isDone))
         continue;
       result[op->getResult(0)] = source;
       break;

@@ -242,7 +242,26 @@ std::optional<Combiner> strata::matchCombiner(linalg::GenericOp op) {
   return Combiner{combiner, nullptr, *kind, *neutral};
 }
 
+/// A reduction of what `maker` stores in the buffer that it reads.
+static FailureOr<Stage> buildTail(OpBuilder &b, Stage &maker, linalg::GenericOp tail, unsigned loops) {
+  Value stored = tail.getDpsInputs()[0];
+  unsigned result = llvm::find(maker.op.getDpsInits(), stored) - maker.op.getDpsInits().begin();
+  AffineMap made = maker.op.getMatchingIndexingMap(maker.op.getDpsInitOperand(result)),
+            read = tail.getIndexingMapsArray()[0];
+  if (!made.isProjectedPermutation() || !read.isPermutation())
+    return failure();
+  SmallVector<int> loopOf(tail.getNumLoops(), -1);
+  for (unsigned i = 0; i < read.getNumResults(); ++i)
+    loopOf[read.getDimPosition(i)] = maker.loopOf[made.getDimPosition(i)];
+  FailureOr<Stage> stage = buildStage(b, tail, loopOf, loops, stored, /*carriedOut=*/{});
+  if (succeeded(stage))
+    stage->result = result;
+  return stage;
+}
+
 FailureOr<LoopNest> strata::buildLoopNest(OpBuilder &b, ArrayRef<linalg::GenericOp> ops) {
+  ArrayRef<linalg::GenericOp> all = ops;
+  ops = ops.take_until([](linalg::GenericOp op) { return op->hasAttr(kTail); });
   auto isReduction = [](linalg::GenericOp op) { return op.getNumReductionLoops() > 0; };
   const auto *reduction = llvm::find_if(ops, isReduction);
   linalg::GenericOp main = reduction == ops.end() ? ops.back() : *reduction;
@@ -312,18 +331,24 @@ FailureOr<LoopNest> strata::buildLoopNest(OpBuilder &b, ArrayRef<linalg::Generic
   else
     nest.reduce = *stage;
   nest.padded = getPaddedLoops(main);
+  for (linalg::GenericOp tail : all.drop_front(ops.size())) {
+    FailureOr<Stage> stage = buildTail(b, nest.last(), tail, loops);
+    if (failed(stage))
+      return failure();
+    nest.tails.push_back(*stage);
+  }
   return nest;
 }
 
 /// The loops whose number a body asks for with linalg.index.
 static SmallVector<bool> indexedLoops(LoopNest &nest) {
   SmallVector<bool> indexed(nest.loops.size(), false);
-  for (std::optional<Stage> *stage : {&nest.init, &nest.reduce, &nest.finish})
-    if (*stage)
-      (*stage)->op.getRegion().walk([&](linalg::IndexOp op) {
-        if (int loop = (*stage)->loopOf[op.getDim()]; loop >= 0)
-          indexed[loop] = true;
-      });
+  nest.forEachStage([&](Stage &stage) {
+    stage.op.getRegion().walk([&](linalg::IndexOp op) {
+      if (int loop = stage.loopOf[op.getDim()]; loop >= 0)
+        indexed[loop] = true;
+    });
+  });
   return indexed;
 }
 
@@ -335,9 +360,7 @@ static void removeLoop(LoopNest &nest, int loop) {
       --access.blockedLoop;
   });
   auto renumber = [&](int &of) { of = of == loop ? -1 : of > loop ? of - 1 : of; };
-  for (std::optional<Stage> *stage : {&nest.init, &nest.reduce, &nest.finish})
-    if (*stage)
-      llvm::for_each((*stage)->loopOf, renumber);
+  nest.forEachStage([&](Stage &stage) { llvm::for_each(stage.loopOf, renumber); });
   for (PaddedLoop &padded : nest.padded) {
     renumber(padded.position);
     renumber(padded.tap);
@@ -347,7 +370,8 @@ static void removeLoop(LoopNest &nest, int loop) {
 
 /// Elements that a copy moves together, as groups are, become one element of 32 or 64 bits.
 static void moveGroups(OpBuilder &b, Location loc, LoopNest &nest) {
-  if (nest.reduce || nest.init || nest.finish->inputs.size() != 1 || nest.finish->outputs.size() != 1)
+  if (nest.reduce || nest.init || !nest.tails.empty() || nest.finish->inputs.size() != 1 ||
+      nest.finish->outputs.size() != 1)
     return;
   Block *body = nest.finish->op.getBody();
   Access &input = nest.finish->inputs[0], &output = nest.finish->outputs[0];

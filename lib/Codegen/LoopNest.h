@@ -55,6 +55,7 @@ struct Stage {
   llvm::SmallVector<Access> inputs, outputs;
   llvm::SmallVector<int> loopOf; ///< of the operation's dimensions
   int carried = -1;              ///< the input that is the previous stage's result
+  unsigned result = 0;           ///< which of that stage's results
 };
 
 struct LoopNest {
@@ -62,17 +63,21 @@ struct LoopNest {
   std::optional<Stage> init; ///< parallel; its result starts the accumulator
   std::optional<Stage> reduce;
   std::optional<Stage> finish;          ///< parallel; stores the results
+  llvm::SmallVector<Stage, 0> tails;    ///< reductions along the lanes of what is stored (Tails.h)
   llvm::SmallVector<PaddedLoop> padded; ///< of the reduction
 
   Stage &last() { return finish ? *finish : *reduce; }
-  template <typename F> void forEachAccess(F f) {
+  template <typename F> void forEachStage(F f) {
     for (std::optional<Stage> *stage : {&init, &reduce, &finish})
-      if (*stage) {
-        for (Access &access : (*stage)->inputs)
-          f(access);
-        for (Access &access : (*stage)->outputs)
-          f(access);
-      }
+      if (*stage)
+        f(**stage);
+    llvm::for_each(tails, f);
+  }
+  template <typename F> void forEachAccess(F f) {
+    forEachStage([&](Stage &stage) {
+      llvm::for_each(stage.inputs, f);
+      llvm::for_each(stage.outputs, f);
+    });
   }
 };
 
@@ -94,10 +99,12 @@ struct Combiner {
 /// Nothing if the body is of another form, or a vector has no reduction of its kind.
 std::optional<Combiner> matchCombiner(mlir::linalg::GenericOp op);
 
-/// Builds the nest of `ops` (in program order: initialisation, reduction,
-/// consumer); fails on accesses
-/// that are not affine and on element types without vectors. Creates operations
-/// that compute sizes, strides and base buffers before the first one.
+/// Of a nest's operation that is a tail.
+constexpr const char kTail[] = "strata.tail";
+
+/// Builds the nest of `ops` (in program order: initialisation, reduction, consumer, tails); fails on accesses that are
+/// not affine and on element types without vectors. Creates operations that compute sizes, strides and base buffers
+/// before the first one.
 mlir::FailureOr<LoopNest> buildLoopNest(mlir::OpBuilder &b, llvm::ArrayRef<mlir::linalg::GenericOp> ops);
 
 /// One operation of a nest whose `loops` its dimensions are (`loopOf`). The buffers `carriedIn` and `carriedOut`, which

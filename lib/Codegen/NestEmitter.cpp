@@ -77,7 +77,7 @@ private:
 /// nothing may come of that but another number.
 bool NestEmitter::canRepeatLanes() {
   if (!nest.reduce || plan.dots || plan.matrix || plan.copied >= 0 || plan.laneBlock || plan.transposes ||
-      plan.interleaves)
+      plan.interleaves || !nest.tails.empty())
     return false;
   bool can = true;
   nest.forEachAccess([&](Access &access) { can &= access.blockedLoop != plan.lane; });

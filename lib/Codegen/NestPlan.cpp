@@ -26,7 +26,9 @@ bool strata::isVectorizable(linalg::GenericOp op) {
 bool strata::isVectorizable(std::optional<Stage> &stage) { return !stage || isVectorizable(stage->op); }
 
 bool strata::isVectorizable(LoopNest &nest) {
-  return isVectorizable(nest.init) && isVectorizable(nest.reduce) && isVectorizable(nest.finish);
+  bool all = true;
+  nest.forEachStage([&](Stage &stage) { all &= isVectorizable(stage.op); });
+  return all;
 }
 
 Extent strata::stride(const Access &access, int loop) {

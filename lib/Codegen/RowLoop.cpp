@@ -1,5 +1,6 @@
 //===- RowLoop.cpp - a loop over blocks of rows becomes tasks -------------===//
 #include "RowLoop.h"
+#include "Tails.h"
 #include "WinogradEmitter.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -109,6 +110,7 @@ SmallVector<NestOps> strata::nestsOf(scf::ForallOp loop) {
 static double emitBody(scf::ForallOp loop, NestOptions options) {
   options.threads = false; // the rows are the tasks
   SmallVector<NestOps> nests = nestsOf(loop);
+  joinTails(nests, options);
   SmallVector<ReadAhead> ahead(nests.size());
   planReadAhead(loop, nests, options, ahead);
   double ns = 0;

@@ -338,6 +338,13 @@ void TileEmitter::operation(Stage &stage, Operation &op, IRMapping &mapping, con
     mapping.map(load.getResult(), loadInBody(mapped(load.getMemRef()), indices, tile.lanes));
     return;
   }
+  // A tail takes a result as it was computed, whatever it is stored as.
+  if (isa<arith::ExtFOp>(op) && stage.op->hasAttr(kTail))
+    if (auto stored = mapped(op.getOperand(0)).getDefiningOp<arith::TruncFOp>();
+        stored && getElementTypeOrSelf(stored.getIn()) == op.getResult(0).getType()) {
+      mapping.map(op.getResult(0), stored.getIn());
+      return;
+    }
   // A product that only feeds a fused sum is not computed by itself.
   if (isa<arith::MulFOp>(op) && op.hasOneUse() && fused(*op.user_begin()) == &op)
     return;

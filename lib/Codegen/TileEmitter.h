@@ -141,6 +141,7 @@ private:
   Values reduceWindow(const Tile &tile, llvm::ArrayRef<mlir::Value> bases, Values values);
   Values reduceDots(const Tile &tile, Values start);
   void storeAccumulators(const Tile &tile, const Accumulators &accumulators);
+  void reduceResults(const Tile &tile, llvm::ArrayRef<mlir::Value> results, int64_t i, int64_t j, Values &parts);
   void storeInterleaved(const Access &access, mlir::Value base, const Tile &tile, int64_t j, Values rows);
   /// The processor finds work in the operations of so many elements, if they are near.
   int64_t elementsTogether() const { return target.registers / 8; }

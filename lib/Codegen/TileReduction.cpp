@@ -480,11 +480,38 @@ void TileEmitter::storeSums(const Tile &tile, const Accumulators &accumulators) 
 
 void TileEmitter::storeAccumulators(const Tile &tile, const Accumulators &accumulators) {
   Stage &reduce = *nest.reduce;
-  Values bases = basesOf(reduce, tile);
+  Values bases = basesOf(reduce, tile), parts;
   for (unsigned o = 0; o < reduce.outputs.size(); ++o)
     forEachElement(tile, [&](int64_t i, int64_t j, int64_t n) {
       store(reduce.outputs[o], bases[reduce.inputs.size() + o], tile, i, j, accumulators[o][n]);
     });
+  forEachElement(tile, [&](int64_t i, int64_t j, int64_t n) {
+    Values results = llvm::map_to_vector(accumulators, [&](const Values &list) { return list[n]; });
+    reduceResults(tile, results, i, j, parts);
+  });
+}
+
+/// What the tails make of the last stage's results for element (i, j). A row's vectors come one after the other, and
+/// `parts` has what was made of those before: it goes back to memory with the last one.
+void TileEmitter::reduceResults(const Tile &tile, ArrayRef<Value> results, int64_t i, int64_t j, Values &parts) {
+  parts.resize(nest.tails.size());
+  for (auto [tail, part] : llvm::zip_equal(nest.tails, parts)) {
+    const Access &row = tail.outputs[0];
+    Value at = elementAt(row, position(row, tile, false), tile, i, 0);
+    auto type = VectorType::get({tile.lanes}, row.element);
+    if (j == 0 && tile.lanes > 1)
+      part = b.create<vector::LoadOp>(loc, type, row.base, at);
+    else if (j == 0)
+      part = b.create<memref::LoadOp>(loc, row.base, at);
+    Value result = tile.lanes > 1 ? spread(results[tail.result], tile.lanes) : results[tail.result];
+    part = spread(body(tail, {result, part}, tile, i, j, true)[0], tile.lanes);
+    if (j < tile.vectors - 1)
+      continue;
+    if (tile.lanes > 1)
+      b.create<vector::StoreOp>(loc, part, row.base, at);
+    else
+      b.create<memref::StoreOp>(loc, part, row.base, at);
+  }
 }
 
 bool TileEmitter::isLastStageLong() const {
@@ -508,7 +535,7 @@ void TileEmitter::storeInterleaved(const Access &access, Value base, const Tile 
 /// The last stage, of the accumulators if there is a reduction.
 void TileEmitter::consume(const Tile &tile, const Accumulators &accumulators, Loaded &cache) {
   Stage &finish = *nest.finish;
-  Values bases = basesOf(finish, tile);
+  Values bases = basesOf(finish, tile), parts;
   bool vector = tile.lanes > 1 && plan.lane >= 0 && !plan.laneIsReduction;
   const size_t together = elementsTogether();
   bool isLong = vector && isLastStageLong();
@@ -521,10 +548,12 @@ void TileEmitter::consume(const Tile &tile, const Accumulators &accumulators, Lo
       mixed[element.j].push_back(spread(element.values[0], tile.lanes));
     if (mixes)
       return elements.clear();
-    for (Element &element : elements)
+    for (Element &element : elements) {
       for (auto [o, value] : llvm::enumerate(element.values))
         store(finish.outputs[o], bases[finish.inputs.size() + o], tile, element.i, element.j,
               vector ? spread(value, tile.lanes) : value);
+      reduceResults(tile, element.values, element.i, element.j, parts);
+    }
     elements.clear();
   };
   forEachElement(tile, [&](int64_t i, int64_t j, int64_t n) {

@@ -51,10 +51,10 @@ func.func @softmax(%x: tensor<12x512x512xf32>) -> tensor<12x512x512xf32> {
 
 // -----
 
-// Scores of two computed matrices, and how they are summed up: 32 queries at once, the last time what is left. The
+// Scores of two computed matrices, and how they are summed up: 64 queries at once, the last time what is left. The
 // scores come where their quotients will; the sums of the rows are a second result, and who reads it moves behind.
 // CHECK-LABEL: func.func @scores(
-// CHECK:         scf.forall (%[[I:.*]]) = (0) to (%{{.*}}) step (32) shared_outs(%{{.*}} = {{.*}}, %[[Y:.*]] =
+// CHECK:         scf.forall (%[[I:.*]]) = (0) to (%{{.*}}) step (64) shared_outs(%{{.*}} = {{.*}}, %[[Y:.*]] =
 // CHECK:           %[[LEFT:.*]] = affine.min
 // CHECK:           tensor.extract_slice %[[Y]][%[[I]], 0] [%[[LEFT]], 100]
 // CHECK:           linalg.generic {{.*}}"reduction"]} ins(%{{.*}}, %arg1 : tensor<?x16xf32>, tensor<16x100xf32>)
@@ -268,9 +268,9 @@ func.func @packed_weights(%x: tensor<128x256xf32>) -> (tensor<128x256xf32>, tens
 // CHECK-DAG:   #[[GROUPS:.*]] = affine_map<(d0, d1, d2, d3) -> (d0, d2 * 2 + d3)>
 // CHECK-LABEL: func.func @grouped(
 // CHECK-NOT:     tensor.expand_shape
-// CHECK:         scf.forall (%{{.*}}) = (0) to (128) step (32)
-// CHECK:           %[[P:.*]] = linalg.generic {{.*}} outs(%{{.*}} : tensor<32x64xbf16>)
-// CHECK:           linalg.generic {indexing_maps = [#[[GROUPS]], {{.*}} ins(%[[P]], %{{.*}} : tensor<32x64xbf16>, tensor<1x32x32x2xbf16>) outs(%{{.*}} : tensor<32x32xf32>)
+// CHECK:         scf.forall (%{{.*}}) = (0) to (128) step (64)
+// CHECK:           %[[P:.*]] = linalg.generic {{.*}} outs(%{{.*}} : tensor<64x64xbf16>)
+// CHECK:           linalg.generic {indexing_maps = [#[[GROUPS]], {{.*}} ins(%[[P]], %{{.*}} : tensor<64x64xbf16>, tensor<1x32x32x2xbf16>) outs(%{{.*}} : tensor<64x32xf32>)
 // CHECK-NOT:     linalg.generic
 func.func @grouped(%x: tensor<128x64xf32>, %v: tensor<1x32x32x2xbf16>) -> tensor<128x32xf32> {
   %zero = arith.constant 0.0 : f32
