@@ -368,6 +368,16 @@ static void removeLoop(LoopNest &nest, int loop) {
   llvm::erase_if(nest.padded, [](const PaddedLoop &padded) { return padded.tap < 0; });
 }
 
+/// Whether elements are copied as they are, or rounded from f32.
+static bool isCopy(Block *body) {
+  Operation &first = body->front();
+  Value copied = body->getTerminator()->getOperand(0);
+  if (auto rounded = dyn_cast<arith::TruncFOp>(first);
+      rounded && rounded.getIn().getType().isF32() && copied == rounded.getResult() && llvm::hasNItems(*body, 2))
+    return rounded.getIn() == body->getArgument(0);
+  return llvm::hasSingleElement(*body) && copied == body->getArgument(0);
+}
+
 /// Elements that a copy moves together, as groups are, become one element of 32 or 64 bits.
 static void moveGroups(OpBuilder &b, Location loc, LoopNest &nest) {
   if (nest.reduce || nest.init || !nest.tails.empty() || nest.finish->inputs.size() != 1 ||
@@ -375,26 +385,25 @@ static void moveGroups(OpBuilder &b, Location loc, LoopNest &nest) {
     return;
   Block *body = nest.finish->op.getBody();
   Access &input = nest.finish->inputs[0], &output = nest.finish->outputs[0];
-  if (body->getOperations().size() != 1 || body->getTerminator()->getOperand(0) != body->getArgument(0) ||
-      !input.base || !output.base || !input.element.isIntOrFloat() || input.element.isInteger(1) || input.offset ||
-      output.offset || !input.ahead.is(0))
+  if (!isCopy(body) || !input.base || !output.base || !input.element.isIntOrFloat() || input.element.isInteger(1) ||
+      input.offset || output.offset || !input.ahead.is(0))
     return;
   for (auto [group, info] : llvm::enumerate(nest.loops)) {
-    int64_t size = info.size.isKnown() ? info.size.known : 0, bits = size * input.element.getIntOrFloatBitWidth();
+    int64_t size = info.size.isKnown() ? info.size.known : 0, bits = size * output.element.getIntOrFloatBitWidth(),
+            inputBits = size * input.element.getIntOrFloatBitWidth();
     auto isWhole = [&, group = group](Access &access) {
       bool fits = access.blockedLoop < 0 && access.strides[group].is(1);
       for (auto [loop, stride] : llvm::enumerate(access.strides))
         fits &= loop == group || (stride.isKnown() && stride.known % size == 0);
       return fits;
     };
-    if (size < 2 || (bits != 32 && bits != 64) || !isWhole(input) || !isWhole(output))
+    if (size < 2 || (bits != 32 && bits != 64) || inputBits > 64 || !isWhole(input) || !isWhole(output))
       continue;
-    Type wide = b.getIntegerType(bits);
     for (Access *access : {&input, &output}) {
       for (Extent &stride : access->strides)
         stride.known /= size;
-      access->base = viewAs(b, loc, access->base, wide);
-      access->element = wide;
+      access->element = b.getIntegerType(size * access->element.getIntOrFloatBitWidth());
+      access->base = viewAs(b, loc, access->base, access->element);
     }
     removeLoop(nest, group);
     return;

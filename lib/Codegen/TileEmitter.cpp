@@ -310,6 +310,21 @@ Value TileEmitter::loadInBody(Value buffer, Values indices, int64_t lanes) {
   return b.create<vector::LoadOp>(loc, type, buffer, indices);
 }
 
+/// The numbers that an integer, or each one of a vector, has the bits of, rounded; as an integer again.
+Value TileEmitter::roundGroup(Value group, arith::TruncFOp rounding) {
+  auto type = dyn_cast<VectorType>(group.getType());
+  int64_t groups = type ? type.getNumElements() : 1;
+  int64_t size = groups * getElementTypeOrSelf(group).getIntOrFloatBitWidth() / 32;
+  if (!type)
+    group = b.create<vector::BroadcastOp>(loc, VectorType::get({1}, group.getType()), group);
+  Type element = rounding.getType(), whole = b.getIntegerType(size / groups * element.getIntOrFloatBitWidth());
+  Value numbers = b.create<vector::BitCastOp>(loc, VectorType::get({size}, b.getF32Type()), group);
+  auto rounded = b.create<arith::TruncFOp>(loc, VectorType::get({size}, element), numbers);
+  rounded->setAttrs(rounding->getAttrs());
+  Value result = b.create<vector::BitCastOp>(loc, VectorType::get({groups}, whole), rounded);
+  return type ? result : b.create<vector::ExtractOp>(loc, result, 0);
+}
+
 /// One operation of a body, for element (i, j).
 void TileEmitter::operation(Stage &stage, Operation &op, IRMapping &mapping, const Tile &tile, int64_t i, int64_t j,
                             bool fuse) {
@@ -330,6 +345,11 @@ void TileEmitter::operation(Stage &stage, Operation &op, IRMapping &mapping, con
       if (isa<VectorType>(value.getType()))
         lanes = tile.lanes;
     mapping.map(op.getResult(0), b.create<math::FmaOp>(loc, spread(x, lanes), spread(y, lanes), spread(z, lanes)));
+    return;
+  }
+  if (auto rounding = dyn_cast<arith::TruncFOp>(op);
+      rounding && getElementTypeOrSelf(mapped(rounding.getIn())).isInteger()) {
+    mapping.map(rounding.getResult(), roundGroup(mapped(rounding.getIn()), rounding));
     return;
   }
   if (auto load = dyn_cast<memref::LoadOp>(op)) {

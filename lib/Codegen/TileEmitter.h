@@ -106,6 +106,7 @@ private:
 
   // Bodies.
   mlir::Value numberOf(Stage &stage, mlir::linalg::IndexOp number, const Tile &tile, int64_t i, int64_t j);
+  mlir::Value roundGroup(mlir::Value group, mlir::arith::TruncFOp rounding);
   mlir::Value loadInBody(mlir::Value buffer, Values indices, int64_t lanes);
   Values body(Stage &stage, llvm::ArrayRef<mlir::Value> arguments, const Tile &tile, int64_t i, int64_t j, bool fuse);
   /// An element of a tile, what its body's arguments are, and what it gives.

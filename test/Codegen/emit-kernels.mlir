@@ -821,6 +821,27 @@ func.func @together(%x: memref<32x16x2xbf16>, %y: memref<16x32x2xbf16>) attribut
 
 // -----
 
+// So are pairs that are rounded on their way: what is transposed are their 64 bits.
+// WIDE-LABEL: func.func @rounded(
+// WIDE:         vector.load {{.*}} vector<8xi64>
+// WIDE:         vector.shuffle {{.*}} vector<8xi64>
+// WIDE:         %[[NUMBERS:.*]] = vector.bitcast %{{.*}} : vector<8xi64> to vector<16xf32>
+// WIDE:         %[[ROUNDED:.*]] = arith.truncf %[[NUMBERS]] fastmath<afn> : vector<16xf32> to vector<16xbf16>
+// WIDE:         %[[PAIRS:.*]] = vector.bitcast %[[ROUNDED]] : vector<16xbf16> to vector<8xi32>
+// WIDE:         vector.store %[[PAIRS]]
+func.func @rounded(%x: memref<32x16x2xf32>, %y: memref<16x32x2xbf16>) attributes {strata.kernel} {
+  linalg.generic {indexing_maps = [affine_map<(k, n, g) -> (n, k, g)>, affine_map<(k, n, g) -> (k, n, g)>],
+                  iterator_types = ["parallel", "parallel", "parallel"]}
+      ins(%x : memref<32x16x2xf32>) outs(%y : memref<16x32x2xbf16>) {
+  ^bb0(%a: f32, %o: bf16):
+    %0 = arith.truncf %a fastmath<afn> : f32 to bf16
+    linalg.yield %0 : bf16
+  }
+  return
+}
+
+// -----
+
 // A sum of dequantised numbers is divided by two corrections of a product; a sum with 1.5 * 2^23 rounds it to the integer.
 // FUSED-LABEL: func.func @quantise(
 // FUSED-DAG:     arith.constant -1.000000e-01 : f32
