@@ -1,8 +1,11 @@
 //===- DFT.cpp - DFT, STFT -------------------------------------------------===//
 //
 // A Fourier transform is a product with a matrix of the roots of unity, two
-// numbers per complex one. Angles are reduced as integers and all is computed in
-// double precision: sums of a whole signal that cancel would show each error.
+// numbers per complex one; of a known length with factors, two shorter ones after
+// another (J. W. Cooley, J. W. Tukey, "An Algorithm for the Machine Calculation of
+// Complex Fourier Series", 1965). Angles are reduced as integers and all is
+// computed in double precision: sums of a whole signal that cancel would show each
+// error.
 //
 //===----------------------------------------------------------------------===//
 
@@ -98,69 +101,186 @@ static LogicalResult downgradeDFT(Operation *op, PatternRewriter &rewriter) {
       rewriter.getNamedAttr("axis", rewriter.getI64IntegerAttr(axis[0] < 0 ? axis[0] + shape->size() : axis[0])));
 }
 
+// How the transform of n elements is made of shorter ones: of n1 * n2 elements, n2 transforms of n1, then n1 of n2,
+// with each number between them turned by its share. Costs are multiplications for each complex number, a quarter of
+// them.
 namespace {
+class Plan {
+public:
+  /// The factor n1 to begin with; n itself where a product with the whole matrix is best. Vectors lie along the
+  /// `inner` elements behind each of the signal's, or, if there is only one, along the results.
+  static int64_t firstFactor(int64_t n, int64_t inner) {
+    Plan plan;
+    return plan.best(n, inner).second;
+  }
+
+private:
+  static constexpr int64_t lanes = 8, longest = 32;
+  DenseMap<std::pair<int64_t, int64_t>, std::pair<double, int64_t>> known;
+
+  /// What is computed for each element that is needed.
+  static double waste(int64_t size) { return static_cast<double>(llvm::alignTo(size, lanes)) / size; }
+
+  std::pair<double, int64_t> best(int64_t n, int64_t inner) {
+    // Wider than a few vectors makes no difference.
+    inner = std::min<int64_t>(inner, 4 * lanes);
+    if (auto found = known.find({n, inner}); found != known.end())
+      return found->second;
+    std::pair<double, int64_t> result{n * waste(inner == 1 ? n : inner), n};
+    constexpr double turn = 1.5;
+    for (int64_t n1 = 2; n1 <= longest && 2 * n1 <= n; ++n1)
+      if (n % n1 == 0) {
+        double cost = n1 * waste(inner == 1 ? n1 : inner) + turn + best(n / n1, inner * n1).first;
+        result = std::min(result, {cost, n1});
+      }
+    return known[{n, inner}] = result;
+  }
+};
+
+// Signals are [parts, outer, n, inner]: what lies along vectors is then next to each other.
 struct Transform {
   LinalgBuilder &b;
   Type compute; // f64
   Value length; // of the signal, as an index
   bool inverse = false, onesided = false;
 
-  /// table[n, k, parts of the signal, parts of the result]: what element n counts for element k. To a real result each
-  /// element of the half spectrum also counts for its mirror image, if it has one.
-  Value getTable(OpFoldResult from, OpFoldResult to, int64_t fromParts, int64_t toParts) {
-    bool half = inverse && onesided;
-    Sizes sizes{from, to, b.getIndexAttr(fromParts), b.getIndexAttr(toParts)};
+  /// What a number's part `from` counts for part `to` of the number turned by `turn` parts of `count`: exp(-i angle)
+  /// forward, exp(i angle) back.
+  Value root(ImplicitLocOpBuilder &n, Value turn, Value count, Value from, Value to) {
+    using P = arith::CmpIPredicate;
+    Value zero = n.create<arith::ConstantIndexOp>(0);
+    auto toFloat = [&](Value index) -> Value {
+      return n.create<arith::SIToFPOp>(compute, n.create<arith::IndexCastOp>(n.getI64Type(), index));
+    };
+    turn = n.create<arith::RemUIOp>(turn, count);
+    // Angles up to half a turn either way.
+    Value twice = n.create<arith::AddIOp>(turn, turn);
+    Value isBack = n.create<arith::CmpIOp>(P::ugt, twice, count);
+    turn = n.create<arith::SelectOp>(isBack, n.create<arith::SubIOp>(turn, count), turn);
+    Value angle = n.create<arith::DivFOp>(n.create<arith::MulFOp>(toFloat(turn), constantFloat(n, compute, 2 * M_PI)),
+                                          toFloat(count));
+    Value cosine = n.create<math::CosOp>(angle), sine = n.create<math::SinOp>(angle);
+    // The part that goes from real to imaginary, and the other way.
+    Value minus = n.create<arith::NegFOp>(sine);
+    Value toImaginary = inverse ? sine : minus, toReal = inverse ? minus : sine;
+    Value isReal = n.create<arith::CmpIOp>(P::eq, to, zero);
+    Value fromReal = n.create<arith::SelectOp>(isReal, cosine, toImaginary);
+    Value fromImaginary = n.create<arith::SelectOp>(isReal, toReal, cosine);
+    return n.create<arith::SelectOp>(n.create<arith::CmpIOp>(P::eq, from, zero), fromReal, fromImaginary);
+  }
+
+  /// table[parts of the signal, n, parts of the result, k]: what element n counts for element k of a transform of
+  /// `count`. The last one divides by the whole length on the way back; there, to a real result, each element of the
+  /// half spectrum also counts for its mirror image, if it has one.
+  Value getTable(ArrayRef<OpFoldResult> sizes, Value count, bool isLast, bool half) {
     return b.generate(sizes, compute, [&](ImplicitLocOpBuilder &n, ValueRange i) -> Value {
       using P = arith::CmpIPredicate;
-      Value zero = n.create<arith::ConstantIndexOp>(0);
-      auto toFloat = [&](Value index) -> Value {
-        return n.create<arith::SIToFPOp>(compute, n.create<arith::IndexCastOp>(n.getI64Type(), index));
-      };
-      Value turn = n.create<arith::RemUIOp>(n.create<arith::MulIOp>(i[0], i[1]), length), count = toFloat(length);
-      // Angles up to half a turn either way.
-      Value twice = n.create<arith::AddIOp>(turn, turn);
-      Value isBack = n.create<arith::CmpIOp>(P::ugt, twice, length);
-      turn = n.create<arith::SelectOp>(isBack, n.create<arith::SubIOp>(turn, length), turn);
-      Value angle =
-          n.create<arith::DivFOp>(n.create<arith::MulFOp>(toFloat(turn), constantFloat(n, compute, 2 * M_PI)), count);
-      Value cosine = n.create<math::CosOp>(angle), sine = n.create<math::SinOp>(angle);
-      // exp(-i angle) forward, exp(i angle) back: the part that goes from real to imaginary, and the other way.
-      Value minus = n.create<arith::NegFOp>(sine);
-      Value toImaginary = inverse ? sine : minus, toReal = inverse ? minus : sine;
-      Value isReal = n.create<arith::CmpIOp>(P::eq, i[3], zero);
-      Value fromReal = n.create<arith::SelectOp>(isReal, cosine, toImaginary);
-      Value fromImaginary = n.create<arith::SelectOp>(isReal, toReal, cosine);
-      Value factor = n.create<arith::SelectOp>(n.create<arith::CmpIOp>(P::eq, i[2], zero), fromReal, fromImaginary);
+      Value factor = root(n, n.create<arith::MulIOp>(i[1], i[3]), count, i[0], i[2]);
       if (half) {
         // Element 0 and, of an even length, the middle one are their own mirror images.
-        Value mirrored = n.create<arith::AddIOp>(i[0], i[0]);
-        Value own = n.create<arith::OrIOp>(n.create<arith::CmpIOp>(P::eq, i[0], zero),
-                                           n.create<arith::CmpIOp>(P::eq, mirrored, length));
+        Value mirrored = n.create<arith::AddIOp>(i[1], i[1]), zero = n.create<arith::ConstantIndexOp>(0);
+        Value own = n.create<arith::OrIOp>(n.create<arith::CmpIOp>(P::eq, i[1], zero),
+                                           n.create<arith::CmpIOp>(P::eq, mirrored, count));
         Value weight = n.create<arith::SelectOp>(own, constantFloat(n, compute, 1), constantFloat(n, compute, 2));
         factor = n.create<arith::MulFOp>(factor, weight);
       }
-      return inverse ? n.create<arith::DivFOp>(factor, count).getResult() : factor;
+      if (!inverse || !isLast)
+        return factor;
+      Value whole = n.create<arith::IndexCastOp>(n.getI64Type(), length);
+      return n.create<arith::DivFOp>(factor, n.create<arith::SIToFPOp>(compute, whole));
     });
   }
 
   OpFoldResult halfLength() { return b.add(b.floorDiv(OpFoldResult(length), b.getIndexAttr(2)), b.getIndexAttr(1)); }
 
-  /// signal[outer, n, inner, parts] to [outer, k, inner, parts].
-  Value apply(Value signal, int64_t fromParts) {
-    // Elements beyond the length do not count, and missing ones are zeros.
-    OpFoldResult used = b.minimum(b.dim(signal, 1), inverse && onesided ? halfLength() : OpFoldResult(length));
-    OpFoldResult result = onesided && !inverse ? halfLength() : OpFoldResult(length), zero = b.getIndexAttr(0);
+  AffineMap map(unsigned loops, ArrayRef<unsigned> dims) {
+    return AffineMap::getMultiDimMapWithTargets(loops, dims, b.getContext());
+  }
+
+  /// The first `results` elements of the transform of `count`, by a product with its matrix.
+  Value multiply(Value signal, Value count, OpFoldResult results, int64_t toParts, bool half) {
     Sizes sizes = b.sizes(signal);
-    sizes[1] = used;
-    signal = b.slice(signal, {zero, zero, zero, zero}, sizes);
-    int64_t toParts = inverse && onesided ? 1 : 2;
-    Value table = getTable(used, result, fromParts, toParts);
-    // Loops: outer, k, inner, parts of the result, n, parts of the signal.
-    auto map = [&](ArrayRef<unsigned> dims) { return AffineMap::getMultiDimMapWithTargets(6, dims, b.getContext()); };
+    OpFoldResult parts = b.getIndexAttr(toParts);
+    Value table = getTable({sizes[0], sizes[2], parts, results}, count, /*isLast=*/true, half);
+    // Loops: parts of the result, outer, k, inner, parts of the signal, n.
     SmallVector<utils::IteratorType> iterators(6, utils::IteratorType::parallel);
     iterators[4] = iterators[5] = utils::IteratorType::reduction;
-    return contract(b, signal, table, {map({0, 4, 2, 5}), map({4, 1, 5, 3}), map({0, 1, 2, 3})}, iterators,
-                    {sizes[0], result, sizes[2], b.getIndexAttr(toParts)}, compute);
+    return contract(b, signal, table, {map(6, {4, 1, 5, 3}), map(6, {4, 5, 0, 2}), map(6, {0, 1, 2, 3})}, iterators,
+                    {parts, sizes[1], results, sizes[3]}, compute);
+  }
+
+  /// signal[parts, outer, n1 * n2, inner] to [2, outer, n2, n1, inner]: the n2 transforms of n1 elements, n2 apart.
+  Value transformColumns(Value signal, int64_t n1, int64_t n2) {
+    Sizes sizes = b.sizes(signal);
+    OpFoldResult first = b.getIndexAttr(n1), second = b.getIndexAttr(n2), two = b.getIndexAttr(2);
+    Value table = getTable({sizes[0], first, two, first}, b.index(n1), /*isLast=*/false, /*half=*/false);
+    signal = b.reshape(signal, {sizes[0], sizes[1], first, second, sizes[3]});
+    // Loops: parts of the result, outer, the column, k, inner, parts of the signal, n.
+    SmallVector<utils::IteratorType> iterators(7, utils::IteratorType::parallel);
+    iterators[5] = iterators[6] = utils::IteratorType::reduction;
+    return contract(b, signal, table, {map(7, {5, 1, 6, 2, 4}), map(7, {5, 6, 0, 3}), map(7, {0, 1, 2, 3, 4})},
+                    iterators, {two, sizes[1], second, first, sizes[3]}, compute);
+  }
+
+  /// Element k of column c turned by c * k parts of the whole.
+  Value turn(Value columns, int64_t n) {
+    Sizes sizes = b.sizes(columns);
+    Value table = b.generate({sizes[0], sizes[0], sizes[2], sizes[3]}, compute,
+                             [&](ImplicitLocOpBuilder &at, ValueRange i) -> Value {
+                               Value count = at.create<arith::ConstantIndexOp>(n);
+                               return root(at, at.create<arith::MulIOp>(i[2], i[3]), count, i[0], i[1]);
+                             });
+    // Loops: parts of the result, outer, the column, k, inner.
+    auto partOf = [&](unsigned part, ArrayRef<unsigned> dims) {
+      return map(5, dims).insertResult(b.getAffineConstantExpr(part), 0);
+    };
+    return mapElements(b, {columns, columns, table, table},
+                       {partOf(0, {1, 2, 3, 4}), partOf(1, {1, 2, 3, 4}), partOf(0, {0, 2, 3}), partOf(1, {0, 2, 3})},
+                       sizes, compute, [&](ImplicitLocOpBuilder &at, ValueRange v) -> Value {
+                         return at.create<arith::AddFOp>(at.create<arith::MulFOp>(v[0], v[2]),
+                                                         at.create<arith::MulFOp>(v[1], v[3]));
+                       });
+  }
+
+  /// The first `results` elements of the transform of a known number of elements.
+  Value transformKnown(Value signal, int64_t n, int64_t results) {
+    Sizes sizes = b.sizes(signal);
+    constexpr int64_t usual = 64;
+    int64_t n1 = Plan::firstFactor(n, getConstantIntValue(sizes[3]).value_or(usual)), n2 = n / n1;
+    OpFoldResult two = b.getIndexAttr(2);
+    if (n2 == 1)
+      return multiply(signal, b.index(n), b.getIndexAttr(results), 2, /*half=*/false);
+    Value columns = turn(transformColumns(signal, n1, n2), n);
+    int64_t rows = llvm::divideCeil(results, n1);
+    columns = b.reshape(columns, {two, sizes[1], b.getIndexAttr(n2), b.mul(b.getIndexAttr(n1), sizes[3])});
+    Value result = transformKnown(columns, n2, rows);
+    result = b.reshape(result, {two, sizes[1], b.getIndexAttr(rows * n1), sizes[3]});
+    if (rows * n1 == results)
+      return result;
+    OpFoldResult zero = b.getIndexAttr(0);
+    return b.slice(result, {zero, zero, zero, zero}, {two, sizes[1], b.getIndexAttr(results), sizes[3]});
+  }
+
+  /// signal[outer, n, inner, parts] to [outer, k, inner, parts].
+  Value apply(Value signal) {
+    // Elements beyond the length do not count, and missing ones are zeros.
+    bool half = inverse && onesided;
+    OpFoldResult used = b.minimum(b.dim(signal, 1), half ? halfLength() : OpFoldResult(length));
+    OpFoldResult results = onesided && !inverse ? halfLength() : OpFoldResult(length), zero = b.getIndexAttr(0);
+    Sizes sizes = b.sizes(signal);
+    sizes[1] = used;
+    signal = b.transpose(b.slice(signal, {zero, zero, zero, zero}, sizes), {3, 0, 1, 2});
+    std::optional<int64_t> n = getConstantIntValue(length), given = getConstantIntValue(used);
+    Value result;
+    if (n && given && !half) {
+      if (*given < *n)
+        signal = b.pad(signal, {zero, zero, zero, zero}, {zero, zero, b.getIndexAttr(*n - *given), zero},
+                       b.scalar(compute, 0));
+      result = transformKnown(signal, *n, *getConstantIntValue(results));
+    } else {
+      result = multiply(signal, length, results, half ? 1 : 2, half);
+    }
+    return b.transpose(result, {1, 2, 3, 0});
   }
 };
 } // namespace
@@ -211,7 +331,7 @@ static FailureOr<SmallVector<Value>> lowerDFT(Operation *op, ValueRange operands
   auto dft = cast<DFTOp>(op);
   Value signal = operands[0];
   int64_t rank = getRank(signal);
-  int64_t parts = getParts(b, signal);
+  getParts(b, signal);
   Type element = getElementType(op->getOperand(0));
   Transform transform{b, b.getF64Type(), Value(), dft.getInverse() != 0, dft.getOnesided() != 0};
   using P = arith::CmpIPredicate;
@@ -242,7 +362,7 @@ static FailureOr<SmallVector<Value>> lowerDFT(Operation *op, ValueRange operands
   b.check(b.compare(P::sge, OpFoldResult(transform.length), number(1)), "the length is less than 1");
   Value wide = b.elementwise(signal, transform.compute,
                              [&](ImplicitLocOpBuilder &n, ValueRange x) { return toDouble(n, x[0], element); });
-  Value result = transform.apply(b.reshape(wide, {outer, size, inner, sizes.back()}), parts);
+  Value result = transform.apply(b.reshape(wide, {outer, size, inner, sizes.back()}));
   for (int64_t i = 0; i < rank - 1; ++i)
     sizes[i] = b.select(b.compare(P::eq, number(i), axis), b.dim(result, 1), sizes[i]);
   sizes.back() = b.dim(result, 3);
@@ -314,7 +434,7 @@ static FailureOr<SmallVector<Value>> lowerSTFT(Operation *op, ValueRange operand
   });
   Value flat = b.reshape(framed, {b.mul(sizes[0], frames), sizes[2], one, sizes[3]});
   Transform transform{b, compute, length, false, cast<STFTOp>(op).getOnesided() != 0};
-  Value result = transform.apply(flat, parts);
+  Value result = transform.apply(flat);
   Sizes full{sizes[0], frames, b.dim(result, 1), b.getIndexAttr(2)};
   return SmallVector<Value>{b.reshape(fromDouble(b, result, element), full)};
 }
