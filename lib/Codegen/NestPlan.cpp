@@ -248,7 +248,11 @@ static void chooseProductTile(LoopNest &nest, const TargetFacts &target, int64_t
   // Unpacked rows of more vectors would lie in too many lines of the cache at once.
   int64_t most = block ? std::max<int64_t>(1, block / plan.width) : 4;
   std::optional<int64_t> rows = knownSize(nest.loops[plan.row].size);
-  RegisterTile tile = chooseRegisterTile(target, rows, vectors, most);
+  std::optional<int64_t> distance;
+  for (const Access &access : nest.reduce->inputs)
+    if (const Extent &row = stride(access, plan.row); !row.is(0) && row.isKnown() && access.element.isIntOrFloat())
+      distance = row.known * access.element.getIntOrFloatBitWidth() / 8;
+  RegisterTile tile = chooseRegisterTile(target, rows, vectors, most, mostRowsInCache(target, distance));
   plan.rowTile = tile.rows;
   plan.vectorTile = tile.vectors;
   // There is code for each number of rows that a tile may have.

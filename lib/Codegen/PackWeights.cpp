@@ -148,6 +148,32 @@ private:
     return element.isBF16() ? bf16Dots && !bf16Tiles : element.isInteger(8) ? byteDots && !int8Tiles : pairDots;
   }
 
+  /// How many bytes the data of one row is behind that of the row before.
+  static std::optional<int64_t> rowDistance(linalg::GenericOp op, OpOperand *weights, OpOperand *data, unsigned lane) {
+    AffineMap map = op.getMatchingIndexingMap(weights), out = op.getIndexingMapsArray().back();
+    AffineMap read = op.getMatchingIndexingMap(data);
+    SmallVector<int64_t> sizes = op.getStaticLoopRanges();
+    auto type = cast<RankedTensorType>(data->get().getType());
+    for (AffineExpr expr : llvm::reverse(llvm::to_vector(out.getResults()))) {
+      auto row = dyn_cast<AffineDimExpr>(expr);
+      if (!row || row.getPosition() == lane || map.isFunctionOfDim(row.getPosition()) || sizes[row.getPosition()] == 1)
+        continue;
+      int64_t distance = strata::bytesOf(type.getElementType());
+      for (int64_t dim = type.getRank() - 1; dim >= 0; --dim) {
+        SmallVector<int64_t> factors;
+        if (read.getResult(dim).isFunctionOfDim(row.getPosition())) {
+          if (failed(getFlattenedAffineExpr(read.getResult(dim), read.getNumDims(), 0, &factors)))
+            return std::nullopt;
+          return distance * factors[row.getPosition()];
+        }
+        if (type.isDynamicDim(dim))
+          return std::nullopt;
+        distance *= type.getDimSize(dim);
+      }
+    }
+    return std::nullopt;
+  }
+
   /// Rows that share the weights, as far as their data lies in one order: all, or, of a window, the last dimension's.
   /// Where some are known, those of an unknown number (a batch) are the same again.
   static std::optional<int64_t> rowsOf(linalg::GenericOp op, OpOperand *weights, OpOperand *data) {
@@ -370,9 +396,12 @@ private:
     int64_t bits = type.getElementType().isIntOrFloat() ? type.getElementTypeBitWidth() : 32;
     int64_t width = vectorBits / std::max<int64_t>(bits, 32);
     std::optional<int64_t> rows = rowsOf(op, operand, data);
-    int64_t block = width * strata::chooseRegisterTile(target(), rows, lanes / width).vectors;
+    int64_t mostRows = weights ? strata::mostRowsInCache(target(), rowDistance(op, operand, data, lane)) : INT64_MAX;
+    int64_t block =
+        width * strata::chooseRegisterTile(target(), rows, lanes / width, /*mostVectors=*/8, mostRows).vectors;
     // Tiles take two blocks of lanes, and of many rows two vectors are enough sums for dot products.
-    if (group >= 0 && !(rows && *rows <= fewRows && areDotProducts(type.getElementType())))
+    bool isLow = (rows && *rows <= fewRows) || mostRows < registers / 2;
+    if (group >= 0 && !(isLow && areDotProducts(type.getElementType())))
       block = lanes <= tileLanes ? tileLanes : 2 * width;
     // Vectors of several groups share no data: one is enough, if it has sums that need not wait for each other.
     if (groups)

@@ -3,6 +3,7 @@
 
 #include "llvm/Support/MathExtras.h"
 #include <algorithm>
+#include <numeric>
 
 using namespace strata;
 
@@ -31,8 +32,16 @@ static double cycles(const TargetFacts &target, int64_t rows, int64_t vectors, R
   return vectors / tile.vectors * column(tile.vectors) + column(vectors % tile.vectors);
 }
 
+int64_t strata::mostRowsInCache(const TargetFacts &target, std::optional<int64_t> distance) {
+  if (!distance || *distance == 0)
+    return INT64_MAX;
+  // The weights pass through the same lines.
+  int64_t lines = target.nearCacheBytes / std::gcd(*distance, target.pageBytes);
+  return std::max<int64_t>(1, 3 * lines / 4);
+}
+
 RegisterTile strata::chooseRegisterTile(const TargetFacts &target, std::optional<int64_t> rows,
-                                        std::optional<int64_t> vectors, int64_t mostVectors) {
+                                        std::optional<int64_t> vectors, int64_t mostVectors, int64_t mostRows) {
   // Many: a multiple of all that fits.
   constexpr int64_t many = 27720;
   int64_t allRows = std::max<int64_t>(1, rows.value_or(many)),
@@ -49,6 +58,7 @@ RegisterTile strata::chooseRegisterTile(const TargetFacts &target, std::optional
   for (int64_t width = 1; width <= std::min(mostVectors, allVectors); width *= 2) {
     // Besides the sums: the weights, one number of the data, and, without fused operations, a product.
     int64_t most = (static_cast<int64_t>(target.registers) - width - (target.fma ? 1 : 2)) / width;
+    most = std::min(most, mostRows);
     if (most < 1)
       break;
     int64_t tiles = llvm::divideCeil(allRows, most), tileRows = llvm::divideCeil(allRows, tiles);

@@ -14,10 +14,14 @@ struct RegisterTile {
   bool even = false; ///< the rows are shared out so that no tile has less by more than one; else the last one has less
 };
 
+/// How many rows may be read side by side whose data lies `distance` bytes apart (nothing: unknown), so that a line of
+/// each stays in the first-level cache. What is a page apart shares a set of lines.
+int64_t mostRowsInCache(const TargetFacts &target, std::optional<int64_t> distance);
+
 /// The tile with the least estimated time for so many rows and vectors of lanes (nothing: many); `mostVectors` is a
 /// power of two, and so are the tile's. Rows are shared out evenly: the last tile is not much smaller than the others.
 RegisterTile chooseRegisterTile(const TargetFacts &target, std::optional<int64_t> rows, std::optional<int64_t> vectors,
-                                int64_t mostVectors = 8);
+                                int64_t mostVectors = 8, int64_t mostRows = INT64_MAX);
 
 } // namespace strata
 

@@ -1,4 +1,5 @@
 // RUN: strata-opt %s --split-input-file --pass-pipeline='builtin.module(func.func(strata-pack-weights{vector-bits=512 registers=32 fma=true}))' | FileCheck %s
+// RUN: strata-opt %s --split-input-file --pass-pipeline='builtin.module(func.func(strata-pack-weights{vector-bits=512 registers=32 fma=true bf16-dots=true}))' | FileCheck %s --check-prefix=DOTS
 
 // Blocks of weights are as wide as the tile for the rows: 14 rows of 2 vectors. A batch of an unknown number has the same
 // rows again.
@@ -39,4 +40,49 @@ func.func @main(%x: tensor<?x1x64xf32>, %y: tensor<?x1x256xf32>) -> tensor<?x1x2
     linalg.yield %s : f32
   } -> tensor<?x1x256xf32>
   return %0 : tensor<?x1x256xf32>
+}
+
+// -----
+
+// Rows of 4 KiB share a set of lines of the first-level cache, which has eight: not so many of them are read side by
+// side, and the vectors are four.
+#x = affine_map<(m, n, k) -> (m, k)>
+#w = affine_map<(m, n, k) -> (n, k)>
+#y = affine_map<(m, n, k) -> (m, n)>
+// CHECK-LABEL: func.func @main(
+// CHECK:         tensor.empty() : tensor<4x1024x64xf32>
+ml_program.global private @w(dense_resource<w> : tensor<256x1024xf32>) : tensor<256x1024xf32>
+func.func @main(%x: tensor<14x1024xf32>, %y: tensor<14x256xf32>) -> tensor<14x256xf32> {
+  %w = ml_program.global_load_const @w : tensor<256x1024xf32>
+  %0 = linalg.generic {indexing_maps = [#x, #w, #y], iterator_types = ["parallel", "parallel", "reduction"]}
+      ins(%x, %w : tensor<14x1024xf32>, tensor<256x1024xf32>) outs(%y : tensor<14x256xf32>) {
+  ^bb0(%a: f32, %b: f32, %c: f32):
+    %p = arith.mulf %a, %b : f32
+    %s = arith.addf %c, %p : f32
+    linalg.yield %s : f32
+  } -> tensor<14x256xf32>
+  return %0 : tensor<14x256xf32>
+}
+
+// -----
+
+// Products of pairs, whose weights are in two vectors elsewhere: rows of 2048 pairs are as far apart.
+#x = affine_map<(m, n, k, g) -> (m, k, g)>
+#w = affine_map<(m, n, k, g) -> (n, k, g)>
+#y = affine_map<(m, n, k, g) -> (m, n)>
+// DOTS-LABEL: func.func @main(
+// DOTS:         tensor.empty() : tensor<4x1024x64x2xbf16>
+ml_program.global private @w(dense_resource<w> : tensor<256x1024x2xbf16>) : tensor<256x1024x2xbf16>
+func.func @main(%x: tensor<128x1024x2xbf16>, %y: tensor<128x256xf32>) -> tensor<128x256xf32> {
+  %w = ml_program.global_load_const @w : tensor<256x1024x2xbf16>
+  %0 = linalg.generic {indexing_maps = [#x, #w, #y], iterator_types = ["parallel", "parallel", "reduction", "reduction"]}
+      ins(%x, %w : tensor<128x1024x2xbf16>, tensor<256x1024x2xbf16>) outs(%y : tensor<128x256xf32>) {
+  ^bb0(%a: bf16, %b: bf16, %c: f32):
+    %0 = arith.extf %a : bf16 to f32
+    %1 = arith.extf %b : bf16 to f32
+    %p = arith.mulf %0, %1 : f32
+    %s = arith.addf %c, %p : f32
+    linalg.yield %s : f32
+  } -> tensor<128x256xf32>
+  return %0 : tensor<128x256xf32>
 }
