@@ -1,7 +1,9 @@
 //===- ConvTranspose.cpp - transposed convolution -------------------------===//
 //
-// Lowered as a convolution: the operand is spread out with zeros between its
-// elements, and the kernel is turned around.
+// Lowered as a convolution with the kernel turned around. Of a stride s, each of
+// the s elements between two of the operand reads every s-th tap: these are s
+// kernels, whose results are put side by side. Where the taps of a kernel lie
+// apart, too, the operand is spread out with zeros between its elements.
 //
 //===----------------------------------------------------------------------===//
 
@@ -101,28 +103,113 @@ static LogicalResult inferConvTranspose(ShapeContext &c) {
   return success();
 }
 
-static FailureOr<SmallVector<Value>> lowerConvTranspose(Operation *op, ValueRange operands, LinalgBuilder &b) {
-  auto conv = cast<ConvTransposeOp>(op);
-  Value x = operands[0], w = operands[1], bias = b.operand(2);
-  FailureOr<SmallVector<int64_t>> kernel = requireKernel(op, b);
-  if (failed(kernel))
-    return failure();
-  FailureOr<Geometry> geometry = Geometry::get(op, *kernel);
-  if (failed(geometry))
-    return failure();
-  const Windows &windows = geometry->windows;
-  int64_t group = conv.getGroup(), rank = windows.rank();
-  Type element = getElementType(conv.getY()), seam = getSeamElementType(element);
-  auto number = [&](int64_t value) -> OpFoldResult { return b.getIndexAttr(value); };
-  b.checkEqual(b.dim(x, 1), b.dim(w, 0), "the filters do not fit the number of channels");
+namespace {
+/// One transposed convolution: x [N, G*C, s...] with w [G*C, F, k...].
+struct Lowering {
+  LinalgBuilder &b;
+  const Geometry &geometry;
+  ArrayRef<int64_t> kernel;
+  int64_t group;
+  Value x, w;
+  Type element;
 
-  // Zeros, and x in it at every stride-th position, behind as many zeros as the kernel may reach before the first.
+  Type seam = getSeamElementType(element);
+  const Windows &windows = geometry.windows;
+  int64_t rank = windows.rank();
   OpFoldResult perGroup = b.dim(w, 1), inGroup = b.floorDiv(b.dim(w, 0), number(group));
+  OpFoldResult filters = b.mul(perGroup, number(group));
+
+  OpFoldResult number(int64_t value) { return b.getIndexAttr(value); }
+
+  bool isOfPhases() const {
+    return llvm::all_of(windows.dilations, [](int64_t d) { return d == 1; }) &&
+           llvm::any_of(windows.strides, [](int64_t s) { return s > 1; });
+  }
+
+  /// The convolution by kernels for each phase of the strides.
+  Value convolvePhases();
+  /// The convolution of the operand with zeros between its elements.
+  Value convolveSpread();
+};
+} // namespace
+
+Value Lowering::convolvePhases() {
+  // Element u = s * m + r of the result, counted from before what is cut off, is the sum of x[m - t] * w[r + s * t].
+  SmallVector<int64_t> taps, phases(windows.strides);
+  Sizes low(2, number(0)), high(2, number(0)), used{b.dim(x, 0), b.dim(x, 1)}, from(2, number(0));
+  Sizes steps, results, cut(2, number(0)), cutSizes{b.dim(x, 0), filters};
+  for (int64_t i = 0; i < rank; ++i) {
+    int64_t s = phases[i];
+    taps.push_back(llvm::divideCeil(kernel[i], s));
+    OpFoldResult in = b.dim(x, 2 + i);
+    auto [out, first] = geometry.sizes(b, in, i);
+    steps.push_back(b.ceilDiv(b.add(first, out), number(s)));
+    low.push_back(number(taps[i] - 1));
+    high.push_back(b.maximum(b.sub(steps[i], in), number(0)));
+    used.push_back(b.add(steps[i], number(taps[i] - 1)));
+    from.push_back(number(0));
+    results.push_back(b.mul(steps[i], number(s)));
+    cut.push_back(first);
+    cutSizes.push_back(out);
+  }
+  Value data = b.slice(b.pad(x, low, high, b.scalar(seam, 0)), from, used);
+
+  // w as [G, r..., F, C/G, t...], where t counts down, then [G*r...*F, C/G, t...].
+  Sizes single{number(group)}, joined;
+  OpFoldResult all = filters;
+  for (int64_t s : phases) {
+    single.push_back(number(s));
+    all = b.mul(all, number(s));
+  }
+  single.append({perGroup, inGroup});
+  joined.append({all, inGroup});
+  for (int64_t count : taps) {
+    single.push_back(number(count));
+    joined.push_back(number(count));
+  }
+  Value channels = b.index(inGroup), zero = b.scalar(seam, 0);
+  Value turned = b.generate(single, seam, [&](ImplicitLocOpBuilder &n, ValueRange i) -> Value {
+    auto constant = [&](int64_t value) -> Value { return n.create<arith::ConstantIndexOp>(value); };
+    Value channel = n.create<arith::AddIOp>(n.create<arith::MulIOp>(i[0], channels), i[2 + rank]);
+    SmallVector<Value> place{channel, i[1 + rank]};
+    Value exists;
+    for (int64_t d = 0; d < rank; ++d) {
+      Value tap = n.create<arith::SubIOp>(constant(taps[d] - 1), i[3 + rank + d]);
+      Value at = n.create<arith::AddIOp>(n.create<arith::MulIOp>(tap, constant(phases[d])), i[1 + d]);
+      Value inside = n.create<arith::CmpIOp>(arith::CmpIPredicate::ult, at, constant(kernel[d]));
+      exists = exists ? n.create<arith::AndIOp>(exists, inside).getResult() : inside;
+      place.push_back(n.create<arith::MinUIOp>(at, constant(kernel[d] - 1)));
+    }
+    return n.create<arith::SelectOp>(exists, n.create<tensor::ExtractOp>(w, place), zero);
+  });
+  Windows dense = windows;
+  dense.kernel = taps;
+  dense.strides.assign(rank, 1);
+  Sizes sizes{b.dim(x, 0), all};
+  sizes.append(steps);
+  Value sum = convolve(b, data, b.reshape(turned, joined), dense, group, sizes, element);
+
+  // [N, G, r..., F, m...] becomes [N, G, F, m, r, m, r...].
+  Sizes parts{b.dim(x, 0), number(group)}, whole{b.dim(x, 0), filters};
+  SmallVector<int64_t> order{0, 1, 2 + rank};
+  for (int64_t i = 0; i < rank; ++i) {
+    parts.push_back(number(phases[i]));
+    order.append({3 + rank + i, 2 + i});
+  }
+  parts.push_back(perGroup);
+  parts.append(steps);
+  whole.append(results);
+  Value sorted = b.reshape(b.transpose(b.reshape(sum, parts), order), whole);
+  return b.slice(sorted, cut, cutSizes);
+}
+
+Value Lowering::convolveSpread() {
+  // Zeros, and x in it at every stride-th position, behind as many zeros as the kernel may reach before the first.
   Sizes spread{b.dim(x, 0), b.dim(x, 1)}, at(2, number(0)), steps(2, number(1)), cut(2, number(0));
-  Sizes cutSizes(spread), sizes{b.dim(x, 0), b.mul(perGroup, number(group))};
+  Sizes cutSizes(spread), sizes{b.dim(x, 0), filters};
   for (int64_t i = 0; i < rank; ++i) {
     OpFoldResult in = b.dim(x, 2 + i);
-    auto [out, low] = geometry->sizes(b, in, i);
+    auto [out, low] = geometry.sizes(b, in, i);
     int64_t reach = windows.extent(i) - 1;
     OpFoldResult needed = b.add(out, number(reach));
     OpFoldResult filled = b.add(b.mul(b.sub(in, number(1)), number(windows.strides[i])), number(reach + 1));
@@ -139,19 +226,34 @@ static FailureOr<SmallVector<Value>> lowerConvTranspose(Operation *op, ValueRang
 
   // w [C, F, k...] as [G*F, C/G, k...] with k reversed.
   Sizes filterSizes{sizes[1], inGroup};
-  for (int64_t size : *kernel)
+  for (int64_t size : kernel)
     filterSizes.push_back(number(size));
-  Value filters = b.index(perGroup), channels = b.index(inGroup);
+  Value ofGroup = b.index(perGroup), channels = b.index(inGroup);
   Value turned = b.generate(filterSizes, seam, [&](ImplicitLocOpBuilder &n, ValueRange i) -> Value {
-    Value which = n.create<arith::DivUIOp>(i[0], filters), f = n.create<arith::RemUIOp>(i[0], filters);
+    Value which = n.create<arith::DivUIOp>(i[0], ofGroup), f = n.create<arith::RemUIOp>(i[0], ofGroup);
     SmallVector<Value> from{n.create<arith::AddIOp>(n.create<arith::MulIOp>(which, channels), i[1]), f};
     for (int64_t d = 0; d < rank; ++d)
-      from.push_back(n.create<arith::SubIOp>(n.create<arith::ConstantIndexOp>((*kernel)[d] - 1), i[2 + d]));
+      from.push_back(n.create<arith::SubIOp>(n.create<arith::ConstantIndexOp>(kernel[d] - 1), i[2 + d]));
     return n.create<tensor::ExtractOp>(w, from);
   });
   Windows dense = windows;
   dense.strides.assign(rank, 1);
-  Value sum = convolve(b, read, turned, dense, group, sizes, element);
+  return convolve(b, read, turned, dense, group, sizes, element);
+}
+
+static FailureOr<SmallVector<Value>> lowerConvTranspose(Operation *op, ValueRange operands, LinalgBuilder &b) {
+  auto conv = cast<ConvTransposeOp>(op);
+  Value x = operands[0], w = operands[1], bias = b.operand(2);
+  FailureOr<SmallVector<int64_t>> kernel = requireKernel(op, b);
+  if (failed(kernel))
+    return failure();
+  FailureOr<Geometry> geometry = Geometry::get(op, *kernel);
+  if (failed(geometry))
+    return failure();
+  Type element = getElementType(conv.getY());
+  b.checkEqual(b.dim(x, 1), b.dim(w, 0), "the filters do not fit the number of channels");
+  Lowering lowering{b, *geometry, *kernel, static_cast<int64_t>(conv.getGroup()), x, w, element};
+  Value sum = lowering.isOfPhases() ? lowering.convolvePhases() : lowering.convolveSpread();
   return SmallVector<Value>{addChannelBias(b, sum, bias, element)};
 }
 
