@@ -152,6 +152,23 @@ struct GridSampler {
 };
 } // namespace
 
+// Whether channels lie side by side while they are sampled, at places computed once for all of them: where they fill a
+// vector, and the samples are not so few that they cost less than to move the data.
+static bool areChannelsLast(Type onnx, ArrayRef<OpFoldResult> sizes, ArrayRef<OpFoldResult> points) {
+  constexpr int64_t fewChannels = 8;
+  std::optional<int64_t> channels = getConstantIntValue(sizes[1]);
+  if (!isa<FloatType>(onnx) || !channels || *channels < fewChannels)
+    return false;
+  // How many there are of the known sizes; the others count as equal.
+  auto count = [](ArrayRef<OpFoldResult> sizes) {
+    int64_t number = 1;
+    for (OpFoldResult size : sizes)
+      number = llvm::SaturatingMultiply<uint64_t>(number, getConstantIntValue(size).value_or(1));
+    return number;
+  };
+  return count(points) >= count(sizes.drop_front(2)) / 4;
+}
+
 static FailureOr<SmallVector<Value>> lowerGridSample(Operation *op, ValueRange operands, LinalgBuilder &b) {
   auto sample = cast<GridSampleOp>(op);
   Value data = operands[0], grid = operands[1];
@@ -177,25 +194,47 @@ static FailureOr<SmallVector<Value>> lowerGridSample(Operation *op, ValueRange o
     b.check(b.compare(arith::CmpIPredicate::sgt, size, b.getIndexAttr(0)), "a spatial dimension is empty");
     lengths.push_back(b.index(size));
   }
-  Sizes result{sizes[0], sizes[1]};
-  result.append(gridSizes.begin() + 1, gridSizes.end() - 1);
+  Sizes points(gridSizes.begin() + 1, gridSizes.end() - 1), result{sizes[0]};
+  bool last = areChannelsLast(onnx, sizes, points);
+  SmallVector<int64_t> back{0, rank + 1}; // of the result, [N, C, ...] by dimensions of [N, ..., C]
+  if (last) {
+    SmallVector<int64_t> order{0};
+    for (int64_t i = 0; i < rank; ++i) {
+      order.push_back(2 + i);
+      back.push_back(1 + i);
+    }
+    order.push_back(1);
+    data = b.transpose(data, order);
+  } else {
+    result.push_back(sizes[1]);
+  }
+  result.append(points);
+  if (last)
+    result.push_back(sizes[1]);
   Value zero = b.scalarInt(seam, 0);
-  return SmallVector<Value>{b.generate(result, seam, [&](ImplicitLocOpBuilder &n, ValueRange at) -> Value {
+  Value sampled = b.generate(result, seam, [&](ImplicitLocOpBuilder &n, ValueRange at) -> Value {
+    ValueRange point = last ? at.drop_front().drop_back() : at.drop_front(2);
+    Value channel = last ? at.back() : at[1];
     GridSampler sampler{n, sample, scalar::getComputeType(gridElement), sample.getAlignCorners() != 0,
                         sample.getPaddingMode()};
     SmallVector<SmallVector<Tap>> taps;
     for (int64_t i = 0; i < rank; ++i) {
       SmallVector<Value> position{at[0]};
-      position.append(at.begin() + 2, at.end());
+      position.append(point.begin(), point.end());
       position.push_back(n.create<arith::ConstantIndexOp>(rank - 1 - i));
       Value coordinate = scalar::decode(n, n.create<tensor::ExtractOp>(grid, position), gridElement);
       taps.push_back(sampler.getTaps(coordinate, lengths[i]));
     }
     // The weighted sum over the taps of dimension `i` and those after it.
-    SmallVector<Value> position{at[0], at[1]};
+    SmallVector<Value> position{at[0]};
+    if (!last)
+      position.push_back(channel);
     auto read = [&](auto &self, int64_t i, Value inside) -> Value {
       if (i == rank) {
-        Value element = n.create<tensor::ExtractOp>(data, position);
+        SmallVector<Value> place(position);
+        if (last)
+          place.push_back(channel);
+        Value element = n.create<tensor::ExtractOp>(data, place);
         return inside ? n.create<arith::SelectOp>(inside, element, zero).getResult() : element;
       }
       Value sum;
@@ -227,7 +266,8 @@ static FailureOr<SmallVector<Value>> lowerGridSample(Operation *op, ValueRange o
     if (nearest || complexType)
       return value;
     return isa<FloatType>(onnx) ? scalar::encode(n, value, onnx) : scalar::convert(n, value, compute, onnx);
-  })};
+  });
+  return SmallVector<Value>{last ? b.transpose(sampled, back) : sampled};
 }
 
 STRATA_SLICE(GridSample) {
