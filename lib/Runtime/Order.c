@@ -8,16 +8,28 @@ typedef struct {
   int64_t count, k;
 } rows;
 
+/* The last one of the first k so far is on top of the heap, where only a better one takes its place: with its bits
+ * inverted it is the first. Later elements of an equal key are not better. */
 static void order_rows(int64_t begin, int64_t end, void *context) {
   const rows *r = context;
-  entry *heap = strata_rt_alloc((uint64_t)r->count * sizeof(entry), 64);
+  entry *heap = strata_rt_alloc((uint64_t)r->k * sizeof(entry), 64);
   for (int64_t row = begin; row < end; ++row) {
-    for (int64_t i = 0; i < r->count; ++i)
-      heap[i] = (entry){r->keys[row * r->count + i], i};
-    make_heap(heap, r->count);
-    int64_t size = r->count;
-    for (int64_t i = 0; i < r->k; ++i)
-      r->positions[row * r->k + i] = pop(heap, &size).position;
+    const int64_t *keys = r->keys + row * r->count;
+    int64_t *positions = r->positions + row * r->k, size = r->k;
+    for (int64_t i = 0; i < size; ++i)
+      heap[i] = (entry){~keys[i], ~i};
+    make_heap(heap, size);
+    int64_t last = ~heap[0].key;
+    for (int64_t i = size; i < r->count; ++i)
+      if (keys[i] < last) {
+        heap[0] = (entry){~keys[i], ~i};
+        sink(heap, size, 0);
+        last = ~heap[0].key;
+      }
+    while (size > 0) {
+      int64_t place = size - 1;
+      positions[place] = ~pop(heap, &size).position;
+    }
   }
   strata_rt_free(heap);
 }
