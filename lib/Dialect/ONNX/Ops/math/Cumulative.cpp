@@ -50,6 +50,20 @@ static Value accumulate(Operation *op, LinalgBuilder &b, Value data, int64_t axi
   })[0];
 }
 
+// Elements of the last axis lie side by side, and those of all rows far apart: they change places.
+static Value accumulateAlong(Operation *op, LinalgBuilder &b, Value data, int64_t axis, bool isProduct) {
+  int64_t rank = getRank(data);
+  if (axis != rank - 1 || rank == 1)
+    return accumulate(op, b, data, axis, isProduct);
+  SmallVector<int64_t> first{axis}, back;
+  for (int64_t i = 0; i < rank - 1; ++i) {
+    first.push_back(i);
+    back.push_back(i + 1);
+  }
+  back.push_back(0);
+  return b.transpose(accumulate(op, b, b.transpose(data, first), 0, isProduct), back);
+}
+
 template <bool isProduct>
 static FailureOr<SmallVector<Value>> lowerCumulative(Operation *op, ValueRange operands, LinalgBuilder &b) {
   int64_t rank = getRank(operands[0]);
@@ -57,7 +71,7 @@ static FailureOr<SmallVector<Value>> lowerCumulative(Operation *op, ValueRange o
     return op->emitOpError("cannot be compiled: its input is a scalar");
   if (auto axis = b.getIntegers(op->getOperand(1)))
     return SmallVector<Value>{
-        accumulate(op, b, operands[0], axis->front() < 0 ? axis->front() + rank : axis->front(), isProduct)};
+        accumulateAlong(op, b, operands[0], axis->front() < 0 ? axis->front() + rank : axis->front(), isProduct)};
   // Only the run tells the axis: one branch per axis.
   Value axis = b.createOrFold<arith::IndexCastOp>(b.getIndexType(), b.extractScalar(operands[1]));
   Value negative = b.compare(arith::CmpIPredicate::slt, axis, b.getIndexAttr(0));
@@ -65,14 +79,14 @@ static FailureOr<SmallVector<Value>> lowerCumulative(Operation *op, ValueRange o
   b.check(b.compare(arith::CmpIPredicate::ult, axis, b.getIndexAttr(rank)), "the axis is out of range");
   auto build = [&](auto &self, int64_t i) -> Value {
     if (i == rank - 1)
-      return accumulate(op, b, operands[0], i, isProduct);
+      return accumulateAlong(op, b, operands[0], i, isProduct);
     auto branch =
         b.create<scf::IfOp>(operands[0].getType(), b.compare(arith::CmpIPredicate::eq, axis, b.getIndexAttr(i)),
                             /*withElseRegion=*/true);
     for (bool isThen : {true, false}) {
       OpBuilder::InsertionGuard guard(b);
       b.setInsertionPointToEnd(isThen ? branch.thenBlock() : branch.elseBlock());
-      Value result = isThen ? accumulate(op, b, operands[0], i, isProduct) : self(self, i + 1);
+      Value result = isThen ? accumulateAlong(op, b, operands[0], i, isProduct) : self(self, i + 1);
       b.create<scf::YieldOp>(b.castTo(result, operands[0].getType()));
     }
     return branch.getResult(0);
