@@ -16,6 +16,7 @@
 #include "mlir/Dialect/Linalg/Transforms/Transforms.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/IR/IRMapping.h"
+#include "mlir/IR/Matchers.h"
 #include "mlir/IR/PatternMatch.h"
 
 namespace strata {
@@ -116,6 +117,10 @@ std::optional<Deferral> Deferral::find(GenericOp values) {
   for (Operation *user : d.exponential->getUsers())
     if (user != d.sum && user != d.weight)
       return std::nullopt;
+  // Sums that begin with something are not in proportion to the weights.
+  Value start = filledWith(values.getDpsInits()[0]);
+  if (!start || !matchPattern(start, m_AnyZeroFloat()))
+    return std::nullopt;
   auto isPlain = [](GenericOp op, OpOperand *operand) { return op.getMatchingIndexingMap(operand).isIdentity(); };
   if (!d.weight->hasOneUse() || !isPlain(d.weight, read) || !isPlain(d.weight, d.weight.getDpsInitOperand(0)) ||
       !isPlain(d.exponential, d.exponential.getDpsInitOperand(0)) || !d.findMaps(factor) ||

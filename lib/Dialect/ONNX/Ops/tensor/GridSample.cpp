@@ -159,14 +159,18 @@ static bool areChannelsLast(Type onnx, ArrayRef<OpFoldResult> sizes, ArrayRef<Op
   std::optional<int64_t> channels = getConstantIntValue(sizes[1]);
   if (!isa<FloatType>(onnx) || !channels || *channels < fewChannels)
     return false;
-  // How many there are of the known sizes; the others count as equal.
-  auto count = [](ArrayRef<OpFoldResult> sizes) {
+  auto count = [](ArrayRef<OpFoldResult> sizes) -> std::optional<int64_t> {
     int64_t number = 1;
-    for (OpFoldResult size : sizes)
-      number = llvm::SaturatingMultiply<uint64_t>(number, getConstantIntValue(size).value_or(1));
+    for (OpFoldResult size : sizes) {
+      std::optional<int64_t> known = getConstantIntValue(size);
+      if (!known)
+        return std::nullopt;
+      number = llvm::SaturatingMultiply<uint64_t>(number, *known);
+    }
     return number;
   };
-  return count(points) >= count(sizes.drop_front(2)) / 4;
+  std::optional<int64_t> samples = count(points), elements = count(sizes.drop_front(2));
+  return !samples || !elements || *samples >= *elements / 4;
 }
 
 static FailureOr<SmallVector<Value>> lowerGridSample(Operation *op, ValueRange operands, LinalgBuilder &b) {
