@@ -154,22 +154,13 @@ struct GridSampler {
 
 // Whether channels lie side by side while they are sampled, at places computed once for all of them: where they fill a
 // vector, and the samples are not so few that they cost less than to move the data.
-static bool areChannelsLast(Type onnx, ArrayRef<OpFoldResult> sizes, ArrayRef<OpFoldResult> points) {
+static bool areChannelsLast(LinalgBuilder &b, Type onnx, ArrayRef<OpFoldResult> sizes, ArrayRef<OpFoldResult> points) {
   constexpr int64_t fewChannels = 8;
   std::optional<int64_t> channels = getConstantIntValue(sizes[1]);
   if (!isa<FloatType>(onnx) || !channels || *channels < fewChannels)
     return false;
-  auto count = [](ArrayRef<OpFoldResult> sizes) -> std::optional<int64_t> {
-    int64_t number = 1;
-    for (OpFoldResult size : sizes) {
-      std::optional<int64_t> known = getConstantIntValue(size);
-      if (!known)
-        return std::nullopt;
-      number = llvm::SaturatingMultiply<uint64_t>(number, *known);
-    }
-    return number;
-  };
-  std::optional<int64_t> samples = count(points), elements = count(sizes.drop_front(2));
+  std::optional<int64_t> samples = getConstantIntValue(b.product(points)),
+                         elements = getConstantIntValue(b.product(sizes.drop_front(2)));
   return !samples || !elements || *samples >= *elements / 4;
 }
 
@@ -199,7 +190,7 @@ static FailureOr<SmallVector<Value>> lowerGridSample(Operation *op, ValueRange o
     lengths.push_back(b.index(size));
   }
   Sizes points(gridSizes.begin() + 1, gridSizes.end() - 1), result{sizes[0]};
-  bool last = areChannelsLast(onnx, sizes, points);
+  bool last = areChannelsLast(b, onnx, sizes, points);
   SmallVector<int64_t> back{0, rank + 1}; // of the result, [N, C, ...] by dimensions of [N, ..., C]
   if (last) {
     SmallVector<int64_t> order{0};
