@@ -28,16 +28,10 @@ using namespace mlir;
 using namespace strata;
 using linalg::GenericOp;
 
-static Value withoutConversions(Value value) {
-  while (isa_and_nonnull<arith::ExtFOp, arith::TruncFOp>(value.getDefiningOp()))
-    value = value.getDefiningOp()->getOperand(0);
-  return value;
-}
-
-static Value yielded(GenericOp op) { return withoutConversions(op.getBody()->getTerminator()->getOperand(0)); }
-
 /// What becomes of a weight that is no number, where anything does.
-static arith::SelectOp guardOf(GenericOp weight) { return yielded(weight).getDefiningOp<arith::SelectOp>(); }
+static arith::SelectOp guardOf(GenericOp weight) {
+  return withoutConversions(yielded(weight)).getDefiningOp<arith::SelectOp>();
+}
 
 /// `map` by other dimensions: by loop of the map, the expression that takes its place; null where there is none, which
 /// fails.
@@ -109,7 +103,7 @@ std::optional<Deferral> Deferral::find(GenericOp values) {
   d.weights = values.getDpsInputOperand(a->probability);
   d.maximum = a->maximum->getResult(0);
   d.type = getElementTypeOrSelf(d.weight->getResult(0));
-  d.conversion = d.weight.getBody()->getTerminator()->getOperand(0).getDefiningOp<arith::TruncFOp>();
+  d.conversion = yielded(d.weight).getDefiningOp<arith::TruncFOp>();
   OpOperand *read = inputFrom(d.weight, d.exponential), *factor = nullptr;
   for (OpOperand *input : d.weight.getDpsInputOperands())
     factor = input == read ? factor : input;
@@ -143,7 +137,7 @@ Value Deferral::guardedFactor(OpBuilder &b) {
     auto clone = [&](GenericOp op) {
       for (Operation &inner : op.getBody()->without_terminator())
         b.clone(inner, mapping);
-      return mapping.lookupOrDefault(op.getBody()->getTerminator()->getOperand(0));
+      return mapping.lookupOrDefault(yielded(op));
     };
     for (OpOperand *input : exponential.getDpsInputOperands())
       mapping.map(exponential.getMatchingBlockArgument(input), args[1]);
@@ -205,7 +199,7 @@ void Deferral::apply() {
   OpBuilder b(values);
   Location loc = values.getLoc();
   bool guarded = bool(guardOf(weight));
-  Value value = guarded ? withoutConversions(guardOf(weight).getFalseValue()) : yielded(weight);
+  Value value = guarded ? withoutConversions(guardOf(weight).getFalseValue()) : withoutConversions(yielded(weight));
   bool divides = isa<arith::DivFOp>(value.getDefiningOp());
   Value ofRow = guarded ? guardedFactor(b) : factor;
   narrowExponentials();

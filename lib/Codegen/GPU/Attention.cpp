@@ -39,7 +39,7 @@ OpOperand *strata::inputFrom(GenericOp op, GenericOp producer) {
 // Bodies
 //===----------------------------------------------------------------------===//
 
-static Value withoutConversions(Value value) {
+Value strata::withoutConversions(Value value) {
   while (Operation *maker = value.getDefiningOp()) {
     if (!isa<arith::ExtFOp, arith::TruncFOp>(maker))
       break;
@@ -48,7 +48,7 @@ static Value withoutConversions(Value value) {
   return value;
 }
 
-static Value yielded(GenericOp op) { return op.getBody()->getTerminator()->getOperand(0); }
+Value strata::yielded(GenericOp op) { return op.getBody()->getTerminator()->getOperand(0); }
 
 static bool isPure(GenericOp op) {
   return llvm::all_of(op.getBody()->without_terminator(), [](Operation &inner) {

@@ -75,6 +75,10 @@ mlir::Value filledWith(mlir::Value tensor);
 std::optional<Attention> matchAttention(mlir::scf::ForallOp loop);
 std::optional<Attention> matchAttention(mlir::Block &body);
 
+/// What a body gives, and what a value of one is before it is widened or rounded.
+mlir::Value yielded(mlir::linalg::GenericOp op);
+mlir::Value withoutConversions(mlir::Value value);
+
 /// The input of `op` that is the result of `producer`; null if none or several are.
 mlir::OpOperand *inputFrom(mlir::linalg::GenericOp op, mlir::linalg::GenericOp producer);
 
