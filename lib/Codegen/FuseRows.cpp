@@ -146,7 +146,7 @@ private:
 
   // How many rows at once.
   int64_t rowBytes(const DenseMap<OpResult, OpResult> *shared = nullptr) const;
-  SmallVector<int64_t> blocks() const;
+  SmallVector<int64_t> blocks(const DenseMap<OpResult, OpResult> &shared) const;
 
   // The loop.
   SmallVector<GenericOp> inOrder() const;
@@ -408,7 +408,7 @@ int64_t Group::rowBytes(const DenseMap<OpResult, OpResult> *shared) const {
 }
 
 /// One, as many as fit the cache, or all: along the row that lies contiguously, if one does, else along the last one.
-SmallVector<int64_t> Group::blocks() const {
+SmallVector<int64_t> Group::blocks(const DenseMap<OpResult, OpResult> &shared) const {
   SmallVector<int64_t> result(extents.size(), 1);
   if (!limits.blocks)
     return result;
@@ -425,7 +425,6 @@ SmallVector<int64_t> Group::blocks() const {
           contiguous = true;
         }
     }
-  DenseMap<OpResult, OpResult> shared = sharePlaces(inOrder());
   int64_t ofRow = rowBytes(hasProduct && limits.sharedPlaces ? &shared : nullptr);
   int64_t fits = std::max<int64_t>(1, (hasProduct ? limits.rowBytes : limits.blockBytes) / std::max<int64_t>(1, ofRow));
   int64_t most = hasProduct ? productRows : contiguous ? 256 : 16, least = hasProduct ? 16 : contiguous ? 64 : 1;
@@ -583,7 +582,12 @@ LogicalResult Group::fuse() {
         destinations.push_back(b.clone(*empty)->getResult(0));
       }
 
-  SmallVector<int64_t> block = blocks();
+  DenseMap<OpResult, OpResult> before, after;
+  if (limits.sharedPlaces)
+    before = sharePlaces(order);
+  for (auto [later, earlier] : before)
+    after[earlier] = later;
+  SmallVector<int64_t> block = blocks(before);
   GenericOp seed = loops.front().first;
   SmallVector<OpFoldResult> zeros(extents.size(), b.getIndexAttr(0)), ends, steps;
   AffineMap seedMap = mapOf(seed->getResult(0));
@@ -607,11 +611,6 @@ LogicalResult Group::fuse() {
   }
 
   SmallVector<tensor::ExtractSliceOp> places(results.size());
-  DenseMap<OpResult, OpResult> before, after;
-  if (limits.sharedPlaces)
-    before = sharePlaces(order);
-  for (auto [later, earlier] : before)
-    after[earlier] = later;
   for (GenericOp op : order) {
     ArrayRef<unsigned> rows = loops.find(op)->second;
     SmallVector<Value> operands;
