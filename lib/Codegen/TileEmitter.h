@@ -123,8 +123,8 @@ private:
   using Accumulators = llvm::SmallVector<Values>;
   using Inner = llvm::function_ref<Values(const Tile &, Values)>;
   Accumulators initial(const Tile &tile, Loaded &cache);
-  mlir::Value loadSum(mlir::Value at, int64_t lanes);
-  void storeSum(mlir::Value sum, mlir::Value at);
+  mlir::Value loadSum(mlir::Value buffer, mlir::Value at, int64_t lanes);
+  void storeSum(mlir::Value sum, mlir::Value buffer, mlir::Value at);
   Accumulators loadSums(const Tile &tile);
   void storeSums(const Tile &tile, const Accumulators &accumulators);
   int64_t stepsAtOnce(const Tile &tile);

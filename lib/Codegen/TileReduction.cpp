@@ -449,33 +449,34 @@ TileEmitter::Values TileEmitter::reduceTile(const Tile &whole, Values carried) {
   });
 }
 
-Value TileEmitter::loadSum(Value at, int64_t lanes) {
+Value TileEmitter::loadSum(Value buffer, Value at, int64_t lanes) {
   if (lanes == 1)
-    return b.create<memref::LoadOp>(loc, sums, at);
-  auto type = VectorType::get({lanes}, cast<MemRefType>(sums.getType()).getElementType());
-  return b.create<vector::LoadOp>(loc, type, sums, at);
+    return b.create<memref::LoadOp>(loc, buffer, at);
+  auto type = VectorType::get({lanes}, cast<MemRefType>(buffer.getType()).getElementType());
+  return b.create<vector::LoadOp>(loc, type, buffer, at);
 }
 
-void TileEmitter::storeSum(Value sum, Value at) {
+void TileEmitter::storeSum(Value sum, Value buffer, Value at) {
   if (isa<VectorType>(sum.getType()))
-    b.create<vector::StoreOp>(loc, sum, sums, at);
+    b.create<vector::StoreOp>(loc, sum, buffer, at);
   else
-    b.create<memref::StoreOp>(loc, sum, sums, at);
+    b.create<memref::StoreOp>(loc, sum, buffer, at);
 }
 
 TileEmitter::Accumulators TileEmitter::loadSums(const Tile &tile) {
   Accumulators accumulators(1, Values(tile.rows * tile.vectors));
   Value first = b.create<arith::SubIOp>(loc, tile.at[plan.lane], firstSum);
   forEachElement(tile, [&](int64_t i, int64_t j, int64_t n) {
-    accumulators[0][n] = loadSum(add(first, index(j * tile.lanes)), tile.lanes);
+    accumulators[0][n] = loadSum(sums, add(first, index(j * tile.lanes)), tile.lanes);
   });
   return accumulators;
 }
 
 void TileEmitter::storeSums(const Tile &tile, const Accumulators &accumulators) {
   Value first = b.create<arith::SubIOp>(loc, tile.at[plan.lane], firstSum);
-  forEachElement(
-      tile, [&](int64_t i, int64_t j, int64_t n) { storeSum(accumulators[0][n], add(first, index(j * tile.lanes))); });
+  forEachElement(tile, [&](int64_t i, int64_t j, int64_t n) {
+    storeSum(accumulators[0][n], sums, add(first, index(j * tile.lanes)));
+  });
 }
 
 void TileEmitter::storeAccumulators(const Tile &tile, const Accumulators &accumulators) {
@@ -498,19 +499,12 @@ void TileEmitter::reduceResults(const Tile &tile, ArrayRef<Value> results, int64
   for (auto [tail, part] : llvm::zip_equal(nest.tails, parts)) {
     const Access &row = tail.outputs[0];
     Value at = elementAt(row, position(row, tile, false), tile, i, 0);
-    auto type = VectorType::get({tile.lanes}, row.element);
-    if (j == 0 && tile.lanes > 1)
-      part = b.create<vector::LoadOp>(loc, type, row.base, at);
-    else if (j == 0)
-      part = b.create<memref::LoadOp>(loc, row.base, at);
-    Value result = tile.lanes > 1 ? spread(results[tail.result], tile.lanes) : results[tail.result];
+    if (j == 0)
+      part = loadSum(row.base, at, tile.lanes);
+    Value result = spread(results[tail.result], tile.lanes);
     part = spread(body(tail, {result, part}, tile, i, j, true)[0], tile.lanes);
-    if (j < tile.vectors - 1)
-      continue;
-    if (tile.lanes > 1)
-      b.create<vector::StoreOp>(loc, part, row.base, at);
-    else
-      b.create<memref::StoreOp>(loc, part, row.base, at);
+    if (j == tile.vectors - 1)
+      storeSum(part, row.base, at);
   }
 }
 
@@ -581,7 +575,7 @@ bool TileEmitter::finishesInLoop() const {
 /// The last stage of some rows after the other, of sums in memory: one piece of code, whose constants stay in
 /// registers.
 void TileEmitter::consumeInLoop(const Tile &tile, ArrayRef<Value> accumulators) {
-  forEachElement(tile, [&](int64_t, int64_t, int64_t n) { storeSum(accumulators[n], index(n * tile.lanes)); });
+  forEachElement(tile, [&](int64_t, int64_t, int64_t n) { storeSum(accumulators[n], sums, index(n * tile.lanes)); });
   auto finish = [&](Value first, int64_t rows) {
     Tile part = tile;
     part.rows = rows;
@@ -589,7 +583,7 @@ void TileEmitter::consumeInLoop(const Tile &tile, ArrayRef<Value> accumulators) 
     Value from = times(first, {tile.vectors * tile.lanes, {}});
     Accumulators loaded(1, Values(rows * tile.vectors));
     forEachElement(part, [&](int64_t, int64_t, int64_t n) {
-      loaded[0][n] = loadSum(add(from, index(n * tile.lanes)), tile.lanes);
+      loaded[0][n] = loadSum(sums, add(from, index(n * tile.lanes)), tile.lanes);
     });
     Loaded cache;
     consume(part, loaded, cache);
