@@ -10,6 +10,7 @@
 #include "Codegen/Passes.h"
 #include "ConstantExpressions.h"
 #include "LinalgQueries.h"
+#include "RowWindows.h"
 #include "UnitDims.h"
 #include "WinogradMatrices.h"
 
@@ -32,7 +33,11 @@ namespace strata {
 using namespace mlir;
 using linalg::GenericOp;
 using strata::bytesOf;
+using strata::hasNoWindow;
+using strata::hasOwnWindows;
+using strata::isInWindow;
 using strata::positionOf;
+using strata::rowPadding;
 
 /// Rows that a product of matrices should have at once: what its tiles read of the other operand comes from the
 /// second-level cache, and what is done once for a block is little beside them.
@@ -74,46 +79,6 @@ static tensor::EmptyOp emptyBehind(Value init) {
 }
 
 static int64_t extentOf(int64_t size) { return ShapedType::isDynamic(size) ? usualExtent : size; }
-
-/// Whether `dim` is a part of a window's position.
-static bool isInWindow(GenericOp op, unsigned dim) {
-  return llvm::any_of(op.getIndexingMapsArray(), [&](AffineMap map) {
-    return llvm::any_of(map.getResults(),
-                        [&](AffineExpr expr) { return !isa<AffineDimExpr>(expr) && expr.isFunctionOfDim(dim); });
-  });
-}
-
-/// Windows over the last dimensions of an input, each reduced by itself: nothing is shared by rows.
-static bool hasOwnWindows(GenericOp op) {
-  SmallVector<unsigned> reductions;
-  op.getReductionDims(reductions);
-  if (op.getNumDpsInputs() == 0 || op.getNumDpsInits() != 1 || reductions.empty() ||
-      !llvm::all_of(reductions, [&](unsigned dim) { return isInWindow(op, dim); }))
-    return false;
-  SmallVector<AffineMap> maps = op.getIndexingMapsArray();
-  bool windows = false;
-  for (AffineExpr expr : maps[0].getResults()) {
-    bool window = isa<AffineBinaryOpExpr>(expr);
-    if (windows && !window)
-      return false;
-    windows |= window;
-  }
-  return windows &&
-         llvm::all_of(llvm::drop_begin(maps), [](AffineMap map) { return map.isProjectedPermutation(true); });
-}
-
-/// The padding that `value` comes out of, if rows can be padded one by one and nobody else has it.
-static tensor::PadOp rowPadding(Value value, AffineMap map, ArrayRef<unsigned> rows) {
-  auto pad = value.getDefiningOp<tensor::PadOp>();
-  if (!pad || !pad->hasOneUse() || !pad.getConstantPaddingValue())
-    return nullptr;
-  SmallVector<OpFoldResult> low = pad.getMixedLowPad(), high = pad.getMixedHighPad();
-  for (unsigned row : rows)
-    if (std::optional<unsigned> at = positionOf(map, row))
-      if (!isConstantIntValue(low[*at], 0) || !isConstantIntValue(high[*at], 0))
-        return nullptr;
-  return pad;
-}
 
 namespace {
 class Group {
@@ -221,20 +186,6 @@ bool Group::agrees(GenericOp op, ArrayRef<unsigned> rows) const {
           loopsThrough(mapOf(result), rows, mapOf(use)) != loops.lookup(cast<GenericOp>(use.getOwner())))
         return false;
   return true;
-}
-
-/// Each dimension is walked by one loop, if by parts, or by a reduction in groups.
-static bool hasNoWindow(GenericOp op, AffineMap map) {
-  SmallVector<utils::IteratorType> kinds = op.getIteratorTypesArray();
-  return llvm::all_of(map.getResults(), [&](AffineExpr expr) {
-    unsigned loops = 0, parallel = 0;
-    for (unsigned dim = 0; dim < map.getNumDims(); ++dim)
-      if (expr.isFunctionOfDim(dim)) {
-        ++loops;
-        parallel += kinds[dim] == utils::IteratorType::parallel;
-      }
-    return loops <= 1 || parallel == 0;
-  });
 }
 
 /// A product of two computed matrices, one of which has the rows. A matrix of weights is best used up by all rows
