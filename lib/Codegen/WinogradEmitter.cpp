@@ -169,10 +169,8 @@ bool WinogradEmitter::measure() {
       !measureVolume() || !weights.strides[J].is(2 * lanes * depth))
     return false;
   ArrayRef<int64_t> shape = cast<ShapedType>(nest.reduce->op.getDpsInputs()[0].getType()).getShape();
-  if (perLane > 1)
-    shape = shape.drop_back();
-  dataHeight = shape[shape.size() - 3];
-  dataWidth = shape[shape.size() - 2];
+  dataHeight = shape[isVolume ? 2 : 1];
+  dataWidth = shape[isVolume ? 3 : 2];
   tileRows = llvm::divideCeil(height, m);
   tileColumns = llvm::divideCeil(width, m);
   chooseBands();
