@@ -164,7 +164,7 @@ struct ApproximateMathPass : strata::impl::ApproximateMathBase<ApproximateMathPa
     strata::prepareApproximateMath(module);
     RewritePatternSet polynomials(context);
     strata::populateApproximateMathPatterns(polynomials, powerScaling);
-    strata::populatePowerPatterns(polynomials, powerScaling);
+    strata::populatePowerPatterns(polynomials, powerScaling, fusedProducts);
     if (failed(strata::applyToEachFunction(module, std::move(polynomials))))
       return signalPassFailure();
     // What the LLVM dialect has no intrinsic for. The patterns declare what they call.

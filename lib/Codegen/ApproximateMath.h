@@ -16,7 +16,8 @@ void populateApproximateMathPatterns(mlir::RewritePatternSet &patterns, bool pow
 /// `powerScaling`: x86 has an instruction that multiplies vectors of 512 bits by powers of two.
 void populateExpErfPatterns(mlir::RewritePatternSet &patterns, bool powerScaling = false);
 /// Powers of f32 by way of f64: for processors, whose f64 is half as fast as f32; many GPUs' is a fraction of that.
-void populatePowerPatterns(mlir::RewritePatternSet &patterns, bool powerScaling = false);
+/// `fused`: there is an instruction for x y + z.
+void populatePowerPatterns(mlir::RewritePatternSet &patterns, bool powerScaling, bool fused);
 /// Conversions from and to bf16 and f16, and rounding divisions, in operations
 /// that every target has.
 void populateNarrowFloatPatterns(mlir::RewritePatternSet &patterns);

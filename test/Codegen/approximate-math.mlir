@@ -1,5 +1,6 @@
 // RUN: strata-opt %s --strata-approximate-math --split-input-file | FileCheck %s
 // RUN: strata-opt %s --strata-approximate-math=power-scaling --split-input-file | FileCheck %s --check-prefix=POWER
+// RUN: strata-opt %s --strata-approximate-math=fused-products --split-input-file | FileCheck %s --check-prefix=FUSED
 
 // CHECK-LABEL: func.func @exp
 // CHECK-NOT:     math.exp
@@ -38,13 +39,15 @@ func.func @exp_without_subnormals(%x: vector<16xf32>) -> vector<16xf32> {
 
 // -----
 
-// The logarithm and the product in f64, the power of two in f32.
+// The logarithm and the product in f64, the power of two in f32. Products are fused where that is an instruction.
 // CHECK-LABEL: func.func @pow
-// CHECK-NOT:     math.powf
+// CHECK-NOT:     math.{{powf|fma}}
 // CHECK:         arith.divf %{{.*}} : vector<16xf64>
 // CHECK:         arith.truncf %{{.*}} : vector<16xf64> to vector<16xf32>
 // CHECK:         arith.shli
 // CHECK-NOT:     math.powf
+// FUSED-LABEL: func.func @pow
+// FUSED:         math.fma %{{.*}} : vector<16xf64>
 // POWER-LABEL: func.func @pow
 // POWER:         llvm.call_intrinsic "llvm.x86.avx512.mask.scalef.ps.512"
 func.func @pow(%x: vector<16xf32>, %y: vector<16xf32>) -> vector<16xf32> {
