@@ -443,7 +443,7 @@ def ApproximateMath : Pass<"strata-approximate-math", "mlir::ModuleOp"> {
     Option<"fusedProducts", "fused-products", "bool", "false", "there is an instruction for x y + z">
   ];
   let dependentDialects = ["mlir::math::MathDialect", "mlir::arith::ArithDialect",
-                           "mlir::vector::VectorDialect", "mlir::LLVM::LLVMDialect"];
+                           "mlir::vector::VectorDialect", "mlir::scf::SCFDialect", "mlir::LLVM::LLVMDialect"];
 }
 
 def ConvertToLLVM : Pass<"strata-convert-to-llvm", "mlir::ModuleOp"> {

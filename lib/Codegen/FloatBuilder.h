@@ -6,6 +6,7 @@
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/IR/ImplicitLocOpBuilder.h"
+#include "mlir/IR/PatternMatch.h"
 #include "mlir/IR/TypeUtilities.h"
 
 namespace strata {
@@ -53,7 +54,10 @@ struct Floats : mlir::ImplicitLocOpBuilder {
   }
   mlir::Value either(mlir::Value x, mlir::Value y) { return create<mlir::arith::OrIOp>(x, y); }
   mlir::Value both(mlir::Value x, mlir::Value y) { return create<mlir::arith::AndIOp>(x, y); }
+  mlir::Value magnitude(mlir::Value x) { return create<mlir::math::AbsFOp>(x); }
   mlir::Value signBit(mlir::Value x) { return both(bits(x), integer(std::numeric_limits<int32_t>::min())); }
+  /// x with the sign of y, times its own.
+  mlir::Value flip(mlir::Value x, mlir::Value y) { return fromBits(create<mlir::arith::XOrIOp>(bits(x), signBit(y))); }
   mlir::Value bits(mlir::Value x) { return create<mlir::arith::BitcastOp>(integers(), x); }
   mlir::Value fromBits(mlir::Value x) { return create<mlir::arith::BitcastOp>(type, x); }
   /// NaN is in no range and stays.
@@ -115,6 +119,27 @@ struct Floats : mlir::ImplicitLocOpBuilder {
     mlir::Value second = fromBits(create<mlir::arith::ShLIOp>(rest, mantissaBits));
     return create<mlir::arith::MulFOp>(create<mlir::arith::MulFOp>(p, first), second);
   }
+};
+
+/// A function of one f32, or of vectors of it, in place of the operation.
+template <typename Operation> struct ExpandFloats : mlir::OpRewritePattern<Operation> {
+  using Expansion = mlir::Value (*)(Floats &, mlir::Value);
+  ExpandFloats(mlir::MLIRContext *context, Expansion expand, bool fused)
+      : mlir::OpRewritePattern<Operation>(context), expand(expand), fused(fused) {}
+
+  mlir::LogicalResult matchAndRewrite(Operation op, mlir::PatternRewriter &rewriter) const override {
+    auto vector = llvm::dyn_cast<mlir::VectorType>(op.getType());
+    if (!mlir::getElementTypeOrSelf(op.getType()).isF32() || (vector && vector.getRank() != 1))
+      return mlir::failure();
+    Floats b(op.getLoc(), rewriter, op.getType());
+    b.fused = fused;
+    rewriter.replaceOp(op, expand(b, op.getOperand()));
+    return mlir::success();
+  }
+
+private:
+  Expansion expand;
+  bool fused;
 };
 
 } // namespace strata
