@@ -439,10 +439,11 @@ def ApproximateMath : Pass<"strata-approximate-math", "mlir::ModuleOp"> {
     the vector loop computes. f16 and bf16 are computed in f32.
   }];
   let options = [
-    Option<"powerScaling", "power-scaling", "bool", "false", "x86 vectors of 512 bits multiply by powers of two">
+    Option<"powerScaling", "power-scaling", "bool", "false", "x86 vectors of 512 bits multiply by powers of two">,
+    Option<"fusedProducts", "fused-products", "bool", "false", "there is an instruction for x y + z">
   ];
   let dependentDialects = ["mlir::math::MathDialect", "mlir::arith::ArithDialect",
-                           "mlir::vector::VectorDialect", "mlir::LLVM::LLVMDialect"];
+                           "mlir::vector::VectorDialect", "mlir::scf::SCFDialect", "mlir::LLVM::LLVMDialect"];
 }
 
 def ConvertToLLVM : Pass<"strata-convert-to-llvm", "mlir::ModuleOp"> {

@@ -15,6 +15,7 @@
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/Math/Transforms/Passes.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
 #include "mlir/IR/ImplicitLocOpBuilder.h"
 #include "mlir/Transforms/GreedyPatternRewriteDriver.h"
@@ -134,7 +135,9 @@ void scaleSubnormal(math::LogOp op) {
 } // namespace
 
 bool strata::becomesPolynomial(Operation &op) {
-  return isa<math::ErfOp, math::ExpOp, math::ExpM1Op, math::LogOp, math::Log1pOp, math::PowFOp, math::TanhOp>(op);
+  return isa<math::AcosOp, math::AcoshOp, math::AsinOp, math::AsinhOp, math::AtanOp, math::AtanhOp, math::CosOp,
+             math::CoshOp, math::ErfOp, math::ExpOp, math::ExpM1Op, math::LogOp, math::Log1pOp, math::PowFOp,
+             math::SinOp, math::SinhOp, math::TanOp, math::TanhOp>(op);
 }
 
 void strata::prepareApproximateMath(Operation *root) { root->walk(scaleSubnormal); }
@@ -164,7 +167,10 @@ struct ApproximateMathPass : strata::impl::ApproximateMathBase<ApproximateMathPa
     strata::prepareApproximateMath(module);
     RewritePatternSet polynomials(context);
     strata::populateApproximateMathPatterns(polynomials, powerScaling);
-    strata::populatePowerPatterns(polynomials, powerScaling);
+    strata::populatePowerPatterns(polynomials, powerScaling, fusedProducts);
+    strata::populateTrigonometryPatterns(polynomials, fusedProducts);
+    strata::populateInverseTrigonometryPatterns(polynomials, fusedProducts);
+    strata::populateHyperbolicPatterns(polynomials, fusedProducts);
     if (failed(strata::applyToEachFunction(module, std::move(polynomials))))
       return signalPassFailure();
     // What the LLVM dialect has no intrinsic for. The patterns declare what they call.
