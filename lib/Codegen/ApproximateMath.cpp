@@ -15,6 +15,7 @@
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/Math/Transforms/Passes.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
 #include "mlir/IR/ImplicitLocOpBuilder.h"
 #include "mlir/Transforms/GreedyPatternRewriteDriver.h"
@@ -165,6 +166,7 @@ struct ApproximateMathPass : strata::impl::ApproximateMathBase<ApproximateMathPa
     RewritePatternSet polynomials(context);
     strata::populateApproximateMathPatterns(polynomials, powerScaling);
     strata::populatePowerPatterns(polynomials, powerScaling);
+    strata::populateDivisionPatterns(polynomials);
     if (failed(strata::applyToEachFunction(module, std::move(polynomials))))
       return signalPassFailure();
     // What the LLVM dialect has no intrinsic for. The patterns declare what they call.

@@ -17,6 +17,8 @@ void populateApproximateMathPatterns(mlir::RewritePatternSet &patterns, bool pow
 void populateExpErfPatterns(mlir::RewritePatternSet &patterns, bool powerScaling = false);
 /// Powers of f32 by way of f64: for processors, whose f64 is half as fast as f32; many GPUs' is a fraction of that.
 void populatePowerPatterns(mlir::RewritePatternSet &patterns, bool powerScaling = false);
+/// Divisions of vectors of integers, and remainders of vectors of f32, in wider floating-point types: for processors.
+void populateDivisionPatterns(mlir::RewritePatternSet &patterns);
 /// Conversions from and to bf16 and f16, and rounding divisions, in operations
 /// that every target has.
 void populateNarrowFloatPatterns(mlir::RewritePatternSet &patterns);
