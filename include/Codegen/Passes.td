@@ -441,7 +441,8 @@ def ApproximateMath : Pass<"strata-approximate-math", "mlir::ModuleOp"> {
     Only where the polynomial is accurate to a few units in the last place over
     the whole range, NaN and infinities included; the others are calls of libm.
     Scalars and vectors get the same polynomial, so that a tail loop computes what
-    the vector loop computes. f16 and bf16 are computed in f32.
+    the vector loop computes. f16 and bf16 are computed in f32. Divisions of vectors
+    for which there are no instructions are exact ones in wider types.
   }];
   let options = [
     Option<"powerScaling", "power-scaling", "bool", "false", "x86 vectors of 512 bits multiply by powers of two">,

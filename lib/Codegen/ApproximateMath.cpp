@@ -171,6 +171,7 @@ struct ApproximateMathPass : strata::impl::ApproximateMathBase<ApproximateMathPa
     strata::populateTrigonometryPatterns(polynomials, fusedProducts);
     strata::populateInverseTrigonometryPatterns(polynomials, fusedProducts);
     strata::populateHyperbolicPatterns(polynomials, fusedProducts);
+    strata::populateDivisionPatterns(polynomials);
     if (failed(strata::applyToEachFunction(module, std::move(polynomials))))
       return signalPassFailure();
     // What the LLVM dialect has no intrinsic for. The patterns declare what they call.

@@ -25,6 +25,8 @@ void populateTrigonometryPatterns(mlir::RewritePatternSet &patterns, bool fused)
 void populateInverseTrigonometryPatterns(mlir::RewritePatternSet &patterns, bool fused);
 /// sinh, cosh, asinh, acosh and atanh of f32.
 void populateHyperbolicPatterns(mlir::RewritePatternSet &patterns, bool fused);
+/// Divisions of vectors of integers, and remainders of vectors of f32, in wider floating-point types: for processors.
+void populateDivisionPatterns(mlir::RewritePatternSet &patterns);
 /// Conversions from and to bf16 and f16, and rounding divisions, in operations
 /// that every target has.
 void populateNarrowFloatPatterns(mlir::RewritePatternSet &patterns);

@@ -223,3 +223,52 @@ func.func @log(%x: f32) -> f32 {
   %0 = math.log %x : f32
   return %0 : f32
 }
+
+// -----
+
+// 53 bits hold a quotient of 32, 24 one of 16.
+// CHECK-LABEL: func.func @divide
+// CHECK:         arith.divf %{{.*}} : vector<8xf64>
+// CHECK:         arith.fptosi %{{.*}} : vector<8xf64> to vector<8xi32>
+// CHECK:         %[[QUOTIENT:.*]] = arith.divf %{{.*}} : vector<8xf32>
+// CHECK:         math.trunc %[[QUOTIENT]]
+// CHECK:         arith.fptoui %{{.*}} : vector<8xf32> to vector<8xi16>
+func.func @divide(%x: vector<8xi32>, %y: vector<8xi32>, %z: vector<8xi16>, %u: vector<8xi16>) -> (vector<8xi32>, vector<8xi16>) {
+  %0 = arith.divsi %x, %y : vector<8xi32>
+  %1 = arith.remui %z, %u : vector<8xi16>
+  return %0, %1 : vector<8xi32>, vector<8xi16>
+}
+
+// -----
+
+// There is an instruction, or one for the product with a constant, or no type that is wide enough.
+// CHECK-LABEL: func.func @no_wider_division
+// CHECK:         arith.divsi %{{.*}} : i32
+// CHECK:         arith.divsi %{{.*}} : vector<8xi32>
+// CHECK:         arith.divsi %{{.*}} : vector<8xi64>
+func.func @no_wider_division(%x: i32, %y: i32, %z: vector<8xi32>, %u: vector<8xi64>, %v: vector<8xi64>) -> (i32, vector<8xi32>, vector<8xi64>) {
+  %seven = arith.constant dense<7> : vector<8xi32>
+  %0 = arith.divsi %x, %y : i32
+  %1 = arith.divsi %z, %seven : vector<8xi32>
+  %2 = arith.divsi %u, %v : vector<8xi64>
+  return %0, %1, %2 : i32, vector<8xi32>, vector<8xi64>
+}
+
+// -----
+
+// Until no quotient has more than 28 bits.
+// CHECK-LABEL: func.func @remainder
+// CHECK:         scf.while
+// CHECK:           %[[QUOTIENT:.*]] = arith.divf %{{.*}} : vector<8xf64>
+// CHECK:           vector.reduction <or>
+// CHECK:         arith.truncf %{{.*}} : vector<8xf64> to vector<8xf32>
+// CHECK-LABEL: func.func @remainder_of_scalars
+// CHECK:         arith.remf
+func.func @remainder(%x: vector<8xf32>, %y: vector<8xf32>) -> vector<8xf32> {
+  %0 = arith.remf %x, %y : vector<8xf32>
+  return %0 : vector<8xf32>
+}
+func.func @remainder_of_scalars(%x: f32, %y: f32) -> f32 {
+  %0 = arith.remf %x, %y : f32
+  return %0 : f32
+}

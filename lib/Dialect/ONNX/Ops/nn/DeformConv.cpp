@@ -122,15 +122,35 @@ static FailureOr<SmallVector<Value>> lowerDeformConv(Operation *op, ValueRange o
       b.checkEqual(b.dim(mask, 2 + i), out[i], "there is not a mask for each position");
   }
 
-  // columns[n, channel, filter position, o...]
-  Sizes columnSizes{sizes[0], channels, b.getIndexAttr(positions)};
-  columnSizes.append(out.begin(), out.end());
+  // columns[n, channel, filter position, o...]; or, where the channels of one offset fill a vector, they lie side by
+  // side and share the places: columns[n, o..., filter position, offset group, channel].
+  constexpr int64_t fewChannels = 8;
+  bool last = getConstantIntValue(inOffsetGroup).value_or(0) >= fewChannels;
+  OpFoldResult groups = b.getIndexAttr(group), offsetGroups = b.getIndexAttr(offsetGroup);
+  Sizes columnSizes{sizes[0]};
+  if (last) {
+    SmallVector<int64_t> order{0};
+    Sizes split{sizes[0]};
+    for (int64_t i = 0; i < rank; ++i) {
+      order.push_back(2 + i);
+      split.push_back(sizes[2 + i]);
+    }
+    order.push_back(1);
+    split.append({offsetGroups, inOffsetGroup});
+    x = b.reshape(b.transpose(x, order), split);
+    columnSizes.append(out);
+    columnSizes.append({b.getIndexAttr(positions), offsetGroups, inOffsetGroup});
+  } else {
+    columnSizes.append({channels, b.getIndexAttr(positions)});
+    columnSizes.append(out);
+  }
   Value perOffset = b.index(inOffsetGroup);
   Value columns = b.generate(columnSizes, compute, [&](ImplicitLocOpBuilder &n, ValueRange at) -> Value {
     auto number = [&](int64_t value) -> Value { return n.create<arith::ConstantIndexOp>(value); };
-    ValueRange outAt = at.drop_front(3);
-    Value which = n.create<arith::DivUIOp>(at[1], perOffset);
-    which = n.create<arith::AddIOp>(n.create<arith::MulIOp>(which, number(positions)), at[2]);
+    ValueRange outAt = last ? at.slice(1, rank) : at.drop_front(3);
+    Value inFilter = last ? at[1 + rank] : at[2];
+    Value which = last ? at[2 + rank] : n.create<arith::DivUIOp>(at[1], perOffset).getResult();
+    which = n.create<arith::AddIOp>(n.create<arith::MulIOp>(which, number(positions)), inFilter);
     auto read = [&](Value from, Value channel) {
       SmallVector<Value> position{at[0], channel};
       position.append(outAt.begin(), outAt.end());
@@ -140,7 +160,7 @@ static FailureOr<SmallVector<Value>> lowerDeformConv(Operation *op, ValueRange o
       Value index, inside, weight;
     };
     SmallVector<std::array<Tap, 2>> taps(rank);
-    Value rest = at[2];
+    Value rest = inFilter;
     for (int64_t i = rank; i-- > 0;) {
       Value k = n.create<arith::RemUIOp>(rest, number(kernel[i]));
       rest = n.create<arith::DivUIOp>(rest, number(kernel[i]));
@@ -157,7 +177,9 @@ static FailureOr<SmallVector<Value>> lowerDeformConv(Operation *op, ValueRange o
     }
     Value sum, zero = constantFloat(n, compute, 0);
     for (int64_t corner = 0; corner < int64_t(1) << rank; ++corner) {
-      SmallVector<Value> position{at[0], at[1]};
+      SmallVector<Value> position{at[0]};
+      if (!last)
+        position.push_back(at[1]);
       Value inside, weight;
       for (int64_t i = 0; i < rank; ++i) {
         const Tap &tap = taps[i][corner >> i & 1];
@@ -165,6 +187,8 @@ static FailureOr<SmallVector<Value>> lowerDeformConv(Operation *op, ValueRange o
         inside = inside ? n.create<arith::AndIOp>(inside, tap.inside).getResult() : tap.inside;
         weight = weight ? n.create<arith::MulFOp>(weight, tap.weight).getResult() : tap.weight;
       }
+      if (last)
+        position.append({at[2 + rank], at[3 + rank]});
       Value element = scalar::decode(n, n.create<tensor::ExtractOp>(x, position), onnx);
       Value term = n.create<arith::SelectOp>(inside, n.create<arith::MulFOp>(element, weight), zero);
       sum = sum ? n.create<arith::AddFOp>(sum, term).getResult() : term;
@@ -172,15 +196,30 @@ static FailureOr<SmallVector<Value>> lowerDeformConv(Operation *op, ValueRange o
     return mask ? n.create<arith::MulFOp>(sum, read(mask, which)).getResult() : sum;
   });
 
-  // Per input and group: filters [f, c * k] times columns [c * k, o].
-  OpFoldResult groups = b.getIndexAttr(group), depth = b.mul(inGroup, b.getIndexAttr(positions));
-  Value right = b.reshape(columns, {sizes[0], groups, depth, b.product(out)});
-  Value left = b.reshape(w, {groups, filtersInGroup, depth});
-  auto map = [&](ArrayRef<unsigned> dims) { return AffineMap::getMultiDimMapWithTargets(5, dims, b.getContext()); };
-  SmallVector<utils::IteratorType> iterators(5, utils::IteratorType::parallel);
-  iterators[4] = utils::IteratorType::reduction;
-  Value sum = contract(b, left, right, {map({1, 2, 4}), map({0, 1, 4, 3}), map({0, 1, 2, 3})}, iterators,
-                       {sizes[0], groups, filtersInGroup, b.product(out)}, onnx);
+  // Per input and group: filters [f, c * k] times columns [c * k, o]; or columns [o, k, c] times filters [k, c, f].
+  OpFoldResult points = b.product(out);
+  auto multiply = [&](Value left, Value right, ArrayRef<ArrayRef<unsigned>> dims, ArrayRef<OpFoldResult> sizes,
+                      unsigned loops) {
+    SmallVector<utils::IteratorType> iterators(4, utils::IteratorType::parallel);
+    iterators.resize(loops, utils::IteratorType::reduction);
+    auto maps = llvm::map_to_vector(dims, [&](ArrayRef<unsigned> operand) {
+      return AffineMap::getMultiDimMapWithTargets(loops, operand, b.getContext());
+    });
+    return contract(b, left, right, maps, iterators, sizes, onnx);
+  };
+  Value sum;
+  if (last) {
+    Value right = b.transpose(b.reshape(w, {groups, filtersInGroup, inGroup, b.getIndexAttr(positions)}), {0, 3, 2, 1});
+    Value left = b.reshape(columns, {sizes[0], points, b.getIndexAttr(positions), groups, inGroup});
+    sum = multiply(left, right, {{0, 1, 4, 2, 5}, {2, 4, 5, 3}, {0, 1, 2, 3}},
+                   {sizes[0], points, groups, filtersInGroup}, 6);
+    sum = b.transpose(b.reshape(sum, {sizes[0], points, filters}), {0, 2, 1});
+  } else {
+    OpFoldResult depth = b.mul(inGroup, b.getIndexAttr(positions));
+    Value right = b.reshape(columns, {sizes[0], groups, depth, points});
+    sum = multiply(b.reshape(w, {groups, filtersInGroup, depth}), right, {{1, 2, 4}, {0, 1, 4, 3}, {0, 1, 2, 3}},
+                   {sizes[0], groups, filtersInGroup, points}, 5);
+  }
   Sizes result{sizes[0], filters};
   result.append(out.begin(), out.end());
   sum = b.reshape(sum, result);

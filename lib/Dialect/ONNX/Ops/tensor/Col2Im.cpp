@@ -1,8 +1,8 @@
 //===- Col2Im.cpp - Col2Im ------------------------------------------------===//
 //
-// Each element of the image sums the column elements that were read from it:
-// over the positions in a block, those whose block starts on the stride's grid.
-// A sum of strings is their concatenation in that order.
+// Each element of the image sums the column elements that were read from it, in
+// the order of their positions in a block. A sum of strings is their
+// concatenation in that order.
 //
 //===----------------------------------------------------------------------===//
 
@@ -66,6 +66,38 @@ static Value addElements(ImplicitLocOpBuilder &n, Value x, Value y) {
   return addScalars(n, x, y);
 }
 
+// The strings of an image, element by element.
+static Value joinStrings(LinalgBuilder &b, Value input, const Sizes &sizes, const Sizes &block, const Sizes &blocks,
+                         ArrayRef<int64_t> strides, ArrayRef<int64_t> dilations, ArrayRef<int64_t> pads) {
+  using P = arith::CmpIPredicate;
+  int64_t rank = block.size(), outer = 2 + rank;
+  Value none = b.scalarInt(b.getI64Type(), 0);
+  Sizes all = sizes;
+  all.append(block.begin(), block.end());
+  return b.loopNest(all, b.fill(sizes, none), [&](ValueRange loop, ValueRange carried) -> SmallVector<Value> {
+    Value row = loop[1], column = b.index(0), inside = b.create<arith::ConstantOp>(b.getBoolAttr(true));
+    for (int64_t i = 0; i < rank; ++i) {
+      Value k = loop[outer + i], count = b.index(blocks[i]), stride = b.index(strides[i]);
+      row = b.create<arith::AddIOp>(b.create<arith::MulIOp>(row, b.index(block[i])), k);
+      // Where the block starts, in the padded image; it may be in front of it.
+      Value at = b.create<arith::AddIOp>(loop[2 + i], b.index(pads[i]));
+      Value origin = b.create<arith::SubIOp>(at, b.create<arith::MulIOp>(k, b.index(dilations[i])));
+      Value which = b.create<arith::DivSIOp>(origin, stride);
+      Value onGrid = b.create<arith::CmpIOp>(P::eq, b.create<arith::MulIOp>(which, stride), origin);
+      Value exists = b.create<arith::CmpIOp>(P::ult, which, count);
+      inside = b.create<arith::AndIOp>(inside, b.create<arith::AndIOp>(onGrid, exists));
+      Value last = b.create<arith::SubIOp>(count, b.index(1));
+      Value clamped = b.create<arith::MaxSIOp>(b.create<arith::MinSIOp>(which, last), b.index(0));
+      column = b.create<arith::AddIOp>(b.create<arith::MulIOp>(column, count), clamped);
+    }
+    Value element = b.create<tensor::ExtractOp>(input, ValueRange{loop[0], row, column});
+    Value added = b.create<arith::SelectOp>(inside, element, none);
+    Value current = b.create<tensor::ExtractOp>(carried[0], loop.take_front(outer));
+    Value next = callRuntime(b, "strata_rt_string_concat", {current, added}, b.getI64Type());
+    return {b.create<tensor::InsertOp>(next, carried[0], loop.take_front(outer))};
+  })[0];
+}
+
 static FailureOr<SmallVector<Value>> lowerCol2Im(Operation *op, ValueRange operands, LinalgBuilder &b) {
   Value input = operands[0];
   Type onnx = getElementType(op->getOperand(0)),
@@ -95,73 +127,43 @@ static FailureOr<SmallVector<Value>> lowerCol2Im(Operation *op, ValueRange opera
   b.checkEqual(b.product(factors), b.dim(input, 1), "the number of rows is not a multiple of the block's elements");
   b.checkEqual(b.product(blocks), b.dim(input, 2), "the number of columns is not the number of blocks");
 
-  // Loops: batch, channel, image..., block...
-  int64_t outer = 2 + rank, loops = outer + rank;
   Sizes sizes{b.dim(input, 0), channels};
   sizes.append(image.begin(), image.end());
-  Value init = b.fill(sizes, b.scalarInt(compute, 0)),
-        shape = b.empty(block, b.getI1Type()); // Only tells the block's sizes.
-  SmallVector<utils::IteratorType> iterators(loops, utils::IteratorType::parallel);
-  SmallVector<int64_t> reduced = llvm::to_vector(llvm::seq<int64_t>(outer, loops));
-  for (int64_t i : reduced)
-    iterators[i] = utils::IteratorType::reduction;
-  SmallVector<AffineExpr> inBlock;
-  for (int64_t i : reduced)
-    inBlock.push_back(b.getAffineDimExpr(i));
-  SmallVector<AffineMap> maps{AffineMap::get(loops, 0, inBlock, b.getContext()),
-                              mapWithout(b.getContext(), loops, reduced)};
-  SmallVector<Value> blockSizes, blockCounts;
-  for (int64_t i = 0; i < rank; ++i) {
-    blockSizes.push_back(b.index(block[i]));
-    blockCounts.push_back(b.index(blocks[i]));
+  if (isa<StringType>(onnx))
+    return SmallVector<Value>{joinStrings(b, input, sizes, block, blocks, strides, dilations, pads)};
+
+  // One position in the blocks after the other: its elements of all blocks lie on a grid of the padded image.
+  Sizes columns{sizes[0], channels}, padded = columns;
+  columns.append(block.begin(), block.end());
+  columns.append(blocks.begin(), blocks.end());
+  Value elements = b.reshape(input, columns);
+  for (int64_t i = 0; i < rank; ++i)
+    padded.push_back(b.add(image[i], b.getIndexAttr(pads[i] + pads[rank + i])));
+  Value sum = b.loopNest(
+      block, b.fill(padded, b.scalarInt(compute, 0)), [&](ValueRange at, ValueRange carried) -> SmallVector<Value> {
+        Sizes from(2 + 2 * rank, zero), fromSizes{sizes[0], channels}, to(2, zero), toSizes = fromSizes, steps(2, one);
+        for (int64_t i = 0; i < rank; ++i) {
+          from[2 + i] = at[i];
+          to.push_back(b.mul(at[i], b.getIndexAttr(dilations[i])));
+          steps.push_back(b.getIndexAttr(strides[i]));
+        }
+        fromSizes.append(rank, one);
+        fromSizes.append(blocks);
+        toSizes.append(blocks);
+        Value taken = b.squeeze(b.slice(elements, from, fromSizes), llvm::to_vector(llvm::seq<int64_t>(2, 2 + rank)));
+        Value place = b.slice(carried[0], to, toSizes, steps);
+        Value next = b.elementwise({place, taken}, compute, [&](ImplicitLocOpBuilder &n, ValueRange x) {
+          return addElements(n, x[0], isa<ComplexType>(compute) ? x[1] : scalar::decode(n, x[1], onnx));
+        });
+        return {b.create<tensor::InsertSliceOp>(next, carried[0], to, toSizes, steps)};
+      })[0];
+  if (llvm::any_of(pads, [](int64_t pad) { return pad != 0; })) {
+    Sizes offsets(2, zero);
+    for (int64_t i = 0; i < rank; ++i)
+      offsets.push_back(b.getIndexAttr(pads[i]));
+    sum = b.slice(sum, offsets, sizes);
   }
-  // The element of the columns at the loops' indices, and whether there is one.
-  auto read = [&](ImplicitLocOpBuilder &n, ValueRange loop) -> std::pair<Value, Value> {
-    using P = arith::CmpIPredicate;
-    auto number = [&](int64_t value) -> Value { return n.create<arith::ConstantIndexOp>(value); };
-    Value row = loop[1], column = number(0), inside;
-    for (int64_t i = 0; i < rank; ++i) {
-      Value k = loop[outer + i], at = loop[2 + i];
-      row = n.create<arith::AddIOp>(n.create<arith::MulIOp>(row, blockSizes[i]), k);
-      // Where the block starts, in the padded image; it may be in front of it.
-      Value origin = n.create<arith::SubIOp>(n.create<arith::AddIOp>(at, number(pads[i])),
-                                             n.create<arith::MulIOp>(k, number(dilations[i])));
-      Value which = n.create<arith::DivSIOp>(origin, number(strides[i]));
-      Value onGrid = n.create<arith::CmpIOp>(P::eq, n.create<arith::MulIOp>(which, number(strides[i])), origin);
-      Value exists = n.create<arith::CmpIOp>(P::ult, which, blockCounts[i]);
-      Value both = n.create<arith::AndIOp>(onGrid, exists);
-      inside = inside ? n.create<arith::AndIOp>(inside, both).getResult() : both;
-      Value last = n.create<arith::SubIOp>(blockCounts[i], number(1));
-      Value clamped = n.create<arith::MaxSIOp>(n.create<arith::MinSIOp>(which, last), number(0));
-      column = n.create<arith::AddIOp>(n.create<arith::MulIOp>(column, blockCounts[i]), clamped);
-    }
-    if (!inside)
-      inside = n.create<arith::ConstantOp>(n.getBoolAttr(true));
-    return {n.create<tensor::ExtractOp>(input, ValueRange{loop[0], row, column}), inside};
-  };
-  if (isa<StringType>(onnx)) {
-    Sizes all = sizes;
-    all.append(block.begin(), block.end());
-    return SmallVector<Value>{b.loopNest(all, init, [&](ValueRange loop, ValueRange carried) -> SmallVector<Value> {
-      auto [element, inside] = read(b, loop);
-      Value added = b.create<arith::SelectOp>(inside, element, b.scalarInt(compute, 0));
-      Value current = b.create<tensor::ExtractOp>(carried[0], loop.take_front(outer));
-      Value next = callRuntime(b, "strata_rt_string_concat", {current, added}, compute);
-      return {b.create<tensor::InsertOp>(next, carried[0], loop.take_front(outer))};
-    })[0]};
-  }
-  auto sum = b.create<linalg::GenericOp>(
-      init.getType(), shape, init, maps, iterators, [&](OpBuilder &nested, Location loc, ValueRange args) {
-        ImplicitLocOpBuilder n(loc, nested);
-        SmallVector<Value> loop;
-        for (int64_t i = 0; i < loops; ++i)
-          loop.push_back(n.create<linalg::IndexOp>(i));
-        auto [element, inside] = read(n, loop);
-        Value next = addElements(n, args[1], isa<ComplexType>(compute) ? element : scalar::decode(n, element, onnx));
-        n.create<linalg::YieldOp>(n.create<arith::SelectOp>(inside, next, args[1]).getResult());
-      });
-  Value result = sum.getResult(0);
-  return SmallVector<Value>{isa<ComplexType>(compute) ? result : roundTo(b, result, onnx)};
+  return SmallVector<Value>{isa<ComplexType>(compute) ? sum : roundTo(b, sum, onnx)};
 }
 
 STRATA_SLICE(Col2Im) {

@@ -2,8 +2,13 @@
 
 // CHECK-LABEL: @two_dimensions
 // CHECK-SAME: -> (tensor<2x3x5x5xf32>
-// CHECK: linalg.generic {{.*}}iterator_types = ["parallel", "parallel", "parallel", "parallel", "reduction", "reduction"]
-// CHECK: tensor.extract %arg0
+// One position in the block after the other is added to a grid of the image.
+// CHECK: scf.for %[[Y:.*]] = {{.*}} iter_args(%{{.*}} = %{{.*}}) -> (tensor<2x3x5x5xf32>)
+// CHECK: scf.for %[[X:.*]] = {{.*}} iter_args(%[[IMAGE:.*]] = %{{.*}}) -> (tensor<2x3x5x5xf32>)
+// CHECK-DAG: tensor.extract_slice %{{.*}}[0, 0, %[[Y]], %[[X]], 0, 0] [2, 3, 1, 1, 2, 2]
+// CHECK-DAG: tensor.extract_slice %[[IMAGE]][0, 0, %[[Y]], %[[X]]] [2, 3, 2, 2] [1, 1, 2, 2]
+// CHECK: linalg.generic {{.*}}iterator_types = ["parallel", "parallel", "parallel", "parallel"]
+// CHECK: tensor.insert_slice %{{.*}} into %[[IMAGE]][0, 0, %[[Y]], %[[X]]] [2, 3, 2, 2] [1, 1, 2, 2]
 func.func @two_dimensions(%x: tensor<2x27x4xf32>) -> tensor<*xf32> {
   %image = onnx.Initializer dense<5> : tensor<2xi64>
   %block = onnx.Initializer dense<3> : tensor<2xi64>
