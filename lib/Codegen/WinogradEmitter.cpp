@@ -177,7 +177,8 @@ bool WinogradEmitter::measure() {
   band = bandRows * tileColumns;
   groups = llvm::divideCeil(band, std::max<int64_t>(1, (options.registers - 4) / 2));
   group = llvm::divideCeil(band, groups);
-  // Of integers a product has a register of its own before it is added.
+  // Sums of pairs take two instructions for each vector: so that they are not more than the processor takes in a cycle,
+  // some steps make an iteration.
   steps = std::max<int64_t>(1, perLane > 1 ? 4 * options.lineBytes / (2 * lanes * sumBytes) : 1);
   while (channels / perLane % steps)
     --steps;
