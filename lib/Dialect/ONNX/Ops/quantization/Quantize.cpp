@@ -148,7 +148,7 @@ static Type getPrecision(QuantizeLinearOp op) {
 }
 
 // 1 / scale in f64. The quotient of two f32 is at least 2^-49 of itself away from what lies halfway between two f32, so
-// a product with this, rounded to f32, is the rounded quotient: for a fraction of a division's time.
+// a product with this, rounded to f32, is the rounded quotient.
 static Value getReciprocal(LinalgBuilder &b, Value onnxScale, Value scale) {
   auto known = onnxScale.getDefiningOp<InitializerOp>();
   if (auto values = known ? dyn_cast<DenseElementsAttr>(known.getValue()) : DenseElementsAttr()) {
