@@ -11,7 +11,8 @@ each, in every round; a time is the median over the rounds of the medians of the
 rounds of Strata's median over that of the best peer of the same precision, so that slow drift of the machine cancels.
 Rounds that other processes disturbed are repeated.
 Outputs are compared with those of ONNX Runtime without graph optimisations, of integer operators with those of ONNX's
-reference evaluator: the largest difference over the largest value. The machine's limits are measured in the same run.
+reference evaluator: the largest difference over the largest value. A peer that is off by a tenth is shown, but is not
+the best one. The machine's limits are measured in the same run.
 
 Results are added to those of earlier runs (--results) and shown on a page (--page), a part of which this program
 writes, with plots beside it.
@@ -147,15 +148,22 @@ def race(workers, rounds, seconds, between=None):
     return sorted(result, key=lambda pair: pair[0])[:rounds]
 
 
-def summarised(race, peers):
-    """Milliseconds of each runtime, the best peer, and Strata's ratio to it."""
+# Off by more than this, of the largest value of an output, a peer computes something else: it is no rival. (Reduced
+# precision and a few steps of a quantisation are far below.)
+WRONG = 0.1
+
+
+def summarised(race, peers, errors):
+    """Milliseconds of each runtime, the best peer whose outputs are right, and Strata's ratio to it."""
     if not race[0][1]:
         return {"ms": {}}
     rounds = [medians for _, medians in race]
     medians = {name: statistics.median(each[name] for each in rounds) for name in NAMES if name in rounds[0]}
     result = {"ms": {name: median * 1e3 for name, median in medians.items()}}
     result["foreign"] = statistics.median(foreign for foreign, _ in race)
-    rivals = [name for name in peers if name in medians]
+    if wrong := {name: errors[name] for name in peers if errors.get(name, 0) > WRONG}:
+        result["wrong"] = wrong
+    rivals = [name for name in peers if name in medians and name not in wrong]
     if "strata" in medians and rivals:
         best = min(rivals, key=medians.get)
         result["best"] = best
@@ -232,7 +240,8 @@ class Bench:
         if limits.compute_seconds(known, work, precision) > limits.transfer_seconds(known, work):
             def between():
                 peaks.append(limits.rate(limits.build(self.folder), kind, threads, seconds=self.options.seconds / 2))
-        result = summarised(race(workers, self.options.rounds, self.options.seconds, between), PEERS[precision])
+        turns = race(workers, self.options.rounds, self.options.seconds, between)
+        result = summarised(turns, PEERS[precision], errors)
         if peaks:
             known[kind] = statistics.median(peaks)
         result["error"] = errors
@@ -306,6 +315,8 @@ def line(name, precision, threads, result):
         text += f"  (disturbed: {result['foreign']:.1f} CPUs)"
     if "strata" in result["error"]:
         text += f"  error {result['error']['strata']:.0e}"
+    for runtime, error in result.get("wrong", {}).items():
+        text += f"  {NAMES[runtime]} is wrong by {error:.0%}"
     for runtime, why in result.get("failed", {}).items():
         text += f"\n   {NAMES[runtime]} failed: {why}"
     return text

@@ -17,8 +17,8 @@ import strata
 from onnx import TensorProto, helper, numpy_helper, shape_inference
 
 RNG = np.random.default_rng(0)
-UNARY = ["Exp", "Log", "Tanh", "Sigmoid", "Erf", "Sqrt", "Sin", "Cos", "Tan", "Atan", "Asin", "Sinh", "Acosh",
-         "Softplus", "Mish", "Gelu", "HardSwish", "Elu", "Selu", "Celu", "Floor",
+UNARY = ["Exp", "Log", "Tanh", "Sigmoid", "Erf", "Sqrt", "Sin", "Cos", "Tan", "Atan", "Asin", "Acos", "Sinh",
+         "Cosh", "Asinh", "Acosh", "Atanh", "Softplus", "Mish", "Gelu", "HardSwish", "Elu", "Selu", "Celu", "Floor",
          "Round", "Sign", "Reciprocal"]  # fmt: skip
 
 
@@ -43,8 +43,8 @@ def cases():
         return name, operator, feeds, weights or {}, outputs, attributes
 
     for operator in UNARY:
-        x = np.abs(normal(*square)) + 0.01
-        yield case(operator, operator, {"x": np.clip(x, 0, 0.99) if operator == "Asin" else x + (operator == "Acosh")})
+        x = np.abs(normal(*square)) + 0.01 + (operator == "Acosh")
+        yield case(operator, operator, {"x": np.clip(x, 0, 0.99) if operator in ("Asin", "Acos", "Atanh") else x})
     for mode in ("linear", "cubic", "nearest"):
         yield case(f"Resize {mode}", "Resize", {"x": image}, twice, mode=mode)
     for mode in ("linear", "cubic"):

@@ -48,7 +48,7 @@ def _results(results, precision):
             run = case.get(n, {})
             best, limit = run.get("best"), run.get("of limit")
             row += [number(run.get("ms", {}).get("strata")) or "failed",
-                    f"{number(run['ms'][best])} {NAMES[best]}" if best else "",
+                    ", ".join([f"{number(run['ms'][best])} {NAMES[best]}"] * bool(best) + _wrong(run)),
                     _ratio(run), f"{100 * limit:.0f} %" if limit else ""]  # fmt: skip
         first, last = (case.get(n, {}).get("ms", {}).get("strata") for n in (counts[0], counts[-1]))
         errors = [case[n]["error"]["strata"] for n in _counts(case) if "strata" in case[n]["error"]]
@@ -57,6 +57,12 @@ def _results(results, precision):
                 f"{number(case['compile']['seconds'])}, {case['compile']['peak'] / 1e6:.0f}", _memory(case[counts[0]])]  # fmt: skip
         rows.append(row)
     return f"{_summary(have, counts)}\n\n{_table(head, rows)}"
+
+
+def _wrong(run):
+    """The peers whose outputs are not those of the model, which are none to be compared with."""
+    return [f"({NAMES[name]} {number(run['ms'][name])}, off by {error:.0%})"
+            for name, error in run.get("wrong", {}).items() if name in run["ms"]]  # fmt: skip
 
 
 def _memory(run):

@@ -192,6 +192,10 @@ def Winograd : Pass<"strata-winograd", "mlir::func::FuncOp"> {
 
     Of volumes each slice is an image, and the window's taps along the depth, with any
     stride and dilation, are summed as channels are.
+
+    Bytes that `strata-widen-products` has extended to 16 bits are computed by
+    F(2x2, 3x3) with matrices of integers, exactly; pairs of channels then lie side by
+    side, `U(f floordiv 16, i, j, c, f mod 16, pair)`.
   }];
   let options = targetOptions;
   let dependentDialects = ["mlir::linalg::LinalgDialect", "mlir::tensor::TensorDialect",
@@ -247,7 +251,8 @@ def FuseRows : Pass<"strata-fuse-rows", "mlir::func::FuncOp"> {
     the same rows, elementwise operations, other reductions and products of two
     computed matrices, become one loop over blocks of rows that fit the cache.
     Nothing is computed twice; a tensor that only the members read becomes one of
-    a block's size.
+    a block's size. What the rows of a product of f32 share, and several blocks read,
+    is copied in blocks of lanes before the loop.
 
     Upstream's `scf::tileConsumerAndFuseProducersUsingSCF` starts from one
     consumer and clones a producer for each of its uses: a softmax would compute
@@ -440,10 +445,11 @@ def ApproximateMath : Pass<"strata-approximate-math", "mlir::ModuleOp"> {
     for which there are no instructions are exact ones in wider types.
   }];
   let options = [
-    Option<"powerScaling", "power-scaling", "bool", "false", "x86 vectors of 512 bits multiply by powers of two">
+    Option<"powerScaling", "power-scaling", "bool", "false", "x86 vectors of 512 bits multiply by powers of two">,
+    Option<"fusedProducts", "fused-products", "bool", "false", "there is an instruction for x y + z">
   ];
   let dependentDialects = ["mlir::math::MathDialect", "mlir::arith::ArithDialect",
-                           "mlir::scf::SCFDialect", "mlir::vector::VectorDialect", "mlir::LLVM::LLVMDialect"];
+                           "mlir::vector::VectorDialect", "mlir::scf::SCFDialect", "mlir::LLVM::LLVMDialect"];
 }
 
 def ConvertToLLVM : Pass<"strata-convert-to-llvm", "mlir::ModuleOp"> {

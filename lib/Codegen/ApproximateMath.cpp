@@ -135,7 +135,9 @@ void scaleSubnormal(math::LogOp op) {
 } // namespace
 
 bool strata::becomesPolynomial(Operation &op) {
-  return isa<math::ErfOp, math::ExpOp, math::ExpM1Op, math::LogOp, math::Log1pOp, math::PowFOp, math::TanhOp>(op);
+  return isa<math::AcosOp, math::AcoshOp, math::AsinOp, math::AsinhOp, math::AtanOp, math::AtanhOp, math::CosOp,
+             math::CoshOp, math::ErfOp, math::ExpOp, math::ExpM1Op, math::LogOp, math::Log1pOp, math::PowFOp,
+             math::SinOp, math::SinhOp, math::TanOp, math::TanhOp>(op);
 }
 
 void strata::prepareApproximateMath(Operation *root) { root->walk(scaleSubnormal); }
@@ -165,7 +167,10 @@ struct ApproximateMathPass : strata::impl::ApproximateMathBase<ApproximateMathPa
     strata::prepareApproximateMath(module);
     RewritePatternSet polynomials(context);
     strata::populateApproximateMathPatterns(polynomials, powerScaling);
-    strata::populatePowerPatterns(polynomials, powerScaling);
+    strata::populatePowerPatterns(polynomials, powerScaling, fusedProducts);
+    strata::populateTrigonometryPatterns(polynomials, fusedProducts);
+    strata::populateInverseTrigonometryPatterns(polynomials, fusedProducts);
+    strata::populateHyperbolicPatterns(polynomials, fusedProducts);
     strata::populateDivisionPatterns(polynomials);
     if (failed(strata::applyToEachFunction(module, std::move(polynomials))))
       return signalPassFailure();

@@ -14,6 +14,7 @@
 //
 //===----------------------------------------------------------------------===//
 #include "BodyLoads.h"
+#include "PairProducts.h"
 #include "ProductSums.h"
 #include "TileEmitter.h"
 
@@ -112,7 +113,7 @@ public:
     if (floats)
       return addFloats(sum, data, weights);
     if (!bytes)
-      return b.create<arith::AddIOp>(loc, sum, multiplyPairs(data, weights));
+      return addPairProducts(b, loc, sum, data, weights);
     // One unsigned operand, one signed; moved data has the other sign.
     bool swapped = movesData() ? unsignedWeights : !unsignedData;
     return call(("llvm.x86.avx512.vpdpbusd." + Twine(32 * lanes)).str(), sums(),
@@ -129,7 +130,7 @@ public:
   /// The sums of all lanes, with those of the weights where the data was moved: a scalar of one lane.
   Value finish(Value start, Value sum, Value weights) {
     if (extends)
-      sum = addPairs(sum);
+      sum = addNeighbours(b, loc, sum);
     if (movesData()) {
       Value seven = constant(7), moved = b.create<arith::ShLIOp>(loc, weights, seven);
       sum = unsignedData ? b.create<arith::AddIOp>(loc, sum, moved).getResult()
@@ -183,26 +184,14 @@ private:
                                     b.create<arith::ExtFOp>(loc, sums(), everySecond(y, first)), sum);
     return sum;
   }
-  Value addPairs(Value value) { return b.create<arith::AddIOp>(loc, everySecond(value, 0), everySecond(value, 1)); }
-  /// x[2i] y[2i] + x[2i + 1] y[2i + 1] of 16-bit integers, in 32 bits.
-  Value multiplyPairs(Value x, Value y) {
-    int64_t count = cast<VectorType>(x.getType()).getNumElements();
-    StringRef name = count == 32   ? "llvm.x86.avx512.pmaddw.d.512"
-                     : count == 16 ? "llvm.x86.avx2.pmadd.wd"
-                     : count == 8  ? "llvm.x86.sse2.pmadd.wd"
-                                   : "";
-    if (!name.empty())
-      return call(name, sums(), {x, y});
-    auto wide = VectorType::get({count}, b.getI32Type());
-    Value product =
-        b.create<arith::MulIOp>(loc, b.create<arith::ExtSIOp>(loc, wide, x), b.create<arith::ExtSIOp>(loc, wide, y));
-    return addPairs(product);
-  }
 };
 } // namespace
 
 /// All sums of the tile, row by row, added to `start`.
-TileEmitter::Values TileEmitter::reduceDots(const Tile &tile, Values start) {
+TileEmitter::Values TileEmitter::reduceDots(const Tile &whole, Values start) {
+  Tile tile = whole;
+  if (plan.window < 0)
+    tile.steps = stepsAtOnce(tile);
   const Access &data = nest.reduce->inputs[plan.dots->data], &weights = nest.reduce->inputs[plan.dots->weights];
   Dots dots(b, loc, *plan.dots, tile.lanes);
   int64_t sums = tile.rows * tile.vectors;
@@ -225,6 +214,9 @@ TileEmitter::Values TileEmitter::reduceDots(const Tile &tile, Values start) {
     Tile rows = inner;
     if (dots.movesData())
       rows.paddedFirst = rows.paddedLast = 0;
+    if (plan.window < 0)
+      prefetch(weights, bases[plan.dots->weights],
+               IndexMath::add(bases[plan.dots->weights], position(weights, rows, true)), rows);
     SmallVector<Values> taps(plan.window >= 0 ? nest.loops[plan.window].size.known : 1);
     Values vectors(tile.vectors);
     int64_t place = -1;

@@ -6,6 +6,7 @@
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/IR/ImplicitLocOpBuilder.h"
+#include "mlir/IR/PatternMatch.h"
 #include "mlir/IR/TypeUtilities.h"
 
 namespace strata {
@@ -13,6 +14,8 @@ namespace strata {
 struct Floats : mlir::ImplicitLocOpBuilder {
   Floats(mlir::Location loc, mlir::OpBuilder &b, mlir::Type type) : mlir::ImplicitLocOpBuilder(loc, b), type(type) {}
   mlir::Type type;
+  /// Whether multiplyAdd is an instruction of the target: where it is none, a fused one is a call.
+  bool fused = false;
 
   mlir::Type integers() {
     auto vector = llvm::dyn_cast<mlir::VectorType>(type);
@@ -23,9 +26,38 @@ struct Floats : mlir::ImplicitLocOpBuilder {
       return create<mlir::arith::ConstantOp>(mlir::DenseElementsAttr::get(vector, mlir::Attribute(value)));
     return create<mlir::arith::ConstantOp>(value);
   }
+  /// f64, with as many lanes.
+  mlir::Type wide() {
+    auto vector = llvm::dyn_cast<mlir::VectorType>(type);
+    return vector ? mlir::Type(vector.clone(getF64Type())) : getF64Type();
+  }
+  mlir::Value extend(mlir::Value x) { return create<mlir::arith::ExtFOp>(wide(), x); }
+  mlir::Value truncate(mlir::Value x) { return create<mlir::arith::TruncFOp>(type, x); }
+  mlir::Value number64(double value) { return constant(wide(), getF64FloatAttr(value)); }
   mlir::Value number(float value) { return constant(type, getF32FloatAttr(value)); }
   mlir::Value integer(int32_t value) { return constant(integers(), getI32IntegerAttr(value)); }
   mlir::Value fma(mlir::Value x, mlir::Value y, mlir::Value z) { return create<mlir::math::FmaOp>(x, y, z); }
+  mlir::Value add(mlir::Value x, mlir::Value y) { return create<mlir::arith::AddFOp>(x, y); }
+  mlir::Value subtract(mlir::Value x, mlir::Value y) { return create<mlir::arith::SubFOp>(x, y); }
+  mlir::Value multiply(mlir::Value x, mlir::Value y) { return create<mlir::arith::MulFOp>(x, y); }
+  mlir::Value divide(mlir::Value x, mlir::Value y) { return create<mlir::arith::DivFOp>(x, y); }
+  /// x y + z. Not left to LLVM, which fuses products in loops, but not those that it computes itself, of constants.
+  mlir::Value multiplyAdd(mlir::Value x, mlir::Value y, mlir::Value z) {
+    return fused ? fma(x, y, z) : add(multiply(x, y), z);
+  }
+  mlir::Value is(mlir::arith::CmpFPredicate how, mlir::Value x, mlir::Value y) {
+    return create<mlir::arith::CmpFOp>(how, x, y);
+  }
+  mlir::Value is(mlir::arith::CmpFPredicate how, mlir::Value x, float y) { return is(how, x, number(y)); }
+  mlir::Value select(mlir::Value condition, mlir::Value x, mlir::Value y) {
+    return create<mlir::arith::SelectOp>(condition, x, y);
+  }
+  mlir::Value either(mlir::Value x, mlir::Value y) { return create<mlir::arith::OrIOp>(x, y); }
+  mlir::Value both(mlir::Value x, mlir::Value y) { return create<mlir::arith::AndIOp>(x, y); }
+  mlir::Value magnitude(mlir::Value x) { return create<mlir::math::AbsFOp>(x); }
+  mlir::Value signBit(mlir::Value x) { return both(bits(x), integer(std::numeric_limits<int32_t>::min())); }
+  /// x with the sign of y, times its own.
+  mlir::Value flip(mlir::Value x, mlir::Value y) { return fromBits(create<mlir::arith::XOrIOp>(bits(x), signBit(y))); }
   mlir::Value bits(mlir::Value x) { return create<mlir::arith::BitcastOp>(integers(), x); }
   mlir::Value fromBits(mlir::Value x) { return create<mlir::arith::BitcastOp>(type, x); }
   /// NaN is in no range and stays.
@@ -43,7 +75,20 @@ struct Floats : mlir::ImplicitLocOpBuilder {
       sum = fma(sum, x, number(c));
     return sum;
   }
-  /// The same of 2^k coefficients: those of the high powers beside the others, since each step waits for the one before.
+  /// The same by multiplyAdd, and in f64.
+  mlir::Value multiplyAdds(mlir::Value x, llvm::ArrayRef<float> coefficients) {
+    mlir::Value sum = number(coefficients.front());
+    for (float c : coefficients.drop_front())
+      sum = multiplyAdd(sum, x, number(c));
+    return sum;
+  }
+  mlir::Value multiplyAdds64(mlir::Value x, llvm::ArrayRef<double> coefficients) {
+    mlir::Value sum = number64(coefficients.front());
+    for (double c : coefficients.drop_front())
+      sum = multiplyAdd(sum, x, number64(c));
+    return sum;
+  }
+  /// horner, of 2^k coefficients: those of the high powers beside the others, since each step waits for the one before.
   /// The last step is one rounding, as horner's is.
   mlir::Value polynomial(mlir::Value x, llvm::ArrayRef<float> coefficients) {
     size_t half = coefficients.size() / 2;
@@ -74,6 +119,27 @@ struct Floats : mlir::ImplicitLocOpBuilder {
     mlir::Value second = fromBits(create<mlir::arith::ShLIOp>(rest, mantissaBits));
     return create<mlir::arith::MulFOp>(create<mlir::arith::MulFOp>(p, first), second);
   }
+};
+
+/// A function of one f32, or of vectors of it, in place of the operation.
+template <typename Operation> struct ExpandFloats : mlir::OpRewritePattern<Operation> {
+  using Expansion = mlir::Value (*)(Floats &, mlir::Value);
+  ExpandFloats(mlir::MLIRContext *context, Expansion expand, bool fused)
+      : mlir::OpRewritePattern<Operation>(context), expand(expand), fused(fused) {}
+
+  mlir::LogicalResult matchAndRewrite(Operation op, mlir::PatternRewriter &rewriter) const override {
+    auto vector = llvm::dyn_cast<mlir::VectorType>(op.getType());
+    if (!mlir::getElementTypeOrSelf(op.getType()).isF32() || (vector && vector.getRank() != 1))
+      return mlir::failure();
+    Floats b(op.getLoc(), rewriter, op.getType());
+    b.fused = fused;
+    rewriter.replaceOp(op, expand(b, op.getOperand()));
+    return mlir::success();
+  }
+
+private:
+  Expansion expand;
+  bool fused;
 };
 
 } // namespace strata

@@ -7,10 +7,14 @@
 //
 //===----------------------------------------------------------------------===//
 #include "FuseRows.h"
+#include "Blocks.h"
 #include "Codegen/Passes.h"
+#include "Codegen/Target.h"
 #include "ConstantExpressions.h"
 #include "LinalgQueries.h"
+#include "RegisterTile.h"
 #include "RowWindows.h"
+#include "Transposed.h"
 #include "UnitDims.h"
 #include "WinogradMatrices.h"
 
@@ -114,6 +118,7 @@ private:
   SmallVector<int64_t> blocks(const DenseMap<OpResult, OpResult> &shared) const;
 
   // The loop.
+  std::optional<int64_t> packedLanes(GenericOp op, OpOperand *input, ArrayRef<int64_t> block) const;
   SmallVector<GenericOp> inOrder() const;
   DenseMap<OpResult, OpResult> sharePlaces(ArrayRef<GenericOp> order) const;
   LogicalResult moveUsersBehind(ArrayRef<GenericOp> order) const;
@@ -465,6 +470,58 @@ LogicalResult Group::moveUsersBehind(ArrayRef<GenericOp> order) const {
   return success();
 }
 
+/// How many lanes a block of `input` has, if it is worth a copy in such blocks: where it is what the lanes read of a
+/// product of f32, and blocks of rows read it one after the other. Else the first rows of every block would read
+/// vectors that lie far apart, and copy them for the others.
+std::optional<int64_t> Group::packedLanes(GenericOp op, OpOperand *input, ArrayRef<int64_t> block) const {
+  AffineMap map = mapOf(*input), out = mapOf(op->getResult(0));
+  ArrayRef<unsigned> rows = loops.find(op)->second;
+  auto type = cast<RankedTensorType>(input->get().getType());
+  auto lane = out.getNumResults() ? dyn_cast<AffineDimExpr>(out.getResults().back()) : nullptr;
+  if (!limits.packedLanes || !lane || op.getNumDpsInputs() != 2 || op.getNumReductionLoops() != 1 ||
+      !type.getElementType().isF32() || !type.hasStaticShape() || llvm::is_contained(rows, lane.getPosition()) ||
+      !map.isProjectedPermutation() || !map.isFunctionOfDim(lane.getPosition()))
+    return std::nullopt;
+  SmallVector<unsigned> reduction;
+  op.getReductionDims(reduction);
+  if (!map.isFunctionOfDim(reduction[0]))
+    return std::nullopt;
+  int64_t lanes = op.getStaticLoopRanges()[lane.getPosition()];
+  for (auto [row, extent, size] : llvm::zip(rows, extents, block))
+    if (size > 1 && !map.isFunctionOfDim(row) && !ShapedType::isDynamic(extent) && extent >= 2 * size)
+      if (int64_t together = limits.packedLanes(size, lanes); together > 0 && together < lanes)
+        return together;
+  return std::nullopt;
+}
+
+/// A copy of `input` as [.., lanes / block, reduction, block], and how the operation reads it.
+static std::pair<Value, AffineMap> packed(OpBuilder &b, GenericOp op, OpOperand *input, int64_t block) {
+  Value value = input->get();
+  AffineMap map = mapOf(*input), out = mapOf(op->getResult(0));
+  // A copy may as well be of what was transposed for the lanes.
+  if (auto transpose = value.getDefiningOp<linalg::TransposeOp>()) {
+    map = strata::mapBehind(transpose, map);
+    value = transpose.getInput();
+  }
+  SmallVector<unsigned> reduction;
+  op.getReductionDims(reduction);
+  unsigned lane = cast<AffineDimExpr>(out.getResults().back()).getPosition();
+  unsigned lanes = *positionOf(map, lane), depth = *positionOf(map, reduction[0]);
+  AffineExpr d = getAffineDimExpr(lane, op.getContext());
+  SmallVector<AffineExpr> exprs(map.getResults());
+  exprs[lanes] = d % block;
+  exprs.insert(exprs.begin() + lanes, d.floorDiv(block));
+  depth += depth > lanes;
+  SmallVector<int64_t> order;
+  for (unsigned i = 0; i < exprs.size(); ++i)
+    if (i != depth && i != lanes + 1)
+      order.push_back(i);
+  order.append({depth, lanes + 1});
+  applyPermutationToVector(exprs, order);
+  return {strata::inBlocks(b, op.getLoc(), value, lanes, block, order),
+          AffineMap::get(map.getNumDims(), 0, exprs, op.getContext())};
+}
+
 /// The block's rows of a tensor; or as many from the first one on.
 tensor::ExtractSliceOp Emitter::slice(Value source, AffineMap map, ArrayRef<unsigned> rows, bool first) {
   SmallVector<OpFoldResult> from(map.getNumResults(), b.getIndexAttr(0)), strides(from.size(), b.getIndexAttr(1));
@@ -547,6 +604,12 @@ LogicalResult Group::fuse() {
     ends.push_back(tensor::getMixedSize(b, loc, like, *positionOf(seedMap, row)));
     steps.push_back(b.getIndexAttr(step));
   }
+  DenseMap<OpOperand *, std::pair<Value, AffineMap>> copies;
+  for (GenericOp op : order)
+    for (OpOperand *input : op.getDpsInputOperands())
+      if (!isMember(input->get().getDefiningOp()))
+        if (std::optional<int64_t> lanes = packedLanes(op, input, block))
+          copies[input] = packed(b, op, input, *lanes);
   auto forall = b.create<scf::ForallOp>(loc, zeros, ends, steps, destinations, /*mapping=*/std::nullopt);
   b.setInsertionPointToStart(forall.getBody());
   Emitter emitter{b, loc, {}, {}, steps, {}};
@@ -565,7 +628,14 @@ LogicalResult Group::fuse() {
   for (GenericOp op : order) {
     ArrayRef<unsigned> rows = loops.find(op)->second;
     SmallVector<Value> operands;
+    SmallVector<AffineMap> maps = op.getIndexingMapsArray();
     for (OpOperand *input : op.getDpsInputOperands()) {
+      if (auto copy = copies.find(input); copy != copies.end()) {
+        auto [value, map] = copy->second;
+        maps[input->getOperandNumber()] = map;
+        operands.push_back(emitter.read(value, map, rows));
+        continue;
+      }
       Value known = emitter.tiles.lookupOrNull(input->get());
       bool hasRows = llvm::any_of(rows, [&, map = mapOf(*input)](unsigned row) { return map.isFunctionOfDim(row); });
       operands.push_back(known ? known : hasRows ? emitter.read(input->get(), mapOf(*input), rows) : input->get());
@@ -594,6 +664,7 @@ LogicalResult Group::fuse() {
     for (Value place : ArrayRef(operands).take_back(op.getNumDpsInits()))
       types.push_back(place.getType());
     auto tiled = cast<GenericOp>(clone(b, op, types, operands));
+    tiled.setIndexingMapsAttr(b.getAffineMapArrayAttr(maps));
     SmallVector<OpFoldResult> loopOffsets(op.getNumLoops(), b.getIndexAttr(0));
     for (auto [row, offset] : llvm::zip(rows, emitter.offsets))
       loopOffsets[row] = offset;
@@ -638,13 +709,19 @@ void strata::fuseRows(func::FuncOp function, const RowLimits &limits) {
 }
 
 namespace {
-struct FuseRowsPass : strata::impl::FuseRowsBase<FuseRowsPass> {
-  using FuseRowsBase::FuseRowsBase;
+struct FuseRowsPass : strata::WithTarget<strata::impl::FuseRowsBase<FuseRowsPass>> {
+  using WithTarget::WithTarget;
 
   void runOnOperation() override {
     strata::RowLimits limits;
     limits.rowBytes = cacheBytes / 4;
     limits.blockBytes = 2 * nearCacheBytes / 3;
+    limits.packedLanes = [facts = target()](int64_t rows, int64_t lanes) -> int64_t {
+      if (ShapedType::isDynamic(lanes))
+        return 0;
+      int64_t width = facts.vectorBits / 32;
+      return width * strata::chooseRegisterTile(facts, rows, lanes / width, /*mostVectors=*/8).vectors;
+    };
     strata::fuseRows(getOperation(), limits);
   }
 };

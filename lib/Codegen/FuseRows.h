@@ -10,11 +10,14 @@ namespace strata {
 
 /// What the groups may be like.
 struct RowLimits {
-  int64_t rowBytes;         ///< of the tensors that members have in common, for one row, or for the rows of a product
-  bool products = true;     ///< products of two computed matrices may join
-  bool blocks = true;       ///< several rows at once, as the cache has room for; else each iteration is one row
-  int64_t blockBytes = 0;   ///< as rowBytes, for all rows of a block without products
-  bool windows = true;      ///< windows of single channels may join, with the padding of their input
+  int64_t rowBytes;       ///< of the tensors that members have in common, for one row, or for the rows of a product
+  bool products = true;   ///< products of two computed matrices may join
+  bool blocks = true;     ///< several rows at once, as the cache has room for; else each iteration is one row
+  int64_t blockBytes = 0; ///< as rowBytes, for all rows of a block without products
+  bool windows = true;    ///< windows of single channels may join, with the padding of their input
+  /// Lanes of a block, for a product of so many rows at once and so many lanes: what all rows of a product share, and
+  /// several blocks of rows read, is copied in such blocks first. Null: never.
+  std::function<int64_t(int64_t rows, int64_t lanes)> packedLanes;
   bool sharedPlaces = true; ///< what one member alone still reads is overwritten by its result
   std::function<bool(mlir::linalg::GenericOp)> suits;  ///< what may be a member; null: whatever has the rows
   std::function<bool(mlir::linalg::GenericOp)> isLoop; ///< reductions that are a loop by themselves, too; null: none

@@ -50,17 +50,7 @@ static Value grouped(OpBuilder &b, Location loc, Value value, int64_t dim, int64
     Value zero = b.create<arith::ConstantOp>(loc, b.getZeroAttr(type.getElementType()));
     value = b.create<tensor::PadOp>(loc, type.clone(shape), value, low, high, zero);
   }
-  SmallVector<OpFoldResult> sizes = tensor::getMixedSizes(b, loc, value);
-  shape[dim] /= group;
-  shape.insert(shape.begin() + dim + 1, group);
-  sizes[dim] = b.getIndexAttr(shape[dim]);
-  sizes.insert(sizes.begin() + dim + 1, b.getIndexAttr(group));
-  SmallVector<ReassociationIndices> parts;
-  for (int64_t i = 0; i < type.getRank(); ++i)
-    parts.push_back(i < dim    ? ReassociationIndices{i}
-                    : i == dim ? ReassociationIndices{i, i + 1}
-                               : ReassociationIndices{i + 1});
-  return b.create<tensor::ExpandShapeOp>(loc, type.clone(shape), value, parts, sizes);
+  return strata::inGroups(b, loc, value, dim, group);
 }
 
 namespace {

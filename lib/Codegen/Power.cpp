@@ -11,8 +11,7 @@
 //   in f32. The last multiplication rounds to subnormal and infinite results.
 //
 // The error is below 1.1 units in the last place. Polynomials of minimal maximal
-// relative error, fitted with 50 digits. Products and sums may be contracted:
-// there are targets without fused ones, where each would be a call.
+// relative error, fitted with 50 digits.
 //
 //===----------------------------------------------------------------------===//
 #include "ApproximateMath.h"
@@ -28,23 +27,7 @@ static constexpr float kInfinity = std::numeric_limits<float>::infinity();
 
 namespace {
 struct PowerBuilder : Floats {
-  PowerBuilder(Location loc, OpBuilder &b, Type type)
-      : Floats(loc, b, type),
-        wide(isa<VectorType>(type) ? Type(cast<VectorType>(type).clone(b.getF64Type())) : Type(b.getF64Type())) {}
-  Type wide;
-
-  Value extend(Value x) { return create<arith::ExtFOp>(wide, x); }
-  Value truncate(Value x) { return create<arith::TruncFOp>(type, x); }
-  Value number64(double value) { return constant(wide, getF64FloatAttr(value)); }
-  Value is(Compare how, Value x, Value y) { return create<arith::CmpFOp>(how, x, y); }
-  Value is(Compare how, Value x, float y) { return is(how, x, number(y)); }
-  Value select(Value condition, Value x, Value y) { return create<arith::SelectOp>(condition, x, y); }
-  Value either(Value x, Value y) { return create<arith::OrIOp>(x, y); }
-  Value both(Value x, Value y) { return create<arith::AndIOp>(x, y); }
-  Value multiplyAdd(Value x, Value y, Value z) {
-    auto flags = arith::FastMathFlags::contract;
-    return create<arith::AddFOp>(create<arith::MulFOp>(x, y, flags), z, flags);
-  }
+  using Floats::Floats;
 
   /// log2 of x >= 0 or NaN, in f64; -inf of 0.
   Value log2(Value x) {
@@ -61,9 +44,8 @@ struct PowerBuilder : Floats {
     exponent = select(is(Compare::OLT, x, kInfinity), exponent, x);
     Value less = extend(create<arith::SubFOp>(m, number(1))); // Exact.
     Value s = create<arith::DivFOp>(less, create<arith::AddFOp>(less, number64(2)));
-    Value square = create<arith::MulFOp>(s, s), q = number64(0x1.5ce7d06e84086p-2);
-    for (double c : {0x1.a58d8f9a9942ep-2, 0x1.27777fdab4992p-1, 0x1.ec709d12e0f37p-1, 0x1.71547652bede5p+1})
-      q = multiplyAdd(q, square, number64(c));
+    Value q = multiplyAdds64(multiply(s, s), {0x1.5ce7d06e84086p-2, 0x1.a58d8f9a9942ep-2, 0x1.27777fdab4992p-1,
+                                              0x1.ec709d12e0f37p-1, 0x1.71547652bede5p+1});
     return multiplyAdd(s, q, extend(exponent));
   }
 
@@ -76,9 +58,8 @@ struct PowerBuilder : Floats {
     Value shifter = number64(0x1.8p52);
     Value whole = create<arith::SubFOp>(create<arith::AddFOp>(z, shifter), shifter);
     Value r = truncate(create<arith::SubFOp>(z, whole)), n = truncate(whole);
-    Value p = number(0x1.41d334p-13f);
-    for (float c : {0x1.5f456ap-10f, 0x1.3b2dbcp-7f, 0x1.c6aed4p-5f, 0x1.ebfbdap-3f, 0x1.62e43p-1f, 1.0f})
-      p = multiplyAdd(p, r, number(c));
+    Value p = multiplyAdds(
+        r, {0x1.41d334p-13f, 0x1.5f456ap-10f, 0x1.3b2dbcp-7f, 0x1.c6aed4p-5f, 0x1.ebfbdap-3f, 0x1.62e43p-1f, 1.0f});
     return timesPowerOfTwo(p, n, create<arith::AddFOp>(n, number(exponentShifter)), powerScaling);
   }
 
@@ -86,13 +67,15 @@ struct PowerBuilder : Floats {
 };
 
 struct ApproximatePower : OpRewritePattern<math::PowFOp> {
-  ApproximatePower(MLIRContext *context, bool powerScaling) : OpRewritePattern(context), powerScaling(powerScaling) {}
-  bool powerScaling;
+  ApproximatePower(MLIRContext *context, bool powerScaling, bool fused)
+      : OpRewritePattern(context), powerScaling(powerScaling), fused(fused) {}
+  bool powerScaling, fused;
 
   LogicalResult matchAndRewrite(math::PowFOp op, PatternRewriter &rewriter) const override {
     if (!getElementTypeOrSelf(op.getType()).isF32())
       return failure();
     PowerBuilder b(op.getLoc(), rewriter, op.getType());
+    b.fused = fused;
     Value x = op.getLhs(), y = op.getRhs(), magnitude = b.create<math::AbsFOp>(x);
     // What an infinite exponent gives, the largest gives too, and 1 of -1.
     constexpr float most = std::numeric_limits<float>::max();
@@ -100,7 +83,7 @@ struct ApproximatePower : OpRewritePattern<math::PowFOp> {
     Value result = b.exp2(z, powerScaling);
     // Numbers below 0 have powers of whole exponents only; -0 and -inf have all, with the sign of the odd ones.
     Value whole = b.isWhole(y), halfWhole = b.isWhole(b.create<arith::MulFOp>(y, b.number(0.5f)));
-    Value sign = b.create<arith::AndIOp>(b.bits(x), b.integer(std::numeric_limits<int32_t>::min()));
+    Value sign = b.signBit(x);
     sign = b.select(whole, b.select(halfWhole, b.integer(0), sign), b.integer(0));
     result = b.fromBits(b.create<arith::OrIOp>(b.bits(result), sign));
     Value negative = b.both(b.is(Compare::OLT, x, 0.0f), b.is(Compare::OGT, x, -kInfinity));
@@ -114,6 +97,6 @@ struct ApproximatePower : OpRewritePattern<math::PowFOp> {
 };
 } // namespace
 
-void strata::populatePowerPatterns(RewritePatternSet &patterns, bool powerScaling) {
-  patterns.add<ApproximatePower>(patterns.getContext(), powerScaling);
+void strata::populatePowerPatterns(RewritePatternSet &patterns, bool powerScaling, bool fused) {
+  patterns.add<ApproximatePower>(patterns.getContext(), powerScaling, fused);
 }

@@ -160,6 +160,14 @@ SmallVector<int> TileEmitter::reductionOrder() {
   return order;
 }
 
+/// Elements of a block of packed weights in one step of the reduction: one for each lane, or a group.
+static int64_t blockStep(const Access &access) { return access.block * std::max<int64_t>(1, access.withinStride); }
+
+/// What a tile's vectors read of an access in one step, if it lies along the lanes.
+static int64_t vectorElements(const Access &access, const Tile &tile) {
+  return tile.vectors * tile.lanes * (access.blockedLoop >= 0 ? std::max<int64_t>(1, access.withinStride) : 1);
+}
+
 /// Steps whose weights are a few lines make one iteration together: the instructions of a loop, and those that ask for
 /// the lines of the next block, are many beside those of a short step. Of few sums LLVM does so by itself; of so many
 /// that they nearly fill the registers, it would keep them in memory to load the weights of the next step early.
@@ -178,9 +186,10 @@ int64_t TileEmitter::stepsAtOnce(const Tile &tile) {
     if (!access.base || stride(access, plan.lane).is(0))
       continue;
     // What the steps read lies together.
-    if (!access.element.isIntOrFloat() || (access.blockedLoop >= 0 && !access.strides[order.back()].is(access.block)))
+    if (!access.element.isIntOrFloat() ||
+        (access.blockedLoop >= 0 && !access.strides[order.back()].is(blockStep(access))))
       return 1;
-    bytes += tile.vectors * tile.lanes * access.element.getIntOrFloatBitWidth() / 8;
+    bytes += vectorElements(access, tile) * access.element.getIntOrFloatBitWidth() / 8;
   }
   int64_t steps = std::max<int64_t>(1, bytes ? lines * target.lineBytes / bytes : 1);
   while (size.known % steps)
@@ -284,17 +293,17 @@ bool TileEmitter::prefetchNext(const Access &access, Value base, const Tile &til
   if (tiles == 1)
     return false;
   // Elements per iteration of the reduction; the iteration's number is its distance in blocks.
-  int64_t share = llvm::divideCeil(access.block, tiles);
+  int64_t block = blockStep(access), share = llvm::divideCeil(block, tiles);
   Value at = index(access.blockStride.known);
   if (number)
     at = add(at, times(number, {static_cast<int64_t>(llvm::divideCeil(access.blockStride.known, tiles)), {}}));
   for (auto [loop, info] : llvm::enumerate(nest.loops)) {
-    if (!info.reduction)
+    if (!info.reduction || !tile.at[loop]) // the elements of a group
       continue;
     const Extent &distance = access.strides[loop];
-    if (!distance.isKnown() || distance.known % access.block)
+    if (!distance.isKnown() || distance.known % block)
       return true;
-    at = add(at, times(tile.at[loop], {distance.known / access.block * share, {}}));
+    at = add(at, times(tile.at[loop], {distance.known / block * share, {}}));
   }
   for (int64_t i = 0; i < share * tile.steps && !tile.step; i += lineElements)
     b.create<memref::PrefetchOp>(loc, access.base, add(add(base, at), index(i)), /*isWrite=*/false,
@@ -329,7 +338,7 @@ void TileEmitter::prefetchNear(const Access &access, Value at, const Extent &ste
     steps = std::max(steps, std::min(2 * target.pageBytes, target.nearCacheBytes / 4) / bytes);
   }
   Value ahead = add(at, times(index(steps), step));
-  for (int64_t i = 0; i < tile.vectors * tile.lanes; i += lineElements)
+  for (int64_t i = 0, e = vectorElements(access, tile); i < e; i += lineElements)
     b.create<memref::PrefetchOp>(loc, access.base, add(ahead, index(i)), /*isWrite=*/false, /*localityHint=*/3,
                                  /*isDataCache=*/true);
 }
@@ -352,7 +361,7 @@ void TileEmitter::prefetch(const Access &access, Value base, Value at, const Til
   for (const Loop &loop : nest.loops)
     bytes *= loop.reduction && loop.size.isKnown() ? loop.size.known : 1;
   if (tile.rows > 1 && access.block * bytes > target.nearCacheBytes / 2)
-    prefetchNear(access, at, {access.block, {}}, tile, fromMemory);
+    prefetchNear(access, at, {blockStep(access), {}}, tile, fromMemory);
 }
 
 /// The vectors of a step, which have been loaded.
@@ -641,7 +650,9 @@ void TileEmitter::emit(const Tile &tile) {
 void TileEmitter::emitSum(const Tile &tile, Value sum) {
   Loaded cache;
   Accumulators accumulators = initial(tile, cache);
-  accumulators[0][0] = b.create<arith::AddFOp>(loc, accumulators[0][0], sum);
+  Value &start = accumulators[0][0];
+  start = isa<FloatType>(getElementTypeOrSelf(start)) ? b.create<arith::AddFOp>(loc, start, sum).getResult()
+                                                      : b.create<arith::AddIOp>(loc, start, sum).getResult();
   if (nest.finish)
     consume(tile, accumulators, cache);
   else

@@ -130,6 +130,8 @@ private:
           Value sum = b.create<arith::AddIOp>(loc, arguments[2], b.create<arith::MulIOp>(loc, x, y));
           b.create<linalg::YieldOp>(loc, sum);
         });
+    auto largest = [&](unsigned input) -> int64_t { return sum.isUnsigned[input] ? 255 : 128; };
+    product->setAttr(strata::kLargestProduct, b.getI64IntegerAttr(largest(0) * largest(1)));
     op.replaceAllUsesWith(product);
     op.erase();
   }

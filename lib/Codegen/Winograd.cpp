@@ -9,12 +9,15 @@
 #include "Codegen/Passes.h"
 #include "ConstantExpressions.h"
 #include "Padding.h"
+#include "ProductSums.h"
 #include "Transposed.h"
 #include "WinogradCost.h"
 #include "WinogradMatrices.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
+
+#include <limits>
 
 namespace strata {
 #define GEN_PASS_DEF_WINOGRAD
@@ -35,6 +38,8 @@ struct Convolution : WinogradSize {
   bool volume = false;
   unsigned d, kd;
   AffineExpr slice;
+
+  Type element() const { return getElementTypeOrSelf(data); }
 };
 
 /// What is known of slices that are padding: which taps of a convolution of volumes need not be computed.
@@ -62,7 +67,7 @@ struct WinogradPass : WithTarget<strata::impl::WinogradBase<WinogradPass>> {
           convolution->inside = padded->share(convolution->slices, convolution->taps);
       }
       if (int64_t m = chooseWinograd(*convolution, target()))
-        rewrite(op, *convolution, getWinogradMatrices(m));
+        rewrite(op, *convolution, convolution->perLane > 1 ? getIntegerWinogradMatrices() : getWinogradMatrices(m));
     }
   }
 
@@ -75,17 +80,16 @@ private:
 };
 } // namespace
 
-static bool isMultiplyAdd(linalg::GenericOp op) {
-  Block *body = op.getBody();
-  auto sum = body->getTerminator()->getOperand(0).getDefiningOp<arith::AddFOp>();
-  if (body->getOperations().size() != 3 || !sum)
+/// A sum of products of f32, or of integers of 16 bits that are bytes, with sums that i32 holds four times.
+static bool isSupported(linalg::GenericOp op, int64_t depth) {
+  std::optional<ProductSum> sum = matchProductSum(op);
+  if (!sum || sum->elements[0] != sum->elements[1])
     return false;
-  for (unsigned side : {0u, 1u})
-    if (auto product = sum->getOperand(side).getDefiningOp<arith::MulFOp>())
-      return sum->getOperand(1 - side) == body->getArgument(2) &&
-             ((product.getLhs() == body->getArgument(0) && product.getRhs() == body->getArgument(1)) ||
-              (product.getLhs() == body->getArgument(1) && product.getRhs() == body->getArgument(0)));
-  return false;
+  if (sum->sum.isF32())
+    return sum->elements[0].isF32();
+  auto most = op->getAttrOfType<IntegerAttr>(kLargestProduct);
+  constexpr int64_t times = 4;
+  return most && sum->elements[0].isInteger(16) && depth <= std::numeric_limits<int32_t>::max() / times / most.getInt();
 }
 
 static std::optional<unsigned> dimOf(AffineExpr expr) {
@@ -109,7 +113,7 @@ static bool matchVolume(linalg::GenericOp op, AffineMap data, ArrayRef<unsigned>
 }
 
 std::optional<Convolution> WinogradPass::match(linalg::GenericOp op, const ConstantExpressions &constants) {
-  if (!op.hasPureTensorSemantics() || op.getNumDpsInputs() != 2 || op.getNumDpsInits() != 1 || !isMultiplyAdd(op))
+  if (!op.hasPureTensorSemantics() || op.getNumDpsInputs() != 2 || op.getNumDpsInits() != 1)
     return std::nullopt;
   SmallVector<AffineMap> maps = op.getIndexingMapsArray();
   AffineMap out = maps[2];
@@ -128,10 +132,8 @@ std::optional<Convolution> WinogradPass::match(linalg::GenericOp op, const Const
   found.data = op.getDpsInputs()[data];
   found.weights = op.getDpsInputs()[1 - data];
   found.weightsMap = maps[1 - data];
-  auto isF32 = [](Value value) { return getElementTypeOrSelf(value).isF32(); };
-  if (!constants.usesWeights(found.weights) || !llvm::all_of(op->getOperands(), isF32) || x.getNumResults() != rank ||
-      dimOf(x.getResult(0)) != found.n || !found.weightsMap.isProjectedPermutation() ||
-      found.weightsMap.getNumResults() != rank)
+  if (!constants.usesWeights(found.weights) || x.getNumResults() != rank || dimOf(x.getResult(0)) != found.n ||
+      !found.weightsMap.isProjectedPermutation() || found.weightsMap.getNumResults() != rank)
     return std::nullopt;
   std::optional<unsigned> channel = dimOf(x.getResult(rank - 1));
   SmallVector<unsigned> reductions;
@@ -167,24 +169,42 @@ std::optional<Convolution> WinogradPass::match(linalg::GenericOp op, const Const
   // Where tiles end beyond the image, its size must be known.
   ArrayRef<int64_t> shape = cast<RankedTensorType>(found.data.getType()).getShape();
   known &= llvm::none_of(shape.take_back(3), ShapedType::isDynamic);
-  if (!known || ranges[found.kh] != 3 || ranges[found.kw] != 3)
+  if (!known || ranges[found.kh] != 3 || ranges[found.kw] != 3 || !isSupported(op, 9 * found.channels))
+    return std::nullopt;
+  found.perLane = found.element().isF32() ? 1 : 2;
+  if (found.volume && found.perLane > 1)
     return std::nullopt;
   return found;
 }
 
-static Value constant(OpBuilder &b, Location loc, ArrayRef<float> values, ArrayRef<int64_t> shape) {
-  return b.create<arith::ConstantOp>(loc, DenseElementsAttr::get(RankedTensorType::get(shape, b.getF32Type()), values));
+static Value constant(OpBuilder &b, Location loc, ArrayRef<float> values, ArrayRef<int64_t> shape, Type element) {
+  auto type = RankedTensorType::get(shape, element);
+  if (element.isF32())
+    return b.create<arith::ConstantOp>(loc, DenseElementsAttr::get(type, values));
+  auto integers = llvm::map_to_vector(values, [](float value) { return static_cast<int16_t>(value); });
+  return b.create<arith::ConstantOp>(loc, DenseElementsAttr::get(type, ArrayRef<int16_t>(integers)));
 }
 
-/// A product of all inputs, added to the result.
+/// A product of all inputs, added to the result in its type.
 static void sumOfProducts(OpBuilder &b, Location loc, ValueRange arguments) {
-  Value product = arguments[arguments.size() - 2];
-  for (Value factor : llvm::reverse(arguments.drop_back(2)))
-    product = b.create<arith::MulFOp>(loc, factor, product);
-  b.create<linalg::YieldOp>(loc, b.create<arith::AddFOp>(loc, arguments.back(), product).getResult());
+  Value sum = arguments.back(), product;
+  for (Value factor : llvm::reverse(arguments.drop_back())) {
+    if (factor.getType() != sum.getType())
+      factor = b.create<arith::ExtSIOp>(loc, sum.getType(), factor);
+    if (!product)
+      product = factor;
+    else if (isa<FloatType>(sum.getType()))
+      product = b.create<arith::MulFOp>(loc, factor, product);
+    else
+      product = b.create<arith::MulIOp>(loc, factor, product);
+  }
+  sum = isa<FloatType>(sum.getType()) ? b.create<arith::AddFOp>(loc, sum, product).getResult()
+                                      : b.create<arith::AddIOp>(loc, sum, product).getResult();
+  b.create<linalg::YieldOp>(loc, sum);
 }
 
-/// [filters / block, points, points, channels, block] of G g G^T; of volumes, channels are those of every tap.
+/// [filters / block, points, points, channels, block] of G g G^T; of volumes, channels are those of every tap. Of
+/// integers [filters / block, points, points, channels / 2, block, 2].
 Value WinogradPass::transformed(OpBuilder &b, Location loc, const Convolution &c,
                                 const WinogradMatrices &matrices) const {
   int64_t block = 2 * lanes(), blocks = c.filters / block, points = matrices.points();
@@ -204,7 +224,7 @@ Value WinogradPass::transformed(OpBuilder &b, Location loc, const Convolution &c
     at[dim == c.kh ? 0 : dim == c.kw ? 1 : dim == c.c ? 3 : 2] = position;
     shape.push_back(dim == c.c ? c.channels : dim == c.kh || dim == c.kw ? 3 : c.taps);
   }
-  Value weights = b.create<tensor::ExpandShapeOp>(loc, RankedTensorType::get(shape, b.getF32Type()), c.weights, groups);
+  Value weights = b.create<tensor::ExpandShapeOp>(loc, RankedTensorType::get(shape, c.element()), c.weights, groups);
   int64_t depth = c.taps * c.channels;
   if (c.volume) {
     weights = transposed(b, loc, weights, {split, at[0], at[1], at[2], at[3], split + 1});
@@ -216,10 +236,10 @@ Value WinogradPass::transformed(OpBuilder &b, Location loc, const Convolution &c
   // p, i, j, c, v, kh, kw
   MLIRContext *context = b.getContext();
   auto map = [&](ArrayRef<unsigned> dims) { return AffineMap::getMultiDimMapWithTargets(7, dims, context); };
-  Value zero = b.create<arith::ConstantOp>(loc, b.getF32FloatAttr(0));
-  Value empty = b.create<tensor::EmptyOp>(loc, ArrayRef<int64_t>{blocks, points, points, depth, block}, b.getF32Type());
+  Value zero = b.create<arith::ConstantOp>(loc, b.getZeroAttr(c.element()));
+  Value empty = b.create<tensor::EmptyOp>(loc, ArrayRef<int64_t>{blocks, points, points, depth, block}, c.element());
   Value start = b.create<linalg::FillOp>(loc, zero, empty).getResult(0);
-  Value filter = constant(b, loc, matrices.filter, {points, 3});
+  Value filter = constant(b, loc, matrices.filter, {points, 3}, c.element());
   SmallVector<utils::IteratorType> kinds(7, utils::IteratorType::parallel);
   kinds[5] = kinds[6] = utils::IteratorType::reduction;
   Value result =
@@ -227,9 +247,11 @@ Value WinogradPass::transformed(OpBuilder &b, Location loc, const Convolution &c
                                   ArrayRef{map({1, 5}), map({2, 6}), map({0, 5, 6, 3, 4}), map({0, 1, 2, 3, 4})}, kinds,
                                   sumOfProducts)
           .getResult(0);
+  if (c.perLane > 1)
+    return transposed(b, loc, inGroups(b, loc, result, 3, c.perLane), {0, 1, 2, 3, 5, 4});
   if (!c.volume)
     return result;
-  auto type = RankedTensorType::get({blocks, points, points, c.taps, c.channels, block}, b.getF32Type());
+  auto type = RankedTensorType::get({blocks, points, points, c.taps, c.channels, block}, c.element());
   return b.create<tensor::ExpandShapeOp>(loc, type, result, ArrayRef<ReassociationIndices>{{0}, {1}, {2}, {3, 4}, {5}});
 }
 
@@ -238,10 +260,10 @@ void WinogradPass::rewrite(linalg::GenericOp op, const Convolution &c, const Win
   Location loc = op.getLoc();
   MLIRContext *context = b.getContext();
   Value weights = transformed(b, loc, c, matrices);
-  Value recover = constant(b, loc, matrices.recover, {3, matrices.points()});
-  // n, h, w, f, kh, kw, i, j, c; of volumes also d, kd
-  enum { N, H, W, F, KH, KW, I, J, C, D, KD };
-  unsigned count = c.volume ? KD + 1 : C + 1;
+  Value recover = constant(b, loc, matrices.recover, {3, matrices.points()}, c.element()), data = c.data;
+  // n, h, w, f, kh, kw, i, j, c; of volumes also d, kd; of integers also the elements of a pair of channels
+  enum { N, H, W, F, KH, KW, I, J, C, D, KD, Pair = D };
+  unsigned count = c.volume ? KD + 1 : c.perLane > 1 ? Pair + 1 : C + 1;
   auto d = [&](unsigned dim) { return getAffineDimExpr(dim, context); };
   auto map = [&](ArrayRef<AffineExpr> exprs) { return AffineMap::get(count, 0, exprs, context); };
   int64_t block = 2 * lanes();
@@ -255,10 +277,15 @@ void WinogradPass::rewrite(linalg::GenericOp op, const Convolution &c, const Win
     u.insert(u.begin() + 3, d(KD));
     kinds[D] = utils::IteratorType::parallel;
   }
+  if (c.perLane > 1) {
+    data = inGroups(b, loc, data, 3, c.perLane);
+    x.push_back(d(Pair));
+    u.push_back(d(Pair));
+  }
   AffineMap maps[] = {map(x), map({d(KH), d(I)}), map({d(KW), d(J)}), map(u), map(y)};
   Value init = op.getDpsInits()[0];
-  auto convolution = b.create<linalg::GenericOp>(loc, init.getType(), ValueRange{c.data, recover, recover, weights},
-                                                 init, maps, kinds, sumOfProducts);
+  auto convolution = b.create<linalg::GenericOp>(loc, init.getType(), ValueRange{data, recover, recover, weights}, init,
+                                                 maps, kinds, sumOfProducts);
   convolution->setAttr(kWinograd, b.getI64IntegerAttr(matrices.m));
   if (std::optional<PaddedLoop> padded = paddedSlices(op, c)) {
     padded->position = D;

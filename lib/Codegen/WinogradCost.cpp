@@ -10,35 +10,38 @@ static int64_t lanesOf(const TargetFacts &target) { return target.vectorBits / 3
 
 bool strata::canTileWinograd(const WinogradSize &size, const TargetFacts &target) {
   int64_t lanes = lanesOf(target);
-  return size.channels % lanes == 0 && size.filters % (2 * lanes) == 0;
+  return size.channels % (lanes * size.perLane) == 0 && size.filters % (2 * lanes) == 0;
 }
 
 /// An estimate of the cycles of one image or volume. m = 0 stands for the sum over the window itself.
 static double cycles(const WinogradSize &c, const TargetFacts &target, int64_t group, int64_t m) {
   double lanes = static_cast<double>(lanesOf(target));
   // Multiply-adds per cycle, less what tiles lose: short sums lose more.
-  double direct = 0.85 * target.fmaPerCycle * static_cast<double>(group), products = 0.7 * target.fmaPerCycle;
+  double perLane = static_cast<double>(c.perLane);
+  double direct = 0.85 * target.fmaPerCycle * perLane * static_cast<double>(group),
+         products = 0.7 * target.fmaPerCycle * perLane;
   double taps = static_cast<double>(c.taps) * c.inside; // of those slices that are not padding
   double area = taps * static_cast<double>(c.channels * c.filters), pixels = static_cast<double>(c.rows * c.columns);
   double weights = static_cast<double>(m ? (m + 2) * (m + 2) : 9);
   // They are rarely in the cache when their turn comes.
-  double load = weights * area * sizeof(float) / target.memoryRate;
+  double load = weights * area * sizeof(float) / perLane / target.memoryRate;
   double slices = static_cast<double>(c.slices);
   if (!m)
     return std::max(load / static_cast<double>(group), slices * (pixels * 9 * area / lanes / direct));
   double tiles = static_cast<double>(llvm::divideCeil(c.rows, m) * llvm::divideCeil(c.columns, m));
   // Loads, arithmetic and stores of a transform take about as many cycles each.
   double transforms =
-      tiles * (taps * static_cast<double>(c.channels) + static_cast<double>(c.filters)) / lanes * 3 * weights;
+      tiles * (taps * static_cast<double>(c.channels) / perLane + static_cast<double>(c.filters)) / lanes * 3 * weights;
   // One slice after the other, with all weights.
   return slices * (std::max(load, tiles * weights * area / lanes / products) + transforms);
 }
 
 int64_t strata::chooseWinograd(const WinogradSize &size, const TargetFacts &target, int64_t group) {
-  // The transforms lose some digits, so there must be something to gain.
+  // The transforms of numbers lose some digits, so there must be something to gain.
+  bool isExact = size.perLane > 1;
   int64_t best = 0;
-  double least = 0.85 * cycles(size, target, group, 0);
-  for (int64_t m : {2, 4})
+  double least = (isExact ? 1 : 0.85) * cycles(size, target, group, 0);
+  for (int64_t m = 2; m <= (isExact ? 2 : 4); m += 2)
     if (double time = cycles(size, target, group, m); time < 0.95 * least) {
       best = m;
       least = time;

@@ -12,13 +12,15 @@ struct WinogradSize {
   int64_t rows, columns, filters, channels; ///< of the result; of the data
   int64_t slices = 1, taps = 1;             ///< of the result, and of the data that one of them is made of
   double inside = 1;                        ///< the share of the latter that is not padding
+  int64_t perLane = 1; ///< elements of the data in 32 bits, whose products an instruction adds: 2 of 16-bit integers
 };
 
 /// Whether its channels and filters are whole vectors, as the emitter takes them.
 bool canTileWinograd(const WinogradSize &size, const TargetFacts &target);
 
 /// The size m of the tiles F(m x m, 3x3) whose estimated time is least, 0 if that of the sum over the window is.
-/// `group` is how many products of one lane an instruction of that sum adds: 1 of f32, 2 of bf16.
+/// Of integers it is 2 or 0, and exact. `group` is how many products of one lane an instruction of that sum adds where
+/// this is not `perLane`: 2 of bf16.
 int64_t chooseWinograd(const WinogradSize &size, const TargetFacts &target, int64_t group = 1);
 
 } // namespace strata

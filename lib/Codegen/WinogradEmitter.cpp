@@ -15,6 +15,7 @@
 //===----------------------------------------------------------------------===//
 #include "WinogradEmitter.h"
 #include "NestEmitter.h"
+#include "PairProducts.h"
 #include "TileEmitter.h"
 #include "WinogradMatrices.h"
 
@@ -32,8 +33,9 @@ using namespace strata;
 static constexpr int64_t bandsToShare = 8;
 
 namespace {
-/// The loops, in the order in which strata-winograd makes them; the last two are those of volumes.
-enum { N, H, W, F, KH, KW, I, J, C, D, KD };
+/// The loops, in the order in which strata-winograd makes them; the last two are those of volumes. Of integers C are
+/// pairs of channels, and a last loop the two of a pair.
+enum { N, H, W, F, KH, KW, I, J, C, D, KD, Pair = D };
 
 /// An image, or a slice of a volume and from which to which tap its inputs are not padding.
 struct Image {
@@ -43,26 +45,28 @@ struct Image {
 class WinogradEmitter : IndexMath {
 public:
   WinogradEmitter(OpBuilder &b, Location loc, LoopNest &nest, const NestOptions &options, int64_t m)
-      : IndexMath{b, loc}, nest(nest), options(options), matrices(getWinogradMatrices(m)), m(m),
-        points(matrices.points()), lanes(options.vectorBits / 32), data(nest.reduce->inputs[0]),
-        weights(nest.reduce->inputs[3]), isVolume(nest.loops.size() > D),
-        vector(VectorType::get({lanes}, b.getF32Type())), plan(makePlan(lanes)),
+      : IndexMath{b, loc}, nest(nest), options(options), data(nest.reduce->inputs[0]), weights(nest.reduce->inputs[3]),
+        isVolume(nest.loops.size() > KD), perLane(nest.loops.size() == Pair + 1 ? 2 : 1),
+        matrices(perLane > 1 ? getIntegerWinogradMatrices() : getWinogradMatrices(m)), m(m), points(matrices.points()),
+        lanes(options.vectorBits / 32), vector(VectorType::get({lanes * perLane}, data.element)),
+        sumVector(VectorType::get({lanes}, nest.reduce->outputs[0].element)), plan(makePlan(lanes)),
         tileEmitter(b, loc, nest, plan, options) {}
 
   LogicalResult emit();
 
 private:
-  static constexpr int64_t bytes = sizeof(float);
+  static constexpr int64_t sumBytes = 4;
   using Values = SmallVector<Value>;
   using Body = function_ref<void(Value)>;
 
   LoopNest &nest;
   const NestOptions &options;
-  WinogradMatrices matrices;
-  int64_t m, points, lanes;
   Access &data, &weights;
   bool isVolume;
-  VectorType vector;
+  int64_t perLane; ///< elements in 32 bits
+  WinogradMatrices matrices;
+  int64_t m, points, lanes;
+  VectorType vector, sumVector; ///< of elements, and of sums of their products
   NestPlan plan;
   TileEmitter tileEmitter;
 
@@ -74,6 +78,7 @@ private:
   bool ownBands;            ///< each task has bands of its own
   int64_t bandRows, band;   ///< rows and tiles whose transformed inputs are there at once
   int64_t groups, group;    ///< of tiles whose products use the same vectors of weights; the most tiles in one
+  int64_t steps;            ///< of the sum over the channels, in one iteration
   int64_t together, chunks; ///< groups whose products are there at once, and how often that is
   int64_t pointV, pointM;   ///< elements from one point to the next
 
@@ -95,11 +100,14 @@ private:
   Value weigh(ArrayRef<float> row, ArrayRef<Value> values);
   Values transform(ArrayRef<float> matrix, int64_t rows, Values values);
   Value firstTile(Value group);
-  Value buffer(int64_t elements);
+  Value buffer(int64_t elements, Type element);
+  int64_t elementBytes() const { return sumBytes / perLane; }
   Image imageAt(Value number);
   Value numberOfImages() { return times(materialize(nest.loops[N].size), {slices, {}}); }
   void transformInputs(const Image &image, Value firstRow, Value v);
   void transformInput(const Image &image, Value tap, Value row, Value column, Value firstRow, Value v);
+  Value spreadAt(Value v, Value at);
+  Value multiplyAdd(Value x, Value y, Value sum);
   void multiply(const Image &image, Value panel, Value firstGroup, Value lastGroup, Value v, Value products);
   void transformOutputs(const Image &image, Value firstRow, Value panel, Value from, Value to, Value products);
   void multiplyChunk(const Image &image, Value firstRow, Value task, Value v, Value products);
@@ -121,8 +129,8 @@ bool WinogradEmitter::measureVolume() {
 
 /// The rows of a band, and whether bands are tasks.
 void WinogradEmitter::chooseBands() {
-  int64_t perRow = tileColumns * points * points * depth * bytes;
-  int64_t weightBytes = points * points * depth * filters * bytes, panels = filters / (2 * lanes);
+  int64_t perRow = tileColumns * points * points * depth * elementBytes();
+  int64_t weightBytes = points * points * depth * filters * elementBytes(), panels = filters / (2 * lanes);
   auto fits = [&](int64_t rows) { return rows * perRow <= options.cacheBytes / 2; };
   // Every band reads U, and every panel of U reads a V that does not stay in the cache. A V larger than U saves little.
   double least = std::numeric_limits<double>::infinity();
@@ -150,25 +158,34 @@ void WinogradEmitter::chooseBands() {
 
 /// Whether the kernel can be emitted, and its sizes.
 bool WinogradEmitter::measure() {
-  if (!known(H, height) || !known(W, width) || !known(F, filters) || !known(C, channels) || filters % (2 * lanes) ||
-      channels % lanes || !data.base || !weights.base || !data.strides[C].is(1) || weights.blockedLoop != F ||
-      weights.block != 2 * lanes || !weights.blockStride.isKnown() || !weights.strides[C].is(2 * lanes) ||
+  if (!known(H, height) || !known(W, width) || !known(F, filters) || !known(C, channels))
+    return false;
+  channels *= perLane;
+  if (filters % (2 * lanes) || channels % (lanes * perLane) || !data.base || !weights.base ||
+      !data.strides[C].is(perLane) || weights.blockedLoop != F || weights.block != 2 * lanes ||
+      !weights.blockStride.isKnown() || !weights.strides[C].is(2 * lanes * perLane) ||
+      (perLane > 1 && (!nest.loops[Pair].size.is(perLane) || !data.strides[Pair].is(1) ||
+                       !weights.strides[Pair].is(1) || weights.withinStride != perLane)) ||
       !measureVolume() || !weights.strides[J].is(2 * lanes * depth))
     return false;
   ArrayRef<int64_t> shape = cast<ShapedType>(nest.reduce->op.getDpsInputs()[0].getType()).getShape();
-  dataHeight = shape[shape.size() - 3];
-  dataWidth = shape[shape.size() - 2];
+  dataHeight = shape[isVolume ? 2 : 1];
+  dataWidth = shape[isVolume ? 3 : 2];
   tileRows = llvm::divideCeil(height, m);
   tileColumns = llvm::divideCeil(width, m);
   chooseBands();
   band = bandRows * tileColumns;
   groups = llvm::divideCeil(band, std::max<int64_t>(1, (options.registers - 4) / 2));
   group = llvm::divideCeil(band, groups);
-  int64_t productBytes = points * points * group * 2 * lanes * bytes;
+  // Of integers a product has a register of its own before it is added.
+  steps = std::max<int64_t>(1, perLane > 1 ? 4 * options.lineBytes / (2 * lanes * sumBytes) : 1);
+  while (channels / perLane % steps)
+    --steps;
+  int64_t productBytes = points * points * group * 2 * lanes * sumBytes;
   chunks = llvm::divideCeil(groups, std::max<int64_t>(1, options.cacheBytes / 8 / productBytes));
   together = llvm::divideCeil(groups, chunks);
   // Not a power of two: the points would share the sets of the cache.
-  pointV = band * depth + lanes;
+  pointV = band * depth + lanes * perLane;
   pointM = together * group * 2 * lanes + lanes;
   return true;
 }
@@ -207,23 +224,37 @@ Value WinogradEmitter::linear(ArrayRef<std::pair<Value, int64_t>> terms) {
 /// The product of a matrix' row and a column of vectors; ones cost nothing but an addition.
 Value WinogradEmitter::weigh(ArrayRef<float> row, ArrayRef<Value> values) {
   Value sum;
+  auto type = cast<VectorType>(values[0].getType());
+  bool floats = isa<FloatType>(type.getElementType());
+  auto constant = [&](float factor) -> Value {
+    if (floats)
+      return b.create<arith::ConstantOp>(loc, DenseElementsAttr::get(type, factor));
+    auto number = b.getIntegerAttr(type.getElementType(), static_cast<int64_t>(factor));
+    return b.create<arith::ConstantOp>(loc, DenseElementsAttr::get(type, Attribute(number)));
+  };
+  auto multiplied = [&](Value value, float factor) -> Value {
+    if (floats)
+      return b.create<arith::MulFOp>(loc, value, constant(factor));
+    return b.create<arith::MulIOp>(loc, value, constant(factor));
+  };
+  auto added = [&](Value x, Value y) -> Value {
+    if (floats)
+      return b.create<arith::AddFOp>(loc, x, y);
+    return b.create<arith::AddIOp>(loc, x, y);
+  };
   auto term = [&](float factor, Value value) {
-    if (!sum) {
-      sum = value;
-      if (factor != 1)
-        sum = b.create<arith::MulFOp>(loc, value,
-                                      b.create<arith::ConstantOp>(loc, DenseElementsAttr::get(vector, factor)));
-    } else if (factor == 1) {
-      sum = b.create<arith::AddFOp>(loc, sum, value);
-    } else if (factor == -1) {
+    if (!sum)
+      sum = factor == 1 ? value : multiplied(value, factor);
+    else if (factor == 1)
+      sum = added(sum, value);
+    else if (factor == -1 && floats)
       sum = b.create<arith::SubFOp>(loc, sum, value);
-    } else {
-      Value constant = b.create<arith::ConstantOp>(loc, DenseElementsAttr::get(vector, factor));
-      if (options.fma)
-        sum = b.create<math::FmaOp>(loc, value, constant, sum);
-      else
-        sum = b.create<arith::AddFOp>(loc, sum, b.create<arith::MulFOp>(loc, value, constant));
-    }
+    else if (factor == -1)
+      sum = b.create<arith::SubIOp>(loc, sum, value);
+    else if (floats && options.fma)
+      sum = b.create<math::FmaOp>(loc, value, constant(factor), sum);
+    else
+      sum = added(sum, multiplied(value, factor));
   };
   // The ones first.
   for (bool ones : {true, false})
@@ -297,7 +328,7 @@ void WinogradEmitter::transformInput(const Image &image, Value tap, Value row, V
     rows.push_back(add(base, times(line(y, i, tileRows, dataHeight), data.strides[H])));
     columns.push_back(times(line(column, i, tileColumns, dataWidth), data.strides[W]));
   }
-  auto each = b.create<scf::ForOp>(loc, index(0), index(channels), index(lanes));
+  auto each = b.create<scf::ForOp>(loc, index(0), index(channels), index(lanes * perLane));
   OpBuilder::InsertionGuard guard(b);
   b.setInsertionPointToStart(each.getBody());
   Value channel = each.getInductionVar();
@@ -309,11 +340,26 @@ void WinogradEmitter::transformInput(const Image &image, Value tap, Value row, V
     b.create<vector::StoreOp>(loc, value, v, add(add(to, channel), index(point * pointV)));
 }
 
+/// The elements of 32 bits, in all lanes.
+Value WinogradEmitter::spreadAt(Value v, Value at) {
+  if (perLane > 1)
+    return spreadPair(b, loc, b.create<vector::LoadOp>(loc, VectorType::get({perLane}, data.element), v, at), lanes);
+  return b.create<vector::BroadcastOp>(loc, vector, b.create<memref::LoadOp>(loc, v, at));
+}
+
+Value WinogradEmitter::multiplyAdd(Value x, Value y, Value sum) {
+  if (perLane > 1)
+    return addPairProducts(b, loc, sum, x, y);
+  if (options.fma)
+    return b.create<math::FmaOp>(loc, x, y, sum);
+  return b.create<arith::AddFOp>(loc, sum, b.create<arith::MulFOp>(loc, x, y));
+}
+
 /// For every point, the groups' tiles times the panel of weights.
 void WinogradEmitter::multiply(const Image &image, Value panel, Value firstGroup, Value lastGroup, Value v,
                                Value products) {
   Value base = firstTile(firstGroup), panelAt = add(weights.offset, times(panel, weights.blockStride));
-  Value begin, count = index(channels);
+  Value begin, count = index(channels / perLane);
   if (isVolume) {
     begin = times(image.first, {channels, {}});
     count = times(b.create<arith::SubIOp>(loc, image.last, image.first), {channels, {}});
@@ -328,34 +374,29 @@ void WinogradEmitter::multiply(const Image &image, Value panel, Value firstGroup
       Value to = linear({{point, pointM}, {within, 2 * lanes}});
       Value ahead = b.create<arith::SubIOp>(loc, number, firstGroup);
       auto run = [&](int64_t rows) {
-        int64_t share = llvm::divideCeil(2 * lanes, together);
+        int64_t step = 2 * lanes * perLane, share = llvm::divideCeil(step, together);
         Value before = times(b.create<arith::MulIOp>(loc, ahead, count), {share, {}});
         Value start = add(add(u, index(2 * lanes * depth)), before);
-        auto zero = b.create<arith::ConstantOp>(loc, b.getZeroAttr(vector));
-        auto each = b.create<scf::ForOp>(loc, index(0), count, index(1), Values(2 * rows, zero));
+        auto zero = b.create<arith::ConstantOp>(loc, b.getZeroAttr(sumVector));
+        auto each = b.create<scf::ForOp>(loc, index(0), count, index(steps), Values(2 * rows, zero));
         {
           OpBuilder::InsertionGuard guard(b);
           b.setInsertionPointToStart(each.getBody());
           Value channel = each.getInductionVar();
           // The weights of the next point come to the cache meanwhile.
-          int64_t line = options.lineBytes / sizeof(float);
-          for (int64_t i = 0; i < share; i += line)
+          int64_t line = options.lineBytes / elementBytes();
+          for (int64_t i = 0; i < share * steps; i += line)
             b.create<memref::PrefetchOp>(loc, weights.base, add(add(start, times(channel, {share, {}})), index(i)),
                                          /*isWrite=*/false, /*localityHint=*/2, /*isDataCache=*/true);
-          Value at = add(u, times(channel, {2 * lanes, {}}));
-          Value factors[] = {b.create<vector::LoadOp>(loc, vector, weights.base, at),
-                             b.create<vector::LoadOp>(loc, vector, weights.base, add(at, index(lanes)))};
-          Values sums;
-          for (int64_t row = 0; row < rows; ++row) {
-            Value one = b.create<memref::LoadOp>(loc, v, add(add(from, channel), index(row * depth)));
-            Value spread = b.create<vector::BroadcastOp>(loc, vector, one);
-            for (auto [j, factor] : llvm::enumerate(factors)) {
-              Value sum = each.getRegionIterArg(2 * row + j);
-              if (options.fma)
-                sum = b.create<math::FmaOp>(loc, spread, factor, sum);
-              else
-                sum = b.create<arith::AddFOp>(loc, sum, b.create<arith::MulFOp>(loc, spread, factor));
-              sums.push_back(sum);
+          Values sums(each.getRegionIterArgs());
+          for (int64_t i = 0; i < steps; ++i) {
+            Value number = add(channel, index(i)), at = add(u, times(number, {step, {}}));
+            Value factors[] = {b.create<vector::LoadOp>(loc, vector, weights.base, at),
+                               b.create<vector::LoadOp>(loc, vector, weights.base, add(at, index(lanes * perLane)))};
+            for (int64_t row = 0; row < rows; ++row) {
+              Value spread = spreadAt(v, add(add(from, times(number, {perLane, {}})), index(row * depth)));
+              for (auto [j, factor] : llvm::enumerate(factors))
+                sums[2 * row + j] = multiplyAdd(spread, factor, sums[2 * row + j]);
             }
           }
           b.create<scf::YieldOp>(loc, sums);
@@ -390,8 +431,12 @@ void WinogradEmitter::transformOutputs(const Image &image, Value firstRow, Value
     Value lane = each.getInductionVar();
     Values sums;
     for (int64_t point = 0; point < points * points; ++point)
-      sums.push_back(b.create<vector::LoadOp>(loc, vector, products, add(add(at, lane), index(point * pointM))));
+      sums.push_back(b.create<vector::LoadOp>(loc, sumVector, products, add(add(at, lane), index(point * pointM))));
     Values results = transform(matrices.outputs, m, sums);
+    if (perLane > 1) // four times what they are
+      for (Value &result : results)
+        result = b.create<arith::ShRSIOp>(
+            loc, result, b.create<arith::ConstantOp>(loc, DenseElementsAttr::get(sumVector, int32_t(2))));
     // Tiles may end beyond the image.
     auto inside = [&](Value position, int64_t size, function_ref<void()> body) {
       if (size % m == 0)
@@ -425,8 +470,8 @@ void WinogradEmitter::transformOutputs(const Image &image, Value firstRow, Value
   });
 }
 
-Value WinogradEmitter::buffer(int64_t elements) {
-  auto type = MemRefType::get({elements}, b.getF32Type());
+Value WinogradEmitter::buffer(int64_t elements, Type element) {
+  auto type = MemRefType::get({elements}, element);
   return b.create<memref::AllocOp>(loc, type, b.getI64IntegerAttr(options.lineBytes));
 }
 
@@ -448,7 +493,8 @@ void WinogradEmitter::bandsAsTasks() {
   Value task = parallel.getInductionVars()[0];
   Image image = imageAt(b.create<arith::DivUIOp>(loc, task, index(bands)));
   Value firstRow = times(b.create<arith::RemUIOp>(loc, task, index(bands)), {bandRows, {}});
-  Value v = buffer(points * points * pointV), products = buffer(points * points * pointM);
+  Value v = buffer(points * points * pointV, data.element);
+  Value products = buffer(points * points * pointM, sumVector.getElementType());
   transformInputs(image, firstRow, v);
   forEach(filters / (2 * lanes) * chunks, [&](Value part) { multiplyChunk(image, firstRow, part, v, products); });
   b.create<memref::DeallocOp>(loc, products);
@@ -462,14 +508,14 @@ LogicalResult WinogradEmitter::emit() {
     bandsAsTasks();
     return success();
   }
-  Value v = buffer(points * points * pointV);
+  Value v = buffer(points * points * pointV, data.element);
   forEach(index(0), numberOfImages(), [&](Value each) {
     Image image = imageAt(each);
     forEach(tileRows / bandRows, [&](Value number) {
       Value firstRow = times(number, {bandRows, {}});
       transformInputs(image, firstRow, v);
       inTasks(filters / (2 * lanes) * chunks, 1, [&](Value task) {
-        Value products = buffer(points * points * pointM);
+        Value products = buffer(points * points * pointM, sumVector.getElementType());
         multiplyChunk(image, firstRow, task, v, products);
         b.create<memref::DeallocOp>(loc, products);
       });

@@ -181,6 +181,7 @@ void strata::buildLLVMPhase(OpPassManager &pm, const CompileOptions &options) {
     addKernelPasses(pm, options);
   ApproximateMathOptions math;
   math.powerScaling = facts.powerScaling;
+  math.fusedProducts = facts.fma;
   pm.addPass(createApproximateMath(math));
   // Function by function: all cores work on them.
   OpPassManager &functions = pm.nest<func::FuncOp>();

@@ -7,6 +7,7 @@ import onnx
 import pytest
 
 sys.path.append(str(Path(__file__).resolve().parents[2] / "bench"))
+import bench  # noqa: E402
 import cases  # noqa: E402
 import limits  # noqa: E402
 import page  # noqa: E402
@@ -48,6 +49,16 @@ def test_least_seconds():
     assert limits.least_seconds(known, move, "f32") == pytest.approx(8e7 / 10e9)
 
 
+def test_a_wrong_peer_is_no_rival():
+    turns = [(0.0, {"strata": 2.0, "onnxruntime": 1.0, "openvino": 4.0})] * 3
+    right = bench.summarised(turns, ("onnxruntime", "openvino"), {"onnxruntime": 0.05, "openvino": 0.0})
+    assert right["best"] == "onnxruntime" and right["ratio"] == 2.0 and "wrong" not in right
+    one = bench.summarised(turns, ("onnxruntime", "openvino"), {"onnxruntime": 0.2, "openvino": 0.0})
+    assert one["best"] == "openvino" and one["ratio"] == 0.5 and one["wrong"] == {"onnxruntime": 0.2}
+    none = bench.summarised(turns, ("onnxruntime",), {"onnxruntime": float("inf")})
+    assert "best" not in none and "ratio" not in none
+
+
 def test_page_replaces_what_is_between_the_markers(tmp_path):
     run = {"ms": {"strata": 2.0, "onnxruntime": 1.0, "openvino": 4.0}, "best": "onnxruntime", "ratio": 2.0,
            "of limit": 0.25, "error": {"strata": 1e-7},
@@ -62,3 +73,6 @@ def test_page_replaces_what_is_between_the_markers(tmp_path):
     assert "old" not in text and text.startswith("before\n") and text.endswith("\nafter")
     assert "| case | 2 | 1 ONNX Runtime | **2.00** | 25 % |" in text
     assert "| 1, 120 | 20 (30) |" in text
+    run.update(best="openvino", ratio=0.5, wrong={"onnxruntime": 0.2})
+    text = page.filled("<!-- bench: f32 -->\n<!-- end -->", results)
+    assert "| case | 2 | 4 OpenVINO f32, (ONNX Runtime 1, off by 20%) | 0.50 | 25 % |" in text

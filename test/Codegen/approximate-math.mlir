@@ -1,5 +1,6 @@
 // RUN: strata-opt %s --strata-approximate-math --split-input-file | FileCheck %s
 // RUN: strata-opt %s --strata-approximate-math=power-scaling --split-input-file | FileCheck %s --check-prefix=POWER
+// RUN: strata-opt %s --strata-approximate-math=fused-products --split-input-file | FileCheck %s --check-prefix=FUSED
 
 // CHECK-LABEL: func.func @exp
 // CHECK-NOT:     math.exp
@@ -38,13 +39,15 @@ func.func @exp_without_subnormals(%x: vector<16xf32>) -> vector<16xf32> {
 
 // -----
 
-// The logarithm and the product in f64, the power of two in f32.
+// The logarithm and the product in f64, the power of two in f32. Products are fused where that is an instruction.
 // CHECK-LABEL: func.func @pow
-// CHECK-NOT:     math.powf
+// CHECK-NOT:     math.{{powf|fma}}
 // CHECK:         arith.divf %{{.*}} : vector<16xf64>
 // CHECK:         arith.truncf %{{.*}} : vector<16xf64> to vector<16xf32>
 // CHECK:         arith.shli
 // CHECK-NOT:     math.powf
+// FUSED-LABEL: func.func @pow
+// FUSED:         math.fma %{{.*}} : vector<16xf64>
 // POWER-LABEL: func.func @pow
 // POWER:         llvm.call_intrinsic "llvm.x86.avx512.mask.scalef.ps.512"
 func.func @pow(%x: vector<16xf32>, %y: vector<16xf32>) -> vector<16xf32> {
@@ -64,12 +67,107 @@ func.func @pow_f64(%x: f64, %y: f64) -> f64 {
 
 // -----
 
-// No polynomial is accurate for large angles: libm, by way of LLVM's intrinsic.
+// The angle's rest in f64; where a lane is large, the bits of 2 / pi that count for it. Each lane takes its own.
 // CHECK-LABEL: func.func @sin
-// CHECK:         math.sin
-func.func @sin(%x: f32) -> f32 {
-  %0 = math.sin %x : f32
+// CHECK-SAME:    (%[[X:.*]]: vector<8xf32>)
+// CHECK:         %[[MAGNITUDE:.*]] = math.absf %[[X]]
+// CHECK:         %[[LARGE:.*]] = arith.cmpf oge, %[[MAGNITUDE]]
+// CHECK:         %[[ANY:.*]] = vector.reduction <or>, %[[LARGE]] : vector<8xi1> into i1
+// CHECK:         %[[ANGLE:.*]]:2 = scf.if %[[ANY]]
+// CHECK-COUNT-3:   arith.muli %{{.*}} : vector<8xi64>
+// CHECK:           arith.select %[[LARGE]], %{{.*}} : vector<8xi1>, vector<8xi32>
+// CHECK:           arith.select %[[LARGE]], %{{.*}} : vector<8xi1>, vector<8xf64>
+// CHECK:         arith.truncf %[[ANGLE]]#1 : vector<8xf64> to vector<8xf32>
+// CHECK-NOT:     math.sin
+func.func @sin(%x: vector<8xf32>) -> vector<8xf32> {
+  %0 = math.sin %x : vector<8xf32>
+  return %0 : vector<8xf32>
+}
+
+// -----
+
+// A scalar is one lane; tan is rounded once, by one division.
+// CHECK-LABEL: func.func @tan
+// CHECK:         %[[LARGE:.*]] = arith.cmpf oge
+// CHECK:         scf.if %[[LARGE]]
+// CHECK:         arith.divf %{{.*}} : f64
+// CHECK-NEXT:    arith.truncf
+// CHECK-NOT:     math.tan
+// FUSED-LABEL: func.func @tan
+// FUSED:         math.fma %{{.*}} : f64
+func.func @tan(%x: f32) -> f32 {
+  %0 = math.tan %x : f32
   return %0 : f32
+}
+
+// -----
+
+// One division and one polynomial on both sides of 1.
+// CHECK-LABEL: func.func @atan
+// CHECK:         arith.divf
+// CHECK-NOT:     arith.divf
+// CHECK-COUNT-9: arith.mulf
+// CHECK-NOT:     call
+// FUSED-LABEL: func.func @atan
+// FUSED-COUNT-9: math.fma
+// CHECK-LABEL: func.func @asin
+// CHECK:         math.sqrt
+// CHECK-NOT:     call
+// CHECK-LABEL: func.func @acos
+// CHECK:         math.sqrt
+// CHECK-NOT:     arith.divf
+// CHECK-NOT:     call
+// CHECK:         return
+func.func @atan(%x: vector<8xf32>) -> vector<8xf32> {
+  %0 = math.atan %x : vector<8xf32>
+  return %0 : vector<8xf32>
+}
+func.func @asin(%x: vector<8xf32>) -> vector<8xf32> {
+  %0 = math.asin %x : vector<8xf32>
+  return %0 : vector<8xf32>
+}
+func.func @acos(%x: vector<8xf32>) -> vector<8xf32> {
+  %0 = math.acos %x : vector<8xf32>
+  return %0 : vector<8xf32>
+}
+
+// -----
+
+// Two powers of two, no division; the inverses are a polynomial or a logarithm.
+// CHECK-LABEL: func.func @sinh
+// CHECK-COUNT-2: arith.shli
+// CHECK-NOT:     arith.divf
+// CHECK-LABEL: func.func @cosh
+// CHECK-COUNT-2: arith.shli
+// CHECK-NOT:     arith.divf
+// CHECK-LABEL: func.func @asinh
+// CHECK-NOT:     call
+// CHECK-LABEL: func.func @acosh
+// CHECK:         math.sqrt
+// CHECK-NOT:     call
+// CHECK-LABEL: func.func @atanh
+// CHECK-NOT:     arith.divf
+// CHECK-NOT:     call
+// CHECK:         return
+func.func @sinh(%x: vector<8xf32>) -> vector<8xf32> {
+  %0 = math.sinh %x : vector<8xf32>
+  return %0 : vector<8xf32>
+}
+func.func @cosh(%x: vector<8xf32>) -> vector<8xf32> {
+  %0 = math.cosh %x : vector<8xf32>
+  return %0 : vector<8xf32>
+}
+func.func @asinh(%x: vector<8xf32>) -> vector<8xf32> {
+  %0 = math.asinh %x : vector<8xf32>
+  return %0 : vector<8xf32>
+}
+func.func @acosh(%x: vector<8xf32>) -> vector<8xf32> {
+  %0 = math.acosh %x : vector<8xf32>
+  return %0 : vector<8xf32>
+}
+func.func @atanh(%x: vector<8xf32>) -> vector<8xf32> {
+  %0 = math.atanh %x : vector<8xf32>
+  return %0 : vector<8xf32>
 }
 
 // -----

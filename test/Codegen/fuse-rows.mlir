@@ -302,3 +302,50 @@ func.func @grouped(%x: tensor<128x64xf32>, %v: tensor<1x32x32x2xbf16>) -> tensor
   } -> tensor<128x32xf32>
   return %3 : tensor<128x32xf32>
 }
+
+// -----
+
+// Two blocks of rows read the same keys: they are copied in the blocks of lanes of a tile first, from where they lie
+// before they are transposed, the last block filled up.
+// CHECK-DAG:   #[[KEYS:.*]] = affine_map<(d0, d1, d2, d3) -> (d0, d2 floordiv 16, d3, d2 mod 16)>
+// CHECK-LABEL: func.func @keys(
+// CHECK-SAME:    %[[K:.*]]: tensor<2x100x16xf32>
+// CHECK-DAG:     linalg.transpose {{.*}} outs(%{{.*}} : tensor<2x6x16x16xf32>) permutation = [0, 1, 3, 2]
+// CHECK-DAG:     } : tensor<2x4x16xf32> to tensor<2x16x16xf32>
+// CHECK:         scf.forall
+// CHECK:           tensor.extract_slice {{.*}} : tensor<2x7x16x16xf32> to tensor<1x7x16x16xf32>
+// CHECK:           linalg.generic {indexing_maps = [#{{.*}}, #[[KEYS]], #{{.*}}]
+#a = affine_map<(h, m, n, k) -> (h, m, k)>
+#b = affine_map<(h, m, n, k) -> (h, k, n)>
+#c = affine_map<(h, m, n, k) -> (h, m, n)>
+#p = affine_map<(h, m, n) -> (h, m, n)>
+#r = affine_map<(h, m, n) -> (h, m)>
+func.func @keys(%k: tensor<2x100x16xf32>, %q: tensor<2x256x16xf32>) -> tensor<2x256x100xf32> {
+  %zero = arith.constant 0.0 : f32
+  %t0 = tensor.empty() : tensor<2x16x100xf32>
+  %t = linalg.transpose ins(%k : tensor<2x100x16xf32>) outs(%t0 : tensor<2x16x100xf32>) permutation = [0, 2, 1]
+  %s0 = tensor.empty() : tensor<2x256x100xf32>
+  %s1 = linalg.fill ins(%zero : f32) outs(%s0 : tensor<2x256x100xf32>) -> tensor<2x256x100xf32>
+  %s = linalg.generic {indexing_maps = [#a, #b, #c], iterator_types = ["parallel", "parallel", "parallel", "reduction"]}
+      ins(%q, %t : tensor<2x256x16xf32>, tensor<2x16x100xf32>) outs(%s1 : tensor<2x256x100xf32>) {
+  ^bb0(%x: f32, %y: f32, %z: f32):
+    %m = arith.mulf %x, %y : f32
+    %n = arith.addf %z, %m : f32
+    linalg.yield %n : f32
+  } -> tensor<2x256x100xf32>
+  %d0 = tensor.empty() : tensor<2x256xf32>
+  %d1 = linalg.fill ins(%zero : f32) outs(%d0 : tensor<2x256xf32>) -> tensor<2x256xf32>
+  %d = linalg.generic {indexing_maps = [#p, #r], iterator_types = ["parallel", "parallel", "reduction"]}
+      ins(%s : tensor<2x256x100xf32>) outs(%d1 : tensor<2x256xf32>) {
+  ^bb0(%x: f32, %z: f32):
+    %n = arith.addf %z, %x : f32
+    linalg.yield %n : f32
+  } -> tensor<2x256xf32>
+  %o = linalg.generic {indexing_maps = [#p, #r, #p], iterator_types = ["parallel", "parallel", "parallel"]}
+      ins(%s, %d : tensor<2x256x100xf32>, tensor<2x256xf32>) outs(%s0 : tensor<2x256x100xf32>) {
+  ^bb0(%x: f32, %y: f32, %z: f32):
+    %n = arith.divf %x, %y : f32
+    linalg.yield %n : f32
+  } -> tensor<2x256x100xf32>
+  return %o : tensor<2x256x100xf32>
+}

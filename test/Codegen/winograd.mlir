@@ -126,3 +126,76 @@ func.func @main(%x: tensor<1x3x9x9x512xf32>, %start: tensor<1x1x7x7x512xf32>) ->
   } -> tensor<1x1x7x7x512xf32>
   return %0 : tensor<1x1x7x7x512xf32>
 }
+
+// -----
+
+// Bytes that were extended to 16 bits, of which two are multiplied and added at once: pairs of channels lie side by side.
+#x = affine_map<(n, h, w, f, c, kh, kw) -> (n, h + kh, w + kw, c)>
+#w = affine_map<(n, h, w, f, c, kh, kw) -> (f, c, kh, kw)>
+#y = affine_map<(n, h, w, f, c, kh, kw) -> (n, h, w, f)>
+// CHECK-DAG:   #[[DATA:.*]] = affine_map<(d0, d1, d2, d3, d4, d5, d6, d7, d8, d9) -> (d0, d1 + d4, d2 + d5, d8, d9)>
+// CHECK-DAG:   #[[U:.*]] = affine_map<(d0, d1, d2, d3, d4, d5, d6, d7, d8, d9) -> (d3 floordiv 32, d6, d7, d8, d3 mod 32, d9)>
+// CHECK-LABEL: func.func @main(
+// CHECK-SAME:    %[[X:.*]]: tensor<?x58x58x64xi16>
+// CHECK-DAG:     arith.constant dense<{{\[\[}}1, 0, 0], [1, 1, 1], [1, -1, 1], [0, 0, 1]]> : tensor<4x3xi16>
+// CHECK-DAG:     %[[P:.*]] = arith.constant dense<{{\[\[}}1, 0, 0, 0], [-1, 1, 0, -1], [0, 0, 0, 1]]> : tensor<3x4xi16>
+// CHECK-DAG:     %[[W:.*]] = linalg.transpose {{.*}} outs(%{{.*}} : tensor<2x4x4x32x32x2xi16>) permutation = [0, 1, 2, 3, 5, 4]
+// CHECK-DAG:     %[[PAIRS:.*]] = tensor.expand_shape %[[X]] {{.*}} into tensor<?x58x58x32x2xi16>
+// CHECK:         linalg.generic {indexing_maps = [#[[DATA]], {{.*}}, #[[U]], #{{.*}}]
+// CHECK-SAME:      ins(%[[PAIRS]], %[[P]], %[[P]], %[[W]]
+// CHECK-SAME:      attrs = {strata.winograd = 2 : i64}
+ml_program.global private @w(dense_resource<w> : tensor<64x64x3x3xi16>) : tensor<64x64x3x3xi16>
+func.func @main(%x: tensor<?x58x58x64xi16>, %start: tensor<?x56x56x64xi32>) -> tensor<?x56x56x64xi32> {
+  %w = ml_program.global_load_const @w : tensor<64x64x3x3xi16>
+  %0 = linalg.generic {indexing_maps = [#x, #w, #y], iterator_types = ["parallel", "parallel", "parallel", "parallel", "reduction", "reduction", "reduction"]}
+      ins(%x, %w : tensor<?x58x58x64xi16>, tensor<64x64x3x3xi16>) outs(%start : tensor<?x56x56x64xi32>)
+      attrs = {strata.largest_product = 32640 : i64} {
+  ^bb0(%a: i16, %b: i16, %c: i32):
+    %ax = arith.extsi %a : i16 to i32
+    %bx = arith.extsi %b : i16 to i32
+    %p = arith.muli %ax, %bx : i32
+    %s = arith.addi %c, %p : i32
+    linalg.yield %s : i32
+  } -> tensor<?x56x56x64xi32>
+  return %0 : tensor<?x56x56x64xi32>
+}
+
+// -----
+
+// Of any 16-bit integers, four times the sum may not be an i32; nor of so many bytes.
+#x = affine_map<(n, h, w, f, c, kh, kw) -> (n, h + kh, w + kw, c)>
+#w = affine_map<(n, h, w, f, c, kh, kw) -> (f, c, kh, kw)>
+#y = affine_map<(n, h, w, f, c, kh, kw) -> (n, h, w, f)>
+// CHECK-LABEL: func.func @any(
+// CHECK-NOT:     strata.winograd
+// CHECK-LABEL: func.func @many(
+// CHECK-NOT:     strata.winograd
+ml_program.global private @w(dense_resource<w> : tensor<64x64x3x3xi16>) : tensor<64x64x3x3xi16>
+ml_program.global private @v(dense_resource<v> : tensor<64x1856x3x3xi16>) : tensor<64x1856x3x3xi16>
+func.func @any(%x: tensor<?x58x58x64xi16>, %start: tensor<?x56x56x64xi32>) -> tensor<?x56x56x64xi32> {
+  %w = ml_program.global_load_const @w : tensor<64x64x3x3xi16>
+  %0 = linalg.generic {indexing_maps = [#x, #w, #y], iterator_types = ["parallel", "parallel", "parallel", "parallel", "reduction", "reduction", "reduction"]}
+      ins(%x, %w : tensor<?x58x58x64xi16>, tensor<64x64x3x3xi16>) outs(%start : tensor<?x56x56x64xi32>) {
+  ^bb0(%a: i16, %b: i16, %c: i32):
+    %ax = arith.extsi %a : i16 to i32
+    %bx = arith.extsi %b : i16 to i32
+    %p = arith.muli %ax, %bx : i32
+    %s = arith.addi %c, %p : i32
+    linalg.yield %s : i32
+  } -> tensor<?x56x56x64xi32>
+  return %0 : tensor<?x56x56x64xi32>
+}
+func.func @many(%x: tensor<?x58x58x1856xi16>, %start: tensor<?x56x56x64xi32>) -> tensor<?x56x56x64xi32> {
+  %v = ml_program.global_load_const @v : tensor<64x1856x3x3xi16>
+  %0 = linalg.generic {indexing_maps = [#x, #w, #y], iterator_types = ["parallel", "parallel", "parallel", "parallel", "reduction", "reduction", "reduction"]}
+      ins(%x, %v : tensor<?x58x58x1856xi16>, tensor<64x1856x3x3xi16>) outs(%start : tensor<?x56x56x64xi32>)
+      attrs = {strata.largest_product = 32640 : i64} {
+  ^bb0(%a: i16, %b: i16, %c: i32):
+    %ax = arith.extsi %a : i16 to i32
+    %bx = arith.extsi %b : i16 to i32
+    %p = arith.muli %ax, %bx : i32
+    %s = arith.addi %c, %p : i32
+    linalg.yield %s : i32
+  } -> tensor<?x56x56x64xi32>
+  return %0 : tensor<?x56x56x64xi32>
+}

@@ -128,6 +128,7 @@ def attention(q, k, v, mask, guard):
 
 @pytest.mark.parametrize("dynamic, threads", [(False, 1), (True, 2)])
 @pytest.mark.parametrize("batch, heads, queries, keys, size", [(1, 2, 64, 64, 16), (2, 3, 37, 53, 20), (2, 1, 1, 7, 8),
+                                                               (1, 2, 197, 197, 32), (2, 2, 130, 70, 24),
                                                              (4, 2, 49, 49, 32)])  # fmt: skip
 def test_attention(batch, heads, queries, keys, size, dynamic, threads):
     q, k, v = normal(batch, heads, queries, size), normal(batch, heads, keys, size), normal(batch, heads, keys, size)

@@ -5,6 +5,7 @@ import pytest
 from onnx import TensorProto, helper, numpy_helper
 
 import strata
+from support.targets import has
 
 RNG = np.random.default_rng(0)
 
@@ -110,3 +111,48 @@ def test_volume(depth, size):
         assert not np.array_equal(results[True], results[False])
         for way, bound in ((True, 1e-5), (False, 2e-6)):
             assert np.abs(results[way] - expected).max() <= bound * np.abs(expected).max()
+
+
+def integer_reference(x, weights, zero):
+    """The sums, exact in double precision."""
+    height, width = x.shape[2:]
+    padded = np.pad(x.astype(np.float64) - zero, ((0, 0), (0, 0), (1, 1), (1, 1)))
+    y = np.zeros((len(x), len(weights), height, width))
+    for i in range(3):
+        for j in range(3):
+            part = padded[:, :, i : i + height, j : j + width]
+            y += np.einsum("fc,nchw->nfhw", weights[:, :, i, j].astype(np.float64), part, optimize=True)
+    return y
+
+
+@pytest.mark.parametrize("types", [("uint8", "int8"), ("int8", "int8"), ("uint8", "uint8")], ids="-".join)
+@pytest.mark.parametrize("values", ["random", "largest"])
+@pytest.mark.parametrize("size", [(32, 64, 30, 27), (64, 32, 14, 14), (16, 96, 17, 56), (512, 32, 7, 9)], ids=str)
+@pytest.mark.skipif(not has("avx2"), reason="needs AVX2")
+def test_integers_are_exact(size, values, types):
+    """On vectors that multiply no bytes: of any numbers, the largest sums among them."""
+    channels, filters, height, width = size
+    low, high = zip(*(((0, 255) if t == "uint8" else (-128, 127)) for t in types), strict=True)
+    zero = 0 if types[0] == "int8" else 121
+
+    def numbers(i, *shape):
+        if values == "random":
+            return RNG.integers(low[i], high[i] + 1, shape).astype(types[i])
+        return np.where(RNG.random(shape) < 0.9, high[i], low[i]).astype(types[i])
+
+    weights = numbers(1, filters, channels, 3, 3)
+    node = helper.make_node("ConvInteger", ["x", "w", "z"], ["y"], pads=[1, 1, 1, 1])
+    element = helper.np_dtype_to_tensor_dtype(np.dtype(types[0]))
+    shape = ["n", channels, height, width]
+    graph = helper.make_graph(
+        [node], "g", [helper.make_tensor_value_info("x", element, shape)],
+        [helper.make_tensor_value_info("y", TensorProto.INT32, None)],
+        [numpy_helper.from_array(weights, "w"), numpy_helper.from_array(np.array(zero, types[0]), "z")],
+    )  # fmt: skip
+    model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 18)])
+    for way in (True, False):
+        compiled = strata.compile(model, winograd=way, threads=2, target="x86-64-v3")
+        for n in (1, 2):
+            x = numbers(0, n, *shape[1:])
+            [y] = compiled.run({"x": x})
+            assert np.array_equal(y, integer_reference(x, weights, zero))

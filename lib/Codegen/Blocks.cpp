@@ -1,0 +1,100 @@
+//===- Blocks.cpp - a dimension of a tensor in blocks ---------------------===//
+#include "Blocks.h"
+#include "Transposed.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+
+using namespace mlir;
+
+namespace {
+/// `count` elements of dimension `dim` from `first` on.
+struct Part {
+  int64_t dim, first, count;
+};
+} // namespace
+
+static Value slice(OpBuilder &b, Location loc, Value value, Part part) {
+  auto type = cast<RankedTensorType>(value.getType());
+  if (part.count == type.getDimSize(part.dim))
+    return value;
+  SmallVector<OpFoldResult> offsets(type.getRank(), b.getIndexAttr(0)), strides(type.getRank(), b.getIndexAttr(1));
+  SmallVector<OpFoldResult> sizes = tensor::getMixedSizes(b, loc, value);
+  offsets[part.dim] = b.getIndexAttr(part.first);
+  sizes[part.dim] = b.getIndexAttr(part.count);
+  return b.create<tensor::ExtractSliceOp>(loc, value, offsets, sizes, strides);
+}
+
+/// Dimension `dim`, filled up with zeros to a whole number of blocks, as dimensions `dim` and `dim + 1`.
+static Value inWholeBlocks(OpBuilder &b, Location loc, Value value, int64_t dim, int64_t block) {
+  auto type = cast<RankedTensorType>(value.getType());
+  SmallVector<int64_t> shape(type.getShape());
+  if (int64_t rest = shape[dim] % block) {
+    SmallVector<OpFoldResult> low(type.getRank(), b.getIndexAttr(0)), high = low;
+    high[dim] = b.getIndexAttr(block - rest);
+    shape[dim] += block - rest;
+    Value zero = b.create<arith::ConstantOp>(loc, b.getZeroAttr(type.getElementType()));
+    value = b.create<tensor::PadOp>(loc, type.clone(shape), value, low, high, zero);
+  }
+  shape[dim] /= block;
+  shape.insert(shape.begin() + dim + 1, block);
+  SmallVector<ReassociationIndices> groups;
+  for (int64_t i = 0; i < type.getRank(); ++i)
+    groups.push_back(i < dim    ? ReassociationIndices{i}
+                     : i == dim ? ReassociationIndices{i, i + 1}
+                                : ReassociationIndices{i + 1});
+  return b.create<tensor::ExpandShapeOp>(loc, type.clone(shape), value, groups);
+}
+
+/// The parts of `type` that are packed one by one. Only the last block, if it is not full, is copied more than once;
+/// large weights are cut along their first dimension, so that what has been read can be given up.
+static SmallVector<SmallVector<Part>> partsOf(RankedTensorType type, int64_t dim, int64_t block) {
+  constexpr int64_t partBytes = 32 << 20;
+  auto cut = [](int64_t dim, int64_t first, int64_t end, int64_t step) {
+    SmallVector<Part> parts;
+    for (; first < end; first += step)
+      parts.push_back({dim, first, std::min(step, end - first)});
+    return parts;
+  };
+  int64_t size = type.getDimSize(dim), full = size - size % block, rows = type.getDimSize(0);
+  Type element = type.getElementType();
+  int64_t bytes =
+      type.getNumElements() * (element.isIntOrFloat() ? llvm::divideCeil(element.getIntOrFloatBitWidth(), 8) : 8);
+  int64_t step = bytes < 2 * partBytes ? rows : std::max<int64_t>(1, partBytes / (bytes / rows));
+  SmallVector<Part> lanes = cut(dim, 0, full, dim == 0 ? std::max(block, step - step % block) : full);
+  llvm::append_range(lanes, cut(dim, full, size, block));
+  SmallVector<SmallVector<Part>> parts;
+  for (Part rowsOfPart : dim == 0 ? SmallVector<Part>{{0, 0, rows}} : cut(0, 0, rows, step))
+    for (Part lanesOfPart : lanes)
+      parts.push_back(dim == 0 ? SmallVector<Part>{lanesOfPart} : SmallVector<Part>{rowsOfPart, lanesOfPart});
+  return parts;
+}
+
+Value strata::inBlocks(OpBuilder &b, Location loc, Value value, int64_t dim, int64_t block, ArrayRef<int64_t> order) {
+  auto type = cast<RankedTensorType>(value.getType());
+  SmallVector<SmallVector<Part>> parts = partsOf(type, dim, block);
+  if (parts.size() == 1)
+    return transposed(b, loc, inWholeBlocks(b, loc, value, dim, block), order);
+  SmallVector<int64_t> packed(type.getShape());
+  packed[dim] = llvm::divideCeil(packed[dim], block);
+  packed.insert(packed.begin() + dim + 1, block);
+  applyPermutationToVector(packed, order);
+  Value result = b.create<tensor::EmptyOp>(loc, packed, type.getElementType());
+  for (ArrayRef<Part> part : parts) {
+    // Each part is written where it belongs.
+    SmallVector<OpFoldResult> offsets(packed.size(), b.getIndexAttr(0)), strides(packed.size(), b.getIndexAttr(1));
+    Value source = value;
+    for (Part range : part) {
+      source = slice(b, loc, source, range);
+      bool isLanes = range.dim == dim;
+      int64_t to = llvm::find(order, range.dim + (range.dim > dim)) - order.begin();
+      offsets[to] = b.getIndexAttr(isLanes ? range.first / block : range.first);
+    }
+    source = inWholeBlocks(b, loc, source, dim, block);
+    SmallVector<OpFoldResult> sizes = tensor::getMixedSizes(b, loc, source);
+    applyPermutationToVector(sizes, order);
+    Value place = b.create<tensor::ExtractSliceOp>(loc, result, offsets, sizes, strides);
+    Value moved = b.create<linalg::TransposeOp>(loc, source, place, order).getResult()[0];
+    result = b.create<tensor::InsertSliceOp>(loc, moved, result, offsets, sizes, strides);
+  }
+  return result;
+}

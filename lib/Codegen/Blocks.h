@@ -1,0 +1,16 @@
+//===- Blocks.h - a dimension of a tensor in blocks -------------*- C++ -*-===//
+#ifndef STRATA_CODEGEN_BLOCKS_H
+#define STRATA_CODEGEN_BLOCKS_H
+
+#include "mlir/IR/Builders.h"
+
+namespace strata {
+
+/// Dimension `dim` of a tensor of known sizes in blocks, the last one filled up with zeros, as dimensions `dim` and
+/// `dim + 1`; then all dimensions in `order`.
+mlir::Value inBlocks(mlir::OpBuilder &b, mlir::Location loc, mlir::Value value, int64_t dim, int64_t block,
+                     llvm::ArrayRef<int64_t> order);
+
+} // namespace strata
+
+#endif // STRATA_CODEGEN_BLOCKS_H

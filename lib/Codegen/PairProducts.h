@@ -1,0 +1,21 @@
+//===- PairProducts.h - products of 16-bit integers, added in pairs -*- C++ -*-===//
+#ifndef STRATA_CODEGEN_PAIRPRODUCTS_H
+#define STRATA_CODEGEN_PAIRPRODUCTS_H
+
+#include "mlir/IR/Builders.h"
+
+namespace strata {
+
+/// sum[i] + x[2i] y[2i] + x[2i + 1] y[2i + 1] in i32, of vectors of n i32 and 2n i16. What is added to one sum after
+/// another stays in this order.
+mlir::Value addPairProducts(mlir::OpBuilder &b, mlir::Location loc, mlir::Value sum, mlir::Value x, mlir::Value y);
+
+/// x[2i] + x[2i + 1].
+mlir::Value addNeighbours(mlir::OpBuilder &b, mlir::Location loc, mlir::Value x);
+
+/// 32 bits of two i16, as a vector of them, in every pair of a vector of `pairs`.
+mlir::Value spreadPair(mlir::OpBuilder &b, mlir::Location loc, mlir::Value pair, int64_t pairs);
+
+} // namespace strata
+
+#endif // STRATA_CODEGEN_PAIRPRODUCTS_H
