@@ -853,8 +853,10 @@ func.func @rounded(%x: memref<32x16x2xf32>, %y: memref<16x32x2xbf16>) attributes
 // FUSED:         %[[Q1:.*]] = math.fma %[[R]], %{{.*}}, %[[Q]]
 // FUSED:         %[[R1:.*]] = math.fma %[[Q1]], %{{.*}}, %[[X]]
 // FUSED:         %[[Q2:.*]] = math.fma %[[R1]], %{{.*}}, %[[Q1]]
-// FUSED:         %[[LOW:.*]] = arith.maxnumf %[[Q2]]
-// FUSED:         %[[CLAMPED:.*]] = arith.minnumf %[[LOW]]
+// FUSED:         %[[ABOVE:.*]] = arith.cmpf ogt, %[[Q2]], %[[LEAST:.*]] : vector<32xf32>
+// FUSED:         %[[LOW:.*]] = arith.select %[[ABOVE]], %[[Q2]], %[[LEAST]]
+// FUSED:         arith.cmpf olt, %[[LOW]]
+// FUSED:         %[[CLAMPED:.*]] = arith.select %{{.*}}, %[[LOW]]
 // FUSED:         %[[SUM:.*]] = arith.addf %[[CLAMPED]]
 // FUSED:         %[[BITS:.*]] = arith.bitcast %[[SUM]] : vector<32xf32> to vector<32xi32>
 // FUSED:         %[[MOVED:.*]] = arith.addi %[[BITS]]
@@ -880,6 +882,62 @@ func.func @quantise(%x: memref<64xi8>, %y: memref<64xi8>) attributes {strata.ker
     %10 = arith.fptosi %9 : f32 to i32
     %11 = arith.trunci %10 : i32 to i8
     linalg.yield %11 : i8
+  }
+  return
+}
+
+// Of any number, what counts is bounded by the scale times the ends.
+// FUSED-LABEL: func.func @quantise_any(
+// FUSED-DAG:     arith.constant 7.440000e+01 : f32
+// FUSED-DAG:     arith.constant -2.10000014 : f32
+// FUSED:         %[[LOW:.*]] = arith.maxnumf
+// FUSED:         %[[X:.*]] = arith.minnumf %[[LOW]]
+// FUSED:         %[[Q:.*]] = arith.mulf %[[X]]
+// FUSED:         math.fma %[[Q]], %{{.*}}, %[[X]]
+func.func @quantise_any(%x: memref<64xf32>, %y: memref<64xi8>) attributes {strata.kernel} {
+  %quotient = arith.constant 3.3333332008785724 : f64
+  %zero = arith.constant 7.0 : f32
+  %low = arith.constant 0.0 : f32
+  %high = arith.constant 255.0 : f32
+  linalg.generic {indexing_maps = [affine_map<(i) -> (i)>, affine_map<(i) -> (i)>], iterator_types = ["parallel"]} ins(%x : memref<64xf32>) outs(%y : memref<64xi8>) {
+  ^bb0(%i: f32, %o: i8):
+    %0 = arith.extf %i : f32 to f64
+    %1 = arith.mulf %0, %quotient : f64
+    %2 = arith.truncf %1 : f64 to f32
+    %3 = math.roundeven %2 : f32
+    %4 = arith.addf %3, %zero : f32
+    %5 = arith.maxnumf %4, %low : f32
+    %6 = arith.minnumf %5, %high : f32
+    %7 = arith.fptosi %6 : f32 to i32
+    %8 = arith.trunci %7 : i32 to i8
+    linalg.yield %8 : i8
+  }
+  return
+}
+
+// By a scale and a zero point that only the run knows: the ends are moved instead of the number.
+// FUSED-LABEL: func.func @quantise_by_arguments(
+// FUSED:         %[[Q:.*]] = arith.divf
+// FUSED-NOT:     math.roundeven
+// FUSED:         arith.cmpf ogt, %[[Q]]
+// FUSED:         %[[SUM:.*]] = arith.addf
+// FUSED:         arith.bitcast %[[SUM]]
+// FUSED:         arith.trunci
+func.func @quantise_by_arguments(%x: memref<64xf32>, %scale: memref<f32>, %zero: memref<i8>, %y: memref<64xi8>) attributes {strata.kernel} {
+  %low = arith.constant 0.0 : f32
+  %high = arith.constant 255.0 : f32
+  linalg.generic {indexing_maps = [affine_map<(i) -> (i)>, affine_map<(i) -> ()>, affine_map<(i) -> ()>, affine_map<(i) -> (i)>], iterator_types = ["parallel"]}
+      ins(%x, %scale, %zero : memref<64xf32>, memref<f32>, memref<i8>) outs(%y : memref<64xi8>) {
+  ^bb0(%i: f32, %s: f32, %z: i8, %o: i8):
+    %0 = arith.divf %i, %s : f32
+    %1 = math.roundeven %0 : f32
+    %2 = arith.uitofp %z : i8 to f32
+    %3 = arith.addf %1, %2 : f32
+    %4 = arith.maxnumf %3, %low : f32
+    %5 = arith.minnumf %4, %high : f32
+    %6 = arith.fptosi %5 : f32 to i32
+    %7 = arith.trunci %6 : i32 to i8
+    linalg.yield %7 : i8
   }
   return
 }

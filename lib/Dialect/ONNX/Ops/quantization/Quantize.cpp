@@ -148,7 +148,7 @@ static Type getPrecision(QuantizeLinearOp op) {
 }
 
 // 1 / scale in f64. The quotient of two f32 is at least 2^-49 of itself away from what lies halfway between two f32, so
-// a product with this, rounded to f32, is the rounded quotient: for a fraction of a division's time.
+// a product with this, rounded to f32, is the rounded quotient.
 static Value getReciprocal(LinalgBuilder &b, Value onnxScale, Value scale) {
   auto known = onnxScale.getDefiningOp<InitializerOp>();
   if (auto values = known ? dyn_cast<DenseElementsAttr>(known.getValue()) : DenseElementsAttr()) {
@@ -169,7 +169,8 @@ static FailureOr<SmallVector<Value>> lowerQuantize(Operation *op, ValueRange ope
   if (!isa<FloatType>(precision) || precision.getIntOrFloatBitWidth() < 16)
     return op->emitOpError("cannot be compiled: precision ") << quantize.getPrecision();
   Type compute = scalar::getComputeType(precision);
-  bool byProduct = scaleType.isF32() && precision.isF32();
+  // What only the run knows is divided by: in vectors it takes no longer than the conversions to f64 and back.
+  bool byProduct = scaleType.isF32() && precision.isF32() && quantize.getYScale().getDefiningOp<InitializerOp>();
   Value scale = byProduct ? getReciprocal(b, quantize.getYScale(), operands[1]) : operands[1];
   SmallVector<Value> inputs{operands[0], spread(op, b, scale, operands[0])};
   bool isInteger = isa<IntegerType>(to);

@@ -5,16 +5,27 @@
 // SHAPES-LABEL: @perAxis
 // SHAPES: onnx.QuantizeLinear_28{{.*}} -> tensor<2x3x4xui8>
 // CHECK-LABEL: @perAxis
-// The quotient is a product with the reciprocal in f64, rounded once.
-// CHECK: arith.divf {{.*}} : f64
-// CHECK: tensor.expand_shape {{.*}} : tensor<3xf64> into tensor<3x1xf64>
-// CHECK: arith.mulf {{.*}} : f64
-// CHECK: arith.truncf {{.*}} : f64 to f32
+// By a scale that only the run knows it is a division.
+// CHECK: tensor.expand_shape {{.*}} : tensor<3xf32> into tensor<3x1xf32>
+// CHECK: arith.divf {{.*}} : f32
 // CHECK: math.roundeven
 // CHECK: arith.addf
 // CHECK: arith.minnumf
 func.func @perAxis(%x: tensor<2x3x4xf32>, %scale: tensor<3xf32>, %zero: tensor<3xui8>) -> tensor<*xui8> {
   %0 = onnx.QuantizeLinear_13(%x, %scale, %zero) : (tensor<2x3x4xf32>, tensor<3xf32>, tensor<3xui8>) -> tensor<*xui8>
+  return %0 : tensor<*xui8>
+}
+
+// -----
+
+// By one that is known, a product with the reciprocal in f64, rounded once.
+// CHECK-LABEL: @known
+// CHECK: arith.mulf {{.*}} : f64
+// CHECK: arith.truncf {{.*}} : f64 to f32
+// CHECK: math.roundeven
+func.func @known(%x: tensor<2x3xf32>, %zero: tensor<ui8>) -> tensor<*xui8> {
+  %scale = onnx.Initializer dense<0.3> : tensor<f32>
+  %0 = onnx.QuantizeLinear_13(%x, %scale, %zero) : (tensor<2x3xf32>, tensor<f32>, tensor<ui8>) -> tensor<*xui8>
   return %0 : tensor<*xui8>
 }
 

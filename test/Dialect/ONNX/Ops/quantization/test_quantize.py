@@ -1,0 +1,65 @@
+"""Quantised numbers of any size, between two integers too, beside the formula in NumPy, and ONNX Runtime's."""
+
+import numpy as np
+import onnxruntime
+import pytest
+import strata
+from onnx import helper, numpy_helper
+
+RNG = np.random.default_rng(5)
+
+
+def model(operator, inputs, constants, outputs=1):
+    values = [helper.make_tensor_value_info(n, helper.np_dtype_to_tensor_dtype(x.dtype), x.shape)
+              for n, x in inputs.items()]  # fmt: skip
+    names = [f"y{i}" for i in range(outputs)]
+    node = helper.make_node(operator, [*inputs, *constants], names)
+    graph = helper.make_graph([node], "quantise", values, [helper.make_empty_tensor_value_info(n) for n in names],
+                              [numpy_helper.from_array(x, n) for n, x in constants.items()])  # fmt: skip
+    return helper.make_model(graph, opset_imports=[helper.make_opsetid("", 21)], ir_version=10)
+
+
+def numbers(scale):
+    """Halves of the scale and what is next to them, ends, anything."""
+    halves = (np.arange(-700, 700, dtype=np.float32) * np.float32(0.5)).astype(np.float32) * scale
+    far = np.array([0, -0.0, 1e-45, 1e30, 3.4e38, np.inf, np.nan], np.float32)
+    anything = (200 * scale * RNG.standard_normal(5003)).astype(np.float32)
+    x = [
+        halves,
+        np.nextafter(halves, np.float32(np.inf)),
+        np.nextafter(halves, np.float32(-np.inf)),
+        far,
+        -far,
+        anything,
+    ]
+    return np.concatenate(x).astype(np.float32)
+
+
+@pytest.mark.parametrize("scale", [0.02, 0.3, 1.0, 7.77, 1e-12, 3e15, 1e-30])
+@pytest.mark.parametrize("dtype, zero", [("uint8", 0), ("uint8", 128), ("uint8", 255), ("int8", 0), ("int8", -128),
+                                         ("int8", 5), ("int16", -7), ("uint16", 40000)])  # fmt: skip
+def test_scales(scale, dtype, zero):
+    scale, zero, info = np.float32(scale), np.array(zero, dtype), np.iinfo(dtype)
+    x = numbers(scale)
+    with np.errstate(all="ignore"):
+        quotient = np.rint(x / scale).astype(np.float64) + float(zero)
+    expected = np.nan_to_num(np.clip(quotient, info.min, info.max), nan=info.min).astype(dtype)
+    feeds, constants = {"x": x}, {"s": np.array(scale), "z": zero}
+    (known,) = strata.compile(model("QuantizeLinear", feeds, constants)).run(feeds)
+    np.testing.assert_array_equal(known, expected)
+    feeds |= constants
+    (given,) = strata.compile(model("QuantizeLinear", feeds, {})).run(feeds)
+    np.testing.assert_array_equal(given, expected)
+
+
+@pytest.mark.parametrize("size", [1, 7, 64, 1027])
+def test_scales_of_data(size):
+    for factor, shift in ((1, 0), (100, 1000), (1e-3, -5), (0, 0), (1, 1e6)):
+        feeds = {"x": (factor * RNG.standard_normal(size) + shift).astype(np.float32)}
+        proto = model("DynamicQuantizeLinear", feeds, {}, outputs=3)
+        if not feeds["x"].any():  # The scale is 0: nothing is defined but that.
+            assert strata.compile(proto).run(feeds)[1] == 0
+            continue
+        session = onnxruntime.InferenceSession(proto.SerializeToString(), providers=["CPUExecutionProvider"])
+        for actual, expected in zip(strata.compile(proto).run(feeds), session.run(None, feeds)):
+            np.testing.assert_array_equal(actual, expected)
