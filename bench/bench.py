@@ -148,8 +148,8 @@ def race(workers, rounds, seconds, between=None):
     return sorted(result, key=lambda pair: pair[0])[:rounds]
 
 
-# Off by more than this, of the largest value of an output, a peer computes something else: it is no rival. (Reduced
-# precision and a few steps of a quantisation are far below.)
+# Off by more than this, of the largest value of an output, a peer's products of integers are others: it is no rival. (A
+# few steps of a quantisation are far below. What floats decide, such as the order of a detector's boxes, may differ.)
 WRONG = 0.1
 
 
@@ -241,7 +241,7 @@ class Bench:
             def between():
                 peaks.append(limits.rate(limits.build(self.folder), kind, threads, seconds=self.options.seconds / 2))
         turns = race(workers, self.options.rounds, self.options.seconds, between)
-        result = summarised(turns, PEERS[precision], errors)
+        result = summarised(turns, PEERS[precision], errors if work["int8"] else {})
         if peaks:
             known[kind] = statistics.median(peaks)
         result["error"] = errors

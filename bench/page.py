@@ -48,7 +48,7 @@ def _results(results, precision):
             run = case.get(n, {})
             best, limit = run.get("best"), run.get("of limit")
             row += [number(run.get("ms", {}).get("strata")) or "failed",
-                    ", ".join([f"{number(run['ms'][best])} {NAMES[best]}"] * bool(best) + _wrong(run)),
+                    ", ".join(([f"{number(run['ms'][best])} {NAMES[best]}"] if best else []) + _wrong(run)),
                     _ratio(run), f"{100 * limit:.0f} %" if limit else ""]  # fmt: skip
         first, last = (case.get(n, {}).get("ms", {}).get("strata") for n in (counts[0], counts[-1]))
         errors = [case[n]["error"]["strata"] for n in _counts(case) if "strata" in case[n]["error"]]

@@ -76,3 +76,6 @@ def test_page_replaces_what_is_between_the_markers(tmp_path):
     run.update(best="openvino", ratio=0.5, wrong={"onnxruntime": 0.2})
     text = page.filled("<!-- bench: f32 -->\n<!-- end -->", results)
     assert "| case | 2 | 4 OpenVINO f32, (ONNX Runtime 1, off by 20%) | 0.50 | 25 % |" in text
+    del run["best"], run["ratio"]
+    text = page.filled("<!-- bench: f32 -->\n<!-- end -->", results)
+    assert "| case | 2 | (ONNX Runtime 1, off by 20%) |  | 25 % |" in text
