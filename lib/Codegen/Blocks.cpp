@@ -1,5 +1,6 @@
 //===- Blocks.cpp - a dimension of a tensor in blocks ---------------------===//
 #include "Blocks.h"
+#include "LinalgQueries.h"
 #include "Transposed.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -97,4 +98,31 @@ Value strata::inBlocks(OpBuilder &b, Location loc, Value value, int64_t dim, int
     result = b.create<tensor::InsertSliceOp>(loc, moved, result, offsets, sizes, strides);
   }
   return result;
+}
+
+std::pair<Value, AffineMap> strata::copyInBlocks(OpBuilder &b, linalg::GenericOp op, OpOperand *input, int64_t block) {
+  Value value = input->get();
+  AffineMap map = op.getMatchingIndexingMap(input), out = op.getIndexingMapsArray().back();
+  // A copy may as well be of what was transposed for the lanes.
+  if (auto transpose = value.getDefiningOp<linalg::TransposeOp>()) {
+    map = mapBehind(transpose, map);
+    value = transpose.getInput();
+  }
+  SmallVector<unsigned> reduction;
+  op.getReductionDims(reduction);
+  unsigned lane = cast<AffineDimExpr>(out.getResults().back()).getPosition();
+  unsigned lanes = *strata::positionOf(map, lane), depth = *strata::positionOf(map, reduction[0]);
+  AffineExpr d = getAffineDimExpr(lane, op.getContext());
+  SmallVector<AffineExpr> exprs(map.getResults());
+  exprs[lanes] = d % block;
+  exprs.insert(exprs.begin() + lanes, d.floorDiv(block));
+  depth += depth > lanes;
+  SmallVector<int64_t> order;
+  for (unsigned i = 0; i < exprs.size(); ++i)
+    if (i != depth && i != lanes + 1)
+      order.push_back(i);
+  order.append({depth, lanes + 1});
+  applyPermutationToVector(exprs, order);
+  return {inBlocks(b, op.getLoc(), value, lanes, block, order),
+          AffineMap::get(map.getNumDims(), 0, exprs, op.getContext())};
 }

@@ -2,7 +2,7 @@
 #ifndef STRATA_CODEGEN_BLOCKS_H
 #define STRATA_CODEGEN_BLOCKS_H
 
-#include "mlir/IR/Builders.h"
+#include "mlir/Dialect/Linalg/IR/Linalg.h"
 
 namespace strata {
 
@@ -10,6 +10,11 @@ namespace strata {
 /// `dim + 1`; then all dimensions in `order`.
 mlir::Value inBlocks(mlir::OpBuilder &b, mlir::Location loc, mlir::Value value, int64_t dim, int64_t block,
                      llvm::ArrayRef<int64_t> order);
+
+/// A copy of an input of a product with one loop of the reduction as [.., lanes / block, reduction, block], the lanes
+/// being those of the result's last dimension; and how the operation reads it.
+std::pair<mlir::Value, mlir::AffineMap> copyInBlocks(mlir::OpBuilder &b, mlir::linalg::GenericOp op,
+                                                     mlir::OpOperand *input, int64_t block);
 
 } // namespace strata
 

@@ -14,7 +14,6 @@
 #include "LinalgQueries.h"
 #include "RegisterTile.h"
 #include "RowWindows.h"
-#include "Transposed.h"
 #include "UnitDims.h"
 #include "WinogradMatrices.h"
 
@@ -494,34 +493,6 @@ std::optional<int64_t> Group::packedLanes(GenericOp op, OpOperand *input, ArrayR
   return std::nullopt;
 }
 
-/// A copy of `input` as [.., lanes / block, reduction, block], and how the operation reads it.
-static std::pair<Value, AffineMap> packed(OpBuilder &b, GenericOp op, OpOperand *input, int64_t block) {
-  Value value = input->get();
-  AffineMap map = mapOf(*input), out = mapOf(op->getResult(0));
-  // A copy may as well be of what was transposed for the lanes.
-  if (auto transpose = value.getDefiningOp<linalg::TransposeOp>()) {
-    map = strata::mapBehind(transpose, map);
-    value = transpose.getInput();
-  }
-  SmallVector<unsigned> reduction;
-  op.getReductionDims(reduction);
-  unsigned lane = cast<AffineDimExpr>(out.getResults().back()).getPosition();
-  unsigned lanes = *positionOf(map, lane), depth = *positionOf(map, reduction[0]);
-  AffineExpr d = getAffineDimExpr(lane, op.getContext());
-  SmallVector<AffineExpr> exprs(map.getResults());
-  exprs[lanes] = d % block;
-  exprs.insert(exprs.begin() + lanes, d.floorDiv(block));
-  depth += depth > lanes;
-  SmallVector<int64_t> order;
-  for (unsigned i = 0; i < exprs.size(); ++i)
-    if (i != depth && i != lanes + 1)
-      order.push_back(i);
-  order.append({depth, lanes + 1});
-  applyPermutationToVector(exprs, order);
-  return {strata::inBlocks(b, op.getLoc(), value, lanes, block, order),
-          AffineMap::get(map.getNumDims(), 0, exprs, op.getContext())};
-}
-
 /// The block's rows of a tensor; or as many from the first one on.
 tensor::ExtractSliceOp Emitter::slice(Value source, AffineMap map, ArrayRef<unsigned> rows, bool first) {
   SmallVector<OpFoldResult> from(map.getNumResults(), b.getIndexAttr(0)), strides(from.size(), b.getIndexAttr(1));
@@ -609,7 +580,7 @@ LogicalResult Group::fuse() {
     for (OpOperand *input : op.getDpsInputOperands())
       if (!isMember(input->get().getDefiningOp()))
         if (std::optional<int64_t> lanes = packedLanes(op, input, block))
-          copies[input] = packed(b, op, input, *lanes);
+          copies[input] = strata::copyInBlocks(b, op, input, *lanes);
   auto forall = b.create<scf::ForallOp>(loc, zeros, ends, steps, destinations, /*mapping=*/std::nullopt);
   b.setInsertionPointToStart(forall.getBody());
   Emitter emitter{b, loc, {}, {}, steps, {}};

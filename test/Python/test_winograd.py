@@ -2,9 +2,8 @@
 
 import numpy as np
 import pytest
-from onnx import TensorProto, helper, numpy_helper
-
 import strata
+from onnx import TensorProto, helper, numpy_helper
 from support.targets import has
 
 RNG = np.random.default_rng(0)
