@@ -14,6 +14,31 @@ struct Part {
 };
 } // namespace
 
+Value strata::inGroups(OpBuilder &b, Location loc, Value value, int64_t dim, int64_t group, int64_t size) {
+  auto type = cast<RankedTensorType>(value.getType());
+  SmallVector<int64_t> shape(type.getShape());
+  size = size ? size : llvm::alignTo(shape[dim], group);
+  if (int64_t more = size - shape[dim]) {
+    SmallVector<OpFoldResult> low(type.getRank(), b.getIndexAttr(0)), high = low;
+    high[dim] = b.getIndexAttr(more);
+    shape[dim] = size;
+    Value zero = b.create<arith::ConstantOp>(loc, b.getZeroAttr(type.getElementType()));
+    value = b.create<tensor::PadOp>(loc, type.clone(shape), value, low, high, zero);
+  }
+  SmallVector<OpFoldResult> sizes = tensor::getMixedSizes(b, loc, value);
+  shape[dim] = size / group;
+  shape.insert(shape.begin() + dim + 1, group);
+  sizes[dim] = b.getIndexAttr(shape[dim]);
+  sizes.insert(sizes.begin() + dim + 1, b.getIndexAttr(group));
+  SmallVector<ReassociationIndices> parts;
+  for (int64_t i = 0; i < type.getRank(); ++i) {
+    parts.push_back({i > dim ? i + 1 : i});
+    if (i == dim)
+      parts.back().push_back(i + 1);
+  }
+  return b.create<tensor::ExpandShapeOp>(loc, type.clone(shape), value, parts, sizes);
+}
+
 static Value slice(OpBuilder &b, Location loc, Value value, Part part) {
   auto type = cast<RankedTensorType>(value.getType());
   if (part.count == type.getDimSize(part.dim))
@@ -23,27 +48,6 @@ static Value slice(OpBuilder &b, Location loc, Value value, Part part) {
   offsets[part.dim] = b.getIndexAttr(part.first);
   sizes[part.dim] = b.getIndexAttr(part.count);
   return b.create<tensor::ExtractSliceOp>(loc, value, offsets, sizes, strides);
-}
-
-/// Dimension `dim`, filled up with zeros to a whole number of blocks, as dimensions `dim` and `dim + 1`.
-static Value inWholeBlocks(OpBuilder &b, Location loc, Value value, int64_t dim, int64_t block) {
-  auto type = cast<RankedTensorType>(value.getType());
-  SmallVector<int64_t> shape(type.getShape());
-  if (int64_t rest = shape[dim] % block) {
-    SmallVector<OpFoldResult> low(type.getRank(), b.getIndexAttr(0)), high = low;
-    high[dim] = b.getIndexAttr(block - rest);
-    shape[dim] += block - rest;
-    Value zero = b.create<arith::ConstantOp>(loc, b.getZeroAttr(type.getElementType()));
-    value = b.create<tensor::PadOp>(loc, type.clone(shape), value, low, high, zero);
-  }
-  shape[dim] /= block;
-  shape.insert(shape.begin() + dim + 1, block);
-  SmallVector<ReassociationIndices> groups;
-  for (int64_t i = 0; i < type.getRank(); ++i)
-    groups.push_back(i < dim    ? ReassociationIndices{i}
-                     : i == dim ? ReassociationIndices{i, i + 1}
-                                : ReassociationIndices{i + 1});
-  return b.create<tensor::ExpandShapeOp>(loc, type.clone(shape), value, groups);
 }
 
 /// The parts of `type` that are packed one by one. Only the last block, if it is not full, is copied more than once;
@@ -74,7 +78,7 @@ Value strata::inBlocks(OpBuilder &b, Location loc, Value value, int64_t dim, int
   auto type = cast<RankedTensorType>(value.getType());
   SmallVector<SmallVector<Part>> parts = partsOf(type, dim, block);
   if (parts.size() == 1)
-    return transposed(b, loc, inWholeBlocks(b, loc, value, dim, block), order);
+    return transposed(b, loc, inGroups(b, loc, value, dim, block), order);
   SmallVector<int64_t> packed(type.getShape());
   packed[dim] = llvm::divideCeil(packed[dim], block);
   packed.insert(packed.begin() + dim + 1, block);
@@ -90,7 +94,7 @@ Value strata::inBlocks(OpBuilder &b, Location loc, Value value, int64_t dim, int
       int64_t to = llvm::find(order, range.dim + (range.dim > dim)) - order.begin();
       offsets[to] = b.getIndexAttr(isLanes ? range.first / block : range.first);
     }
-    source = inWholeBlocks(b, loc, source, dim, block);
+    source = inGroups(b, loc, source, dim, block);
     SmallVector<OpFoldResult> sizes = tensor::getMixedSizes(b, loc, source);
     applyPermutationToVector(sizes, order);
     Value place = b.create<tensor::ExtractSliceOp>(loc, result, offsets, sizes, strides);
@@ -111,7 +115,7 @@ std::pair<Value, AffineMap> strata::copyInBlocks(OpBuilder &b, linalg::GenericOp
   SmallVector<unsigned> reduction;
   op.getReductionDims(reduction);
   unsigned lane = cast<AffineDimExpr>(out.getResults().back()).getPosition();
-  unsigned lanes = *strata::positionOf(map, lane), depth = *strata::positionOf(map, reduction[0]);
+  unsigned lanes = *positionOf(map, lane), depth = *positionOf(map, reduction[0]);
   AffineExpr d = getAffineDimExpr(lane, op.getContext());
   SmallVector<AffineExpr> exprs(map.getResults());
   exprs[lanes] = d % block;

@@ -6,6 +6,11 @@
 
 namespace strata {
 
+/// Dimension `dim`, of known size, filled up with zeros to `size` (0: whole groups), as one of groups and, behind it,
+/// one of the `group` elements of each.
+mlir::Value inGroups(mlir::OpBuilder &b, mlir::Location loc, mlir::Value value, int64_t dim, int64_t group,
+                     int64_t size = 0);
+
 /// Dimension `dim` of a tensor of known sizes in blocks, the last one filled up with zeros, as dimensions `dim` and
 /// `dim + 1`; then all dimensions in `order`.
 mlir::Value inBlocks(mlir::OpBuilder &b, mlir::Location loc, mlir::Value value, int64_t dim, int64_t block,

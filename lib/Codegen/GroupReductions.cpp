@@ -5,6 +5,7 @@
 // by side, too. So the step is a loop of its own.
 //
 //===----------------------------------------------------------------------===//
+#include "Blocks.h"
 #include "Codegen/Passes.h"
 #include "ConstantExpressions.h"
 #include "Padding.h"
@@ -37,20 +38,6 @@ static int64_t filledUp(int64_t size, int64_t group, bool tiles) {
       groups = llvm::alignTo(groups, tileGroups);
   }
   return groups * group;
-}
-
-/// Dimension `dim` filled up with zeros to `size`, in groups.
-static Value grouped(OpBuilder &b, Location loc, Value value, int64_t dim, int64_t size, int64_t group) {
-  auto type = cast<RankedTensorType>(value.getType());
-  SmallVector<int64_t> shape(type.getShape());
-  if (int64_t more = size - shape[dim]) {
-    SmallVector<OpFoldResult> low(type.getRank(), b.getIndexAttr(0)), high = low;
-    high[dim] = b.getIndexAttr(more);
-    shape[dim] = size;
-    Value zero = b.create<arith::ConstantOp>(loc, b.getZeroAttr(type.getElementType()));
-    value = b.create<tensor::PadOp>(loc, type.clone(shape), value, low, high, zero);
-  }
-  return strata::inGroups(b, loc, value, dim, group);
 }
 
 namespace {
@@ -106,7 +93,7 @@ private:
       if (i < inputs.size()) {
         int64_t at = llvm::find(results, b.getAffineDimExpr(depth)) - results.begin();
         results.insert(results.begin() + at + 1, b.getAffineDimExpr(dims));
-        inputs[i] = grouped(b, loc, inputs[i], at, size, group);
+        inputs[i] = strata::inGroups(b, loc, inputs[i], at, group, size);
       }
       map = AffineMap::get(dims + 1, 0, results, op.getContext());
     }

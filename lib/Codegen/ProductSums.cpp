@@ -3,7 +3,6 @@
 #include "LoopNest.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
-#include "mlir/Dialect/Tensor/IR/Tensor.h"
 
 using namespace mlir;
 using namespace strata;
@@ -101,21 +100,4 @@ std::optional<unsigned> strata::getGroup(linalg::GenericOp op, OpOperand *data) 
       op.getStaticLoopRanges()[dim.getPosition()] * element.getIntOrFloatBitWidth() != 32)
     return std::nullopt;
   return dim.getPosition();
-}
-
-Value strata::inGroups(OpBuilder &b, Location loc, Value value, int64_t dim, int64_t group) {
-  auto type = cast<RankedTensorType>(value.getType());
-  SmallVector<OpFoldResult> sizes = tensor::getMixedSizes(b, loc, value);
-  SmallVector<int64_t> shape(type.getShape());
-  shape[dim] /= group;
-  shape.insert(shape.begin() + dim + 1, group);
-  sizes[dim] = b.getIndexAttr(shape[dim]);
-  sizes.insert(sizes.begin() + dim + 1, b.getIndexAttr(group));
-  SmallVector<ReassociationIndices> parts;
-  for (int64_t i = 0; i < type.getRank(); ++i) {
-    parts.push_back({i > dim ? i + 1 : i});
-    if (i == dim)
-      parts.back().push_back(i + 1);
-  }
-  return b.create<tensor::ExpandShapeOp>(loc, type.clone(shape), value, parts, sizes);
 }

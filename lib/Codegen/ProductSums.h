@@ -41,9 +41,6 @@ bool isPlain(mlir::AffineMap map);
 /// The dimension that `strata-group-reductions` made: the last one of `data`, with 32 bits of elements.
 std::optional<unsigned> getGroup(mlir::linalg::GenericOp op, mlir::OpOperand *data);
 
-/// A tensor whose dimension `dim` is one of groups and, behind it, one of the `group` elements of each.
-mlir::Value inGroups(mlir::OpBuilder &b, mlir::Location loc, mlir::Value value, int64_t dim, int64_t group);
-
 /// On a sum of products of bytes that were extended to 16 bits: the largest magnitude of such a product.
 constexpr const char kLargestProduct[] = "strata.largest_product";
 

@@ -620,9 +620,7 @@ void TileEmitter::emit(const Tile &tile) {
     if (product) {
       forEachElement(tile, [&](int64_t i, int64_t j, int64_t n) {
         Value &sum = accumulators[0][n];
-        Value more = product(tile, i, j);
-        sum = isa<FloatType>(getElementTypeOrSelf(sum)) ? b.create<arith::AddFOp>(loc, sum, more).getResult()
-                                                        : b.create<arith::AddIOp>(loc, sum, more).getResult();
+        sum = vector::makeArithReduction(b, loc, vector::CombiningKind::ADD, sum, product(tile, i, j));
       });
     } else if (plan.dots) {
       accumulators[0] = reduceDots(tile, accumulators[0]);
@@ -651,8 +649,7 @@ void TileEmitter::emitSum(const Tile &tile, Value sum) {
   Loaded cache;
   Accumulators accumulators = initial(tile, cache);
   Value &start = accumulators[0][0];
-  start = isa<FloatType>(getElementTypeOrSelf(start)) ? b.create<arith::AddFOp>(loc, start, sum).getResult()
-                                                      : b.create<arith::AddIOp>(loc, start, sum).getResult();
+  start = vector::makeArithReduction(b, loc, vector::CombiningKind::ADD, start, sum);
   if (nest.finish)
     consume(tile, accumulators, cache);
   else

@@ -6,6 +6,7 @@
 // to the emitter (WinogradEmitter.cpp).
 //
 //===----------------------------------------------------------------------===//
+#include "Blocks.h"
 #include "Codegen/Passes.h"
 #include "ConstantExpressions.h"
 #include "Padding.h"
@@ -16,6 +17,7 @@
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Dialect/Vector/IR/VectorOps.h"
 
 #include <limits>
 
@@ -191,16 +193,9 @@ static void sumOfProducts(OpBuilder &b, Location loc, ValueRange arguments) {
   for (Value factor : llvm::reverse(arguments.drop_back())) {
     if (factor.getType() != sum.getType())
       factor = b.create<arith::ExtSIOp>(loc, sum.getType(), factor);
-    if (!product)
-      product = factor;
-    else if (isa<FloatType>(sum.getType()))
-      product = b.create<arith::MulFOp>(loc, factor, product);
-    else
-      product = b.create<arith::MulIOp>(loc, factor, product);
+    product = product ? vector::makeArithReduction(b, loc, vector::CombiningKind::MUL, factor, product) : factor;
   }
-  sum = isa<FloatType>(sum.getType()) ? b.create<arith::AddFOp>(loc, sum, product).getResult()
-                                      : b.create<arith::AddIOp>(loc, sum, product).getResult();
-  b.create<linalg::YieldOp>(loc, sum);
+  b.create<linalg::YieldOp>(loc, vector::makeArithReduction(b, loc, vector::CombiningKind::ADD, sum, product));
 }
 
 /// [filters / block, points, points, channels, block] of G g G^T; of volumes, channels are those of every tap. Of

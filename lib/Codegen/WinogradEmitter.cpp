@@ -233,16 +233,10 @@ Value WinogradEmitter::weigh(ArrayRef<float> row, ArrayRef<Value> values) {
     auto number = b.getIntegerAttr(type.getElementType(), static_cast<int64_t>(factor));
     return b.create<arith::ConstantOp>(loc, DenseElementsAttr::get(type, Attribute(number)));
   };
-  auto multiplied = [&](Value value, float factor) -> Value {
-    if (floats)
-      return b.create<arith::MulFOp>(loc, value, constant(factor));
-    return b.create<arith::MulIOp>(loc, value, constant(factor));
+  auto multiplied = [&](Value value, float factor) {
+    return vector::makeArithReduction(b, loc, vector::CombiningKind::MUL, value, constant(factor));
   };
-  auto added = [&](Value x, Value y) -> Value {
-    if (floats)
-      return b.create<arith::AddFOp>(loc, x, y);
-    return b.create<arith::AddIOp>(loc, x, y);
-  };
+  auto added = [&](Value x, Value y) { return vector::makeArithReduction(b, loc, vector::CombiningKind::ADD, x, y); };
   auto term = [&](float factor, Value value) {
     if (!sum)
       sum = factor == 1 ? value : multiplied(value, factor);
