@@ -36,6 +36,13 @@ mlir::Value encode(mlir::ImplicitLocOpBuilder &b, mlir::Value value, mlir::Type 
 mlir::Value convert(mlir::ImplicitLocOpBuilder &b, mlir::Value element, mlir::Type from, mlir::Type to,
                     bool saturate = true, RoundMode mode = RoundMode::up);
 
+/// exp(x - most) for an x that is at most `most`, as a term of a sum with exp(0): what would be subnormal counts for
+/// nothing in it and may be 0, since processors take a hundred times as long for it.
+mlir::Value expBelow(mlir::ImplicitLocOpBuilder &b, mlir::Value x, mlir::Value most);
+
+/// On the math.exp of expBelow: its operand is not positive. Without it, the same slower.
+constexpr llvm::StringLiteral kNotPositive = "strata.not_positive";
+
 /// The smallest value of a compute type for `onnxElement` (-inf for floating point), and the largest.
 mlir::TypedAttr getLowest(mlir::Type onnxElement);
 mlir::TypedAttr getHighest(mlir::Type onnxElement);

@@ -6,10 +6,13 @@
 // - exp(x) = 2^n * exp(r), n = round(x / ln 2), |r| <= ln(2) / 2, and a polynomial
 //   of degree 6 for exp(r). The power of two is applied in two halves, so that
 //   one rounding, the last, gives subnormal and infinite results. The error is
-//   below one unit in the last place. With the flag afn what would be subnormal
-//   is 0: processors take a hundred times as long for a product with it. Without
-//   an instruction for powers of two that is where 2 exp(r) 2^(n - 1) has one
-//   that is 0, and nothing is infinite: half as many operations around exp(r).
+//   below one unit in the last place.
+// - exp(x) with the flag afn, as a softmax has it, = 2^n * 2^r, n = round(x log2 e),
+//   |r| <= 1/2, and a polynomial of degree 5 for 2^r, which is 1 for r = 0. What
+//   would be subnormal is 0, where the product 2 * 2^r * 2^(n - 1) has a power of
+//   two that is 0, and nothing is infinite: two thirds of the operations. The
+//   relative error is below 2^-24 (3 + |x| / 3), the second part from log2 e as
+//   one f32: half of what the rounding of x itself, a difference, makes.
 // - erf(x) = x * p(x^2) for |x| <= 3.92, where erf(x) rounds to 1; p has degree 15
 //   in x^2 scaled to [-1, 1], where the sum of the
 //   absolute values of its coefficients is no larger than its largest value: no
@@ -19,6 +22,7 @@
 //
 //===----------------------------------------------------------------------===//
 #include "ApproximateMath.h"
+#include "Conversion/ScalarOps.h"
 #include "FloatBuilder.h"
 
 #include "mlir/IR/PatternMatch.h"
@@ -34,8 +38,9 @@ struct ApproximateExp : OpRewritePattern<math::ExpOp> {
     if (!getElementTypeOrSelf(op.getType()).isF32())
       return failure();
     Floats b(op.getLoc(), rewriter, op.getType());
+    Value x = op.getOperand();
     bool flush = arith::bitEnumContainsAny(op.getFastmath(), arith::FastMathFlags::afn);
-    rewriter.replaceOp(op, flush && !powerScaling ? normal(b, op.getOperand()) : anywhere(b, op.getOperand(), flush));
+    rewriter.replaceOp(op, flush ? normal(b, x, op->hasAttr(strata::scalar::kNotPositive)) : anywhere(b, x));
     return success();
   }
 
@@ -47,39 +52,32 @@ private:
     return b.fma(n, b.number(-0x1.7f7d1cp-20f), b.fma(n, b.number(-0x1.62e4p-1f), x));
   }
 
-  Value anywhere(Floats &b, Value x, bool flush) const {
+  Value anywhere(Floats &b, Value x) const {
     // Beyond, 0 and infinity.
-    x = b.bound(x, arith::CmpFPredicate::OGT, 89.0f);
-    if (!flush)
-      x = b.bound(x, arith::CmpFPredicate::OLT, -104.5f);
+    x = b.clamp(x, -104.5f, 89.0f);
     Value shifter = b.number(Floats::exponentShifter);
     Value shifted = b.fma(x, b.number(log2e), shifter);
     Value n = b.create<arith::SubFOp>(shifted, shifter);
-    Value p = b.horner(rest(b, x, n), polynomial);
-    Value result = b.timesPowerOfTwo(p, n, shifted, powerScaling);
-    if (!flush)
-      return result;
-    // Below the logarithm of the least normal number.
-    Value normal = b.create<arith::CmpFOp>(arith::CmpFPredicate::UGE, x, b.number(-0x1.5d589ep6f));
-    return b.create<arith::SelectOp>(normal, result, b.number(0));
+    return b.timesPowerOfTwo(b.horner(rest(b, x, n), polynomial), n, shifted, powerScaling);
   }
 
   /// The bounds are where n is -126, and the logarithm of the largest number.
-  static Value normal(Floats &b, Value x) {
-    x = b.bound(x, arith::CmpFPredicate::OGT, 0x1.62e42ep6f);
+  static Value normal(Floats &b, Value x, bool notPositive) {
+    if (!notPositive)
+      x = b.bound(x, arith::CmpFPredicate::OGT, 0x1.62e42ep6f);
     x = b.bound(x, arith::CmpFPredicate::OLT, -87.3f);
     // The last bits are n - 1 as an exponent.
-    Value shifter = b.number(0x1.8p23f + 126);
-    Value shifted = b.fma(x, b.number(log2e), shifter);
-    Value n = b.create<arith::SubFOp>(shifted, shifter);
-    SmallVector<float> twice = llvm::map_to_vector(polynomial, [](float c) { return 2 * c; });
+    Value shifter = b.number(0x1.8p23f + 126), scale = b.number(log2e);
+    Value shifted = b.fma(x, scale, shifter);
+    Value r = b.fma(x, scale, b.subtract(shifter, shifted));
     Value power = b.fromBits(b.create<arith::ShLIOp>(b.bits(shifted), b.integer(23)));
-    return b.create<arith::MulFOp>(b.horner(rest(b, x, n), twice), power);
+    return b.multiply(b.horner(r, twicePowerOfTwo), power);
   }
 
   static constexpr float log2e = 0x1.715476p0f;
   static constexpr float polynomial[] = {
       0x1.687bf6p-10f, 0x1.123b9ep-7f, 0x1.555b58p-5f, 0x1.55548ep-3f, 0x1.fffff8p-2f, 1, 1};
+  static constexpr float twicePowerOfTwo[] = {0x1.5bd97ap-9f, 0x1.3ce8b2p-6f, 0x1.c6b6dap-4f, 0x1.ebf9c2p-2f, 0x1.62e42ap0f, 2};
 };
 
 struct ApproximateErf : OpRewritePattern<math::ErfOp> {

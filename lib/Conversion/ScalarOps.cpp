@@ -187,4 +187,10 @@ TypedAttr getHighest(Type onnxElement) {
                                                         : APInt::getSignedMaxValue(bits).sext(width));
 }
 
+Value expBelow(ImplicitLocOpBuilder &b, Value x, Value most) {
+  auto exp = b.create<math::ExpOp>(b.create<arith::SubFOp>(x, most), arith::FastMathFlags::afn);
+  exp->setDiscardableAttr(kNotPositive, b.getUnitAttr());
+  return exp;
+}
+
 } // namespace strata::scalar

@@ -30,10 +30,31 @@ func.func @exp(%x: vector<16xf32>) -> vector<16xf32> {
 // CHECK:         %[[RESULT:.*]] = arith.mulf %{{.*}}, %[[SCALE]]
 // CHECK-NEXT:    return %[[RESULT]]
 // POWER-LABEL: func.func @exp_without_subnormals
-// POWER:         %[[SCALED:.*]] = llvm.call_intrinsic "llvm.x86.avx512.mask.scalef.ps.512"
-// POWER:         arith.select %{{.*}}, %[[SCALED]]
+// POWER-NOT:     llvm.call_intrinsic
+// POWER:         arith.shli
 func.func @exp_without_subnormals(%x: vector<16xf32>) -> vector<16xf32> {
   %0 = math.exp %x fastmath<afn> : vector<16xf32>
+  return %0 : vector<16xf32>
+}
+
+// -----
+
+// A softmax's: nothing to bound above, and seven products besides the power of two.
+// CHECK-LABEL: func.func @exp_below
+// CHECK-SAME:    (%[[X:.*]]: vector<16xf32>)
+// CHECK:         %[[SMALL:.*]] = arith.cmpf olt, %[[X]]
+// CHECK-NEXT:    %[[BOUND:.*]] = arith.select %[[SMALL]]
+// CHECK-NEXT:    math.fma %[[BOUND]]
+// CHECK-NEXT:    arith.subf
+// CHECK-NEXT:    %[[R:.*]] = math.fma %[[BOUND]]
+// CHECK-NEXT:    arith.bitcast
+// CHECK-NEXT:    arith.shli
+// CHECK-NEXT:    arith.bitcast
+// CHECK-COUNT-5: math.fma %{{.*}}, %[[R]]
+// CHECK-NEXT:    arith.mulf
+// CHECK-NEXT:    return
+func.func @exp_below(%x: vector<16xf32>) -> vector<16xf32> {
+  %0 = math.exp %x fastmath<afn> {strata.not_positive} : vector<16xf32>
   return %0 : vector<16xf32>
 }
 

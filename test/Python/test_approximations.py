@@ -1,5 +1,5 @@
-"""exp, erf and pow of f32 over their whole range, in vectors and in the scalars that are left, and the powers of LRN,
-against double precision."""
+"""exp, softmax, erf and pow of f32 over their whole range, in vectors and in the scalars that are left, and the
+powers of LRN, against double precision."""
 
 import math
 
@@ -10,7 +10,8 @@ import strata
 
 
 def run(operator, x):
-    text = f'<ir_version: 10, opset_import: ["" : 22]> g (float[{x.size}] x) => (float[{x.size}] y) {{ y = {operator} (x) }}'
+    shape = ",".join(map(str, x.shape))
+    text = f'<ir_version: 10, opset_import: ["" : 22]> g (float[{shape}] x) => (float[{shape}] y) {{ y = {operator} (x) }}'
     return strata.compile(onnx.parser.parse_model(text), threads=1).run({"x": x})[0]
 
 
@@ -24,6 +25,19 @@ def test_exp():
     assert units(run("Exp", x), np.exp(x.astype(np.float64))) < 1
     special = np.float32([-np.inf, -1e30, -105, -0.0, 0, 88.73, 1e30, np.inf, np.nan])
     np.testing.assert_array_equal(run("Exp", special), [0, 0, 0, 1, 1, np.inf, np.inf, np.inf, np.nan])
+
+
+def test_softmax():
+    x = np.linspace(-80, 0, 16 * 20_001).astype(np.float32).reshape(-1, 16)
+    x[:, 3] = 0  # the largest: the difference is exact
+    y = run("Softmax", x).astype(np.float64)
+    x = x.astype(np.float64)
+    error = np.abs(y / y[:, 3:4] / np.exp(x) - 1)  # two of its units are of the products with one over the sum
+    assert (error <= 2.0**-24 * (5 + np.abs(x) / 3)).all()
+    least, inf = np.finfo(np.float32).min, np.inf
+    rows = np.float32([[least] * 5, [-inf, 1, 1, 1, least], [3e38, -3e38, 0, 1, 2], [1, -inf, -90, -1e30, -88], [1, 2, np.nan, 0, 0]])
+    expected = [[0.2] * 5, [0, 1 / 3, 1 / 3, 1 / 3, 0], [1, 0, 0, 0, 0], [1, 0, 0, 0, 0], [np.nan] * 5]
+    np.testing.assert_allclose(run("Softmax", rows), expected, rtol=1e-6)
 
 
 def test_erf():

@@ -133,9 +133,7 @@ static FailureOr<SmallVector<Value>> lowerSoftmax(Operation *op, ValueRange oper
   Rows r(op, operands[0], b);
   Value e = mapElements(b, {r.x, r.maximum}, {r.full, r.row}, r.sizes, r.compute,
                         [&](ImplicitLocOpBuilder &n, ValueRange v) -> Value {
-                          Value x = scalar::decode(n, v[0], r.element);
-                          // Subnormal ones do not count in a sum of at least 1, but slow all products down.
-                          return n.create<math::ExpOp>(n.create<arith::SubFOp>(x, v[1]), arith::FastMathFlags::afn);
+                          return scalar::expBelow(n, scalar::decode(n, v[0], r.element), v[1]);
                         });
   // The sum is at least 1: its reciprocal is exact enough, and a product cheaper than a division.
   Value inverse = b.elementwise(r.sumOfExp(b, e), r.compute, [&](ImplicitLocOpBuilder &n, ValueRange v) -> Value {

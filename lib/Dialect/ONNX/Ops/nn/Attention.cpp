@@ -343,8 +343,7 @@ Value Lowering::softmax(Value scores) {
                         [&](ImplicitLocOpBuilder &n, ValueRange v) -> Value {
                           Value none = n.create<arith::CmpFOp>(arith::CmpFPredicate::OEQ, v[1], lowest);
                           Value shift = n.create<arith::SelectOp>(none, constantFloat(n, compute, 0), v[1]);
-                          // As in Softmax: of no use are those that are subnormal, and products with them slow.
-                          return n.create<math::ExpOp>(n.create<arith::SubFOp>(v[0], shift), arith::FastMathFlags::afn);
+                          return scalar::expBelow(n, v[0], shift);
                         });
   Value sum = reduceMany(b, e, full, {4}, b.scalar(compute, 0),
                          [](ImplicitLocOpBuilder &n, ValueRange v) { return addScalars(n, v[1], v[0]); });
