@@ -16,6 +16,7 @@ defvar targetOptions = [
   Option<"byteDots", "byte-dots", "bool", "false", "x86 vectors add products of four bytes">,
   Option<"pairDots", "pair-dots", "bool", "false", "x86 vectors add products of two 16-bit integers">,
   Option<"bf16Dots", "bf16-dots", "bool", "false", "x86 vectors add products of two bf16">,
+  Option<"integerPacks", "integer-packs", "bool", "false", "x86 vectors narrow by saturation">,
   Option<"partLoads", "part-loads", "bool", "false", "vectors load some of their lanes">,
   Option<"tileCycles", "tile-cycles", "unsigned", "16", "cycles of a product of two tiles">,
   Option<"nearCacheBytes", "near-cache-bytes", "int64_t", "49152", "first-level cache of a core">,
@@ -446,7 +447,8 @@ def ApproximateMath : Pass<"strata-approximate-math", "mlir::ModuleOp"> {
   }];
   let options = [
     Option<"powerScaling", "power-scaling", "bool", "false", "x86 vectors of 512 bits multiply by powers of two">,
-    Option<"fusedProducts", "fused-products", "bool", "false", "there is an instruction for x y + z">
+    Option<"fusedProducts", "fused-products", "bool", "false", "there is an instruction for x y + z">,
+    Option<"integerPacks", "integer-packs", "bool", "false", "what x86 converts to i32 it rounds to nearest even">
   ];
   let dependentDialects = ["mlir::math::MathDialect", "mlir::arith::ArithDialect",
                            "mlir::vector::VectorDialect", "mlir::scf::SCFDialect", "mlir::LLVM::LLVMDialect"];

@@ -24,6 +24,7 @@ struct TargetFacts {
   bool byteDots = false;     ///< x86 vectors that add products of four bytes
   bool pairDots = false;     ///< x86 vectors that add products of two 16-bit integers
   bool bf16Dots = false;     ///< x86 vectors that add products of two bf16 to sums of f32
+  bool integerPacks = false; ///< x86 vectors, which narrow integers by saturation and round what becomes one
   bool partLoads = false;    ///< vectors of which some lanes are loaded, whatever memory the others would be in
   bool powerScaling = false; ///< x86 vectors of 512 bits that multiply by powers of two
   unsigned tileCycles = 16;  ///< of one product of two tiles
@@ -51,6 +52,7 @@ template <typename To, typename From> void copyTarget(To &to, const From &from) 
   to.byteDots = from.byteDots;
   to.pairDots = from.pairDots;
   to.bf16Dots = from.bf16Dots;
+  to.integerPacks = from.integerPacks;
   to.partLoads = from.partLoads;
   to.tileCycles = from.tileCycles;
   to.nearCacheBytes = from.nearCacheBytes;

@@ -92,6 +92,23 @@ struct TruncateByInstruction : OpRewritePattern<arith::TruncFOp> {
   }
 };
 
+/// A conversion that rounds by itself: x86's. What does not fit is left open by both.
+struct RoundByConversion : OpRewritePattern<arith::FPToSIOp> {
+  using OpRewritePattern::OpRewritePattern;
+
+  LogicalResult matchAndRewrite(arith::FPToSIOp op, PatternRewriter &rewriter) const override {
+    auto rounded = op.getIn().getDefiningOp<math::RoundEvenOp>();
+    auto vector = dyn_cast<VectorType>(op.getType());
+    if (!rounded || !getElementTypeOrSelf(op.getType()).isInteger(32) ||
+        !getElementTypeOrSelf(rounded.getType()).isF32() || (vector && (vector.getRank() != 1 || vector.isScalable())))
+      return failure();
+    std::string lanes = vector ? "v" + std::to_string(vector.getNumElements()) : "";
+    rewriter.replaceOpWithNewOp<LLVM::CallIntrinsicOp>(
+        op, op.getType(), rewriter.getStringAttr("llvm.lrint." + lanes + "i32." + lanes + "f32"), rounded.getOperand());
+    return success();
+  }
+};
+
 struct ExtendThroughF32 : OpRewritePattern<arith::ExtFOp> {
   using OpRewritePattern::OpRewritePattern;
 
@@ -183,6 +200,8 @@ struct ApproximateMathPass : strata::impl::ApproximateMathBase<ApproximateMathPa
     if (failed(applyPatternsAndFoldGreedily(module, std::move(calls))))
       return signalPassFailure();
     RewritePatternSet narrow(context);
+    if (integerPacks)
+      narrow.add<RoundByConversion>(context);
     strata::populateNarrowFloatPatterns(narrow);
     if (failed(strata::applyToEachFunction(module, std::move(narrow))))
       return signalPassFailure();

@@ -29,7 +29,7 @@ struct EmitKernelsPass : strata::WithTarget<strata::impl::EmitKernelsBase<EmitKe
     if (!function->hasAttr("strata.kernel"))
       return;
     strata::NestOptions options{target(), threads};
-    strata::quantiseFast(function, options.fma);
+    strata::quantiseFast(function, options.fma, options.integerPacks);
     SmallVector<scf::ForallOp> loops(function.getOps<scf::ForallOp>());
     for (scf::ForallOp loop : loops)
       strata::emitRowLoop(loop, options);

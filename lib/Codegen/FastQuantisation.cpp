@@ -6,6 +6,9 @@
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Transforms/GreedyPatternRewriteDriver.h"
 
+#include <cmath>
+#include <limits>
+
 using namespace mlir;
 using strata::floatOf, strata::matchQuotient, strata::rangeOf, strata::WholeRange;
 
@@ -49,12 +52,34 @@ static std::optional<WholeRange> rangeOfRounded(Value number) {
   return WholeRange{range->low - zero, range->high - zero};
 }
 
+/// Whether x most + x left is below, at or above each half of the range where x / s, rounded, is: then both are rounded
+/// to the same integer of it. Both are within few units of the last place of the quotient, so the numbers next to a half
+/// times s tell.
+static bool isExactAtHalves(WholeRange range, double factor, float most, float left) {
+  if (range.high - range.low > 1024)
+    return false;
+  constexpr int near = 8;
+  for (double whole = range.low - 1; whole <= range.high; ++whole) {
+    auto half = static_cast<float>(whole + 0.5);
+    auto side = [&](float quotient) { return (quotient > half) - (quotient < half); };
+    auto x = static_cast<float>(half / factor);
+    for (int step = 0; step < near; ++step)
+      x = std::nextafter(x, -std::numeric_limits<float>::infinity());
+    for (int step = -near; step <= near; ++step) {
+      if (side(std::fma(x, most, x * left)) != side(static_cast<float>(x * factor)))
+        return false;
+      x = std::nextafter(x, std::numeric_limits<float>::infinity());
+    }
+  }
+  return true;
+}
+
 namespace {
-/// x / s as x * (1 / s) in f64, of a bounded x, or one of which only a bounded quotient counts: from the reciprocal in
-/// f32 by two corrections. The first quotient is within two units of the last place, so the first correction leaves
-/// less than one; of such a quotient q and the nearest reciprocal y, q + (x - q s) y, rounded, is x / s, rounded
-/// (Markstein). Nothing overflows, and where x is so small that x - q s is not exact, the quotient is far below one
-/// half.
+/// x / s as x * (1 / s) in f64. Of which only a bounded quotient counts: x most + x left, where both factors together
+/// are the reciprocal, if that misses no half of the range. Otherwise, and of a bounded x, by two corrections. The first
+/// quotient is within two units of the last place, so the first correction leaves less than one; of such a quotient q
+/// and the nearest reciprocal y, q + (x - q s) y, rounded, is x / s, rounded (Markstein). Nothing overflows, and where x
+/// is so small that x - q s is not exact, the quotient is far below one half.
 struct DivideInSingle : OpRewritePattern<arith::TruncFOp> {
   using OpRewritePattern::OpRewritePattern;
 
@@ -66,17 +91,29 @@ struct DivideInSingle : OpRewritePattern<arith::TruncFOp> {
         !llvm::all_of(op->getUsers(), [](Operation *user) { return isa<math::RoundEvenOp>(user); }))
       return failure();
     auto scale = static_cast<float>(1 / factor);
-    std::optional<double> bound = boundOf(x);
-    std::optional<WholeRange> range = bound ? std::nullopt : rangeOfRounded(op);
-    if (range)
-      bound = std::max(std::abs(range->low), std::abs(range->high)) * scale;
-    if (1 / static_cast<double>(scale) != factor || !bound || !(*bound * std::max(1.0, factor) < large))
-      return failure();
     Location loc = op.getLoc();
     auto constant = [&](double value) -> Value {
       return rewriter.create<arith::ConstantOp>(loc, rewriter.getF32FloatAttr(static_cast<float>(value)));
     };
-    if (range) {
+    std::optional<WholeRange> range = rangeOfRounded(op);
+    // Towards zero: both products have one sign, and an infinity stays.
+    auto most = static_cast<float>(factor);
+    most = most > factor ? std::nextafter(most, 0.0f) : most;
+    auto left = static_cast<float>(factor - most);
+    if (range && isExactAtHalves(*range, factor, most, left)) {
+      Value quotient = rewriter.create<arith::MulFOp>(loc, x, constant(left == 0 ? most : left));
+      if (left != 0)
+        quotient = rewriter.create<math::FmaOp>(loc, x, constant(most), quotient);
+      rewriter.replaceOp(op, quotient);
+      return success();
+    }
+    std::optional<double> bound = boundOf(x);
+    bool clamps = !bound && range;
+    if (clamps)
+      bound = std::max(std::abs(range->low), std::abs(range->high)) * scale;
+    if (1 / static_cast<double>(scale) != factor || !bound || !(*bound * std::max(1.0, factor) < large))
+      return failure();
+    if (clamps) {
       x = rewriter.create<arith::MaxNumFOp>(loc, x, constant(range->low * scale));
       x = rewriter.create<arith::MinNumFOp>(loc, x, constant(range->high * scale));
     }
@@ -97,10 +134,12 @@ static bool isOfByte(Value value) {
   return isa_and_nonnull<arith::UIToFPOp, arith::SIToFPOp>(op) && op->getOperand(0).getType().isInteger(8);
 }
 
-/// Rounding to a clamped integer of 8 bits: numbers between 2^23 and 2^24 are integers, so a sum with the middle of
-/// these is rounded, to the even one of two as near, and its last bits are the integer.
-struct RoundBySum : OpRewritePattern<arith::TruncIOp> {
-  using OpRewritePattern::OpRewritePattern;
+/// Rounding to a clamped integer of 8 bits. The number is clamped before it is rounded. Where integers are narrowed by
+/// saturation, one says so that changes nothing. Elsewhere it is rounded by a sum: numbers between 2^23 and 2^24 are
+/// integers, so a sum with the middle of these is rounded, to the even one of two as near, and its last bits are the
+/// integer.
+struct RoundToByte : OpRewritePattern<arith::TruncIOp> {
+  RoundToByte(MLIRContext *context, bool packs) : OpRewritePattern(context), packs(packs) {}
 
   LogicalResult matchAndRewrite(arith::TruncIOp op, PatternRewriter &rewriter) const override {
     auto converted = op.getIn().getDefiningOp<arith::FPToSIOp>();
@@ -134,31 +173,46 @@ struct RoundBySum : OpRewritePattern<arith::TruncIOp> {
       Value is = rewriter.create<arith::CmpFOp>(loc, inside, x, limit);
       return rewriter.create<arith::SelectOp>(loc, is, x, limit);
     };
-    constexpr double middle = 0x1.8p23;
     Value clamped = clamp(rounded.getOperand(), range->low, arith::CmpFPredicate::OGT);
     clamped = clamp(clamped, range->high, arith::CmpFPredicate::OLT);
-    Value sum = rewriter.create<arith::AddFOp>(loc, clamped, constant(middle));
     Type i32 = rewriter.getI32Type();
-    Value bits = rewriter.create<arith::BitcastOp>(loc, i32, sum), by;
+    Value bits, by;
+    if (packs) {
+      bits = rewriter.create<arith::FPToSIOp>(loc, i32, rewriter.create<math::RoundEvenOp>(loc, clamped));
+    } else {
+      constexpr double middle = 0x1.8p23;
+      Value sum = rewriter.create<arith::AddFOp>(loc, clamped, constant(middle));
+      bits = rewriter.create<arith::BitcastOp>(loc, i32, sum);
+    }
+    auto integer = [&](double value) -> Value {
+      return rewriter.create<arith::ConstantOp>(loc, rewriter.getI32IntegerAttr(static_cast<int32_t>(value)));
+    };
     if (moved)
       by = rewriter.create<arith::FPToSIOp>(loc, i32, moved);
     else if (zero != 0)
-      by = rewriter.create<arith::ConstantOp>(loc, rewriter.getI32IntegerAttr(static_cast<int32_t>(zero)));
+      by = integer(zero);
     if (by)
       bits = rewriter.create<arith::AddIOp>(loc, bits, by);
+    if (packs) {
+      bits = rewriter.create<arith::MaxSIOp>(loc, bits, integer(range->low));
+      bits = rewriter.create<arith::MinSIOp>(loc, bits, integer(range->high));
+    }
     rewriter.replaceOpWithNewOp<arith::TruncIOp>(op, op.getType(), bits);
     return success();
   }
+
+private:
+  bool packs;
 };
 } // namespace
 
-void strata::quantiseFast(Operation *root, bool fma) {
+void strata::quantiseFast(Operation *root, bool fma, bool packs) {
   MLIRContext *context = root->getContext();
   auto apply = [&](RewritePatternSet patterns) { (void)applyPatternsAndFoldGreedily(root, std::move(patterns)); };
   // Quotients first, while it is seen what rounds them. Without the instruction, a fused multiply-add is a function.
   RewritePatternSet quotients(context), roundings(context);
   quotients.add<DivideInSingle>(context);
-  roundings.add<RoundBySum>(context);
+  roundings.add<RoundToByte>(context, packs);
   if (fma)
     apply(std::move(quotients));
   apply(std::move(roundings));

@@ -124,7 +124,8 @@ struct QuantiseAgain : OpRewritePattern<math::RoundEvenOp> {
 };
 
 /// Scaled sums of products are rounded once where the f32 model rounds each product: how their quotient is rounded says
-/// nothing, so one product of f32 gives it, and scale and bias may be one instruction.
+/// nothing, so scale and bias may be one instruction, and are divided instead of the sums where they are constants or
+/// shared by many; otherwise one product of f32 gives the quotient.
 struct DivideSums : OpRewritePattern<arith::TruncFOp> {
   using OpRewritePattern::OpRewritePattern;
 
@@ -133,14 +134,69 @@ struct DivideSums : OpRewritePattern<arith::TruncFOp> {
     Value divided = matchQuotient(op, factor);
     if (!divided || !divided.getType().isF32() || !isScaledSum(divided))
       return failure();
-    Value by = rewriter.create<arith::ConstantOp>(op.getLoc(), rewriter.getF32FloatAttr(factor));
-    if (auto biased = divided.getDefiningOp<arith::AddFOp>())
-      for (Operation *part : {biased.getLhs().getDefiningOp(), biased.getOperation()})
+    auto biased = divided.getDefiningOp<arith::AddFOp>();
+    auto scaled = (biased ? biased.getLhs() : divided).getDefiningOp<arith::MulFOp>();
+    if (biased)
+      for (Operation *part : {scaled.getOperation(), biased.getOperation()})
         rewriter.modifyOpInPlace(part, [&] {
           part->setAttr("fastmath", arith::FastMathFlagsAttr::get(op.getContext(), arith::FastMathFlags::contract));
         });
+    SmallVector<OpOperand *> factors{&scaled->getOpOperand(1)};
+    if (biased)
+      factors.push_back(&biased->getOpOperand(1));
+    if (divided.hasOneUse() && scaled->hasOneUse() && llvm::all_of(factors, isShared)) {
+      for (OpOperand *shared : factors)
+        multiply(rewriter, *shared, factor);
+      rewriter.replaceOp(op, divided);
+      return success();
+    }
+    Value by = rewriter.create<arith::ConstantOp>(op.getLoc(), rewriter.getF32FloatAttr(factor));
     rewriter.replaceOpWithNewOp<arith::MulFOp>(op, divided, by);
     return success();
+  }
+
+  /// The tensor whose element it is, if only here.
+  static OpOperand *tensorOf(OpOperand &number) {
+    auto argument = dyn_cast<BlockArgument>(number.get());
+    auto generic = argument ? dyn_cast<GenericOp>(argument.getOwner()->getParentOp()) : nullptr;
+    return generic && argument.hasOneUse() ? &generic->getOpOperand(argument.getArgNumber()) : nullptr;
+  }
+
+  static bool isShared(OpOperand *number) {
+    if (floatOf(number->get()))
+      return true;
+    OpOperand *tensor = tensorOf(*number);
+    auto generic = tensor ? cast<GenericOp>(tensor->getOwner()) : nullptr;
+    return tensor && generic.isDpsInput(tensor) && isa<RankedTensorType>(tensor->get().getType()) &&
+           generic.getMatchingIndexingMap(tensor).getNumResults() < generic.getNumLoops();
+  }
+
+  static void multiply(PatternRewriter &rewriter, OpOperand &number, double factor) {
+    OpBuilder::InsertionGuard guard(rewriter);
+    Location loc = number.getOwner()->getLoc();
+    auto times = [&](OpBuilder &b, Value x) -> Value {
+      return b.create<arith::MulFOp>(loc, x, b.create<arith::ConstantOp>(loc, b.getF32FloatAttr(factor)));
+    };
+    OpOperand *tensor = floatOf(number.get()) ? nullptr : tensorOf(number);
+    if (!tensor) {
+      rewriter.setInsertionPoint(number.getOwner());
+      Value product = times(rewriter, number.get());
+      rewriter.modifyOpInPlace(number.getOwner(), [&] { number.set(product); });
+      return;
+    }
+    Operation *generic = tensor->getOwner();
+    rewriter.setInsertionPoint(generic);
+    Value source = tensor->get();
+    auto type = cast<RankedTensorType>(source.getType());
+    Value empty =
+        rewriter.create<tensor::EmptyOp>(loc, tensor::getMixedSizes(rewriter, loc, source), type.getElementType());
+    SmallVector<AffineMap> maps(2, rewriter.getMultiDimIdentityMap(type.getRank()));
+    SmallVector<utils::IteratorType> kinds(type.getRank(), utils::IteratorType::parallel);
+    auto product = rewriter.create<GenericOp>(loc, empty.getType(), source, empty, maps, kinds,
+                                              [&](OpBuilder &b, Location, ValueRange arguments) {
+                                                b.create<linalg::YieldOp>(loc, times(b, arguments[0]));
+                                              });
+    rewriter.modifyOpInPlace(generic, [&] { tensor->set(product.getResult(0)); });
   }
 
   static bool isScaledSum(Value value) {

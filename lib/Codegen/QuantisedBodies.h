@@ -14,7 +14,8 @@ bool keepQuantised(mlir::Operation *root);
 void simplifyQuantisedBodies(mlir::Operation *root);
 
 /// For vectors of x86 and their like: exact quotients and roundings of quantised numbers in few instructions.
-void quantiseFast(mlir::Operation *root, bool fma);
+/// `packs`: integers are narrowed by saturation.
+void quantiseFast(mlir::Operation *root, bool fma, bool packs);
 
 /// Whether `producer` makes narrow integers of the sums of a product, and is best computed with these.
 bool finishesSums(mlir::linalg::GenericOp producer, mlir::linalg::GenericOp consumer);

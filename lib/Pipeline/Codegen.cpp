@@ -182,6 +182,7 @@ void strata::buildLLVMPhase(OpPassManager &pm, const CompileOptions &options) {
   ApproximateMathOptions math;
   math.powerScaling = facts.powerScaling;
   math.fusedProducts = facts.fma;
+  math.integerPacks = facts.integerPacks;
   pm.addPass(createApproximateMath(math));
   // Function by function: all cores work on them.
   OpPassManager &functions = pm.nest<func::FuncOp>();

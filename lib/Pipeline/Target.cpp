@@ -114,6 +114,8 @@ TargetFacts strata::describeTarget(const CompileOptions &given) {
     } else if (has("+avx2")) {
       facts.vectorBits = 256;
     }
+    // Wider ones have an instruction that truncates.
+    facts.integerPacks = facts.vectorBits < 512;
     facts.partLoads = has("+avx2");
     bool tiles = has("+amx-tile") && facts.vectorBits == 512;
     facts.bf16Tiles = tiles && has("+amx-bf16") && has("+avx512bf16");

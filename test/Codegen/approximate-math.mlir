@@ -1,5 +1,6 @@
 // RUN: strata-opt %s --strata-approximate-math --split-input-file | FileCheck %s
 // RUN: strata-opt %s --strata-approximate-math=power-scaling --split-input-file | FileCheck %s --check-prefix=POWER
+// RUN: strata-opt %s --strata-approximate-math=integer-packs --split-input-file | FileCheck %s --check-prefix=PACKS
 // RUN: strata-opt %s --strata-approximate-math=fused-products --split-input-file | FileCheck %s --check-prefix=FUSED
 
 // CHECK-LABEL: func.func @exp
@@ -292,4 +293,22 @@ func.func @remainder(%x: vector<8xf32>, %y: vector<8xf32>) -> vector<8xf32> {
 func.func @remainder_of_scalars(%x: f32, %y: f32) -> f32 {
   %0 = arith.remf %x, %y : f32
   return %0 : f32
+}
+
+// -----
+
+// x86 rounds what it converts.
+// PACKS-LABEL: func.func @round_and_convert
+// PACKS-NOT:     math.roundeven
+// PACKS:         llvm.call_intrinsic "llvm.lrint.v8i32.v8f32"(%{{.*}}) : (vector<8xf32>) -> vector<8xi32>
+// PACKS:         llvm.call_intrinsic "llvm.lrint.i32.f32"(%{{.*}}) : (f32) -> i32
+// CHECK-LABEL: func.func @round_and_convert
+// CHECK:         math.roundeven
+// CHECK-NEXT:    arith.fptosi
+func.func @round_and_convert(%x: vector<8xf32>, %y: f32) -> (vector<8xi32>, i32) {
+  %0 = math.roundeven %x : vector<8xf32>
+  %1 = arith.fptosi %0 : vector<8xf32> to vector<8xi32>
+  %2 = math.roundeven %y : f32
+  %3 = arith.fptosi %2 : f32 to i32
+  return %1, %3 : vector<8xi32>, i32
 }

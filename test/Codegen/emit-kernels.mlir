@@ -2,6 +2,7 @@
 // RUN: strata-opt %s --split-input-file --pass-pipeline='builtin.module(func.func(strata-emit-kernels{vector-bits=256 registers=16},cse))' | FileCheck %s --check-prefix=TASKS
 // RUN: strata-opt %s --split-input-file --pass-pipeline='builtin.module(func.func(strata-emit-kernels{vector-bits=512 registers=32 threads=false},cse))' | FileCheck %s --check-prefix=WIDE
 // RUN: strata-opt %s --split-input-file --pass-pipeline='builtin.module(func.func(strata-emit-kernels{vector-bits=256 registers=16 fma=true threads=false},cse))' | FileCheck %s --check-prefix=FUSED
+// RUN: strata-opt %s --split-input-file --pass-pipeline='builtin.module(func.func(strata-emit-kernels{vector-bits=256 registers=16 fma=true threads=false integer-packs=true},cse))' | FileCheck %s --check-prefix=PACKS
 
 // A matrix product: 6 rows of 2 vectors stay in registers over the reduction.
 // 12 = 2 * 6 rows, 16 columns: no remainder.
@@ -842,25 +843,36 @@ func.func @rounded(%x: memref<32x16x2xf32>, %y: memref<16x32x2xbf16>) attributes
 
 // -----
 
-// A sum of dequantised numbers is divided by two corrections of a product; a sum with 1.5 * 2^23 rounds it to the integer.
+// The quotient is that of two factors, of which the second is what the first leaves of the reciprocal. A sum with
+// 1.5 * 2^23 rounds it to the integer; x86 converts, and narrows by saturation.
 // FUSED-LABEL: func.func @quantise(
-// FUSED-DAG:     arith.constant -1.000000e-01 : f32
-// FUSED-DAG:     arith.constant 1.000000e+01 : f32
+// FUSED-DAG:     %[[M:.*]] = arith.constant 9.99999904 : f32
+// FUSED-DAG:     %[[L:.*]] = arith.constant 8.0{{.*}}E-7 : f32
 // FUSED-DAG:     arith.constant 0x4B400000 : f32
 // FUSED:         %[[X:.*]] = arith.mulf %{{.*}} : vector<32xf32>
-// FUSED:         %[[Q:.*]] = arith.mulf %[[X]]
-// FUSED:         %[[R:.*]] = math.fma %[[Q]], %{{.*}}, %[[X]]
-// FUSED:         %[[Q1:.*]] = math.fma %[[R]], %{{.*}}, %[[Q]]
-// FUSED:         %[[R1:.*]] = math.fma %[[Q1]], %{{.*}}, %[[X]]
-// FUSED:         %[[Q2:.*]] = math.fma %[[R1]], %{{.*}}, %[[Q1]]
-// FUSED:         %[[ABOVE:.*]] = arith.cmpf ogt, %[[Q2]], %[[LEAST:.*]] : vector<32xf32>
-// FUSED:         %[[LOW:.*]] = arith.select %[[ABOVE]], %[[Q2]], %[[LEAST]]
+// FUSED:         %[[LEFT:.*]] = vector.broadcast %[[L]]
+// FUSED:         %[[PART:.*]] = arith.mulf %[[X]], %[[LEFT]]
+// FUSED:         %[[MOST:.*]] = vector.broadcast %[[M]]
+// FUSED:         %[[Q:.*]] = math.fma %[[X]], %[[MOST]], %[[PART]]
+// FUSED:         %[[ABOVE:.*]] = arith.cmpf ogt, %[[Q]], %[[LEAST:.*]] : vector<32xf32>
+// FUSED:         %[[LOW:.*]] = arith.select %[[ABOVE]], %[[Q]], %[[LEAST]]
 // FUSED:         arith.cmpf olt, %[[LOW]]
 // FUSED:         %[[CLAMPED:.*]] = arith.select %{{.*}}, %[[LOW]]
 // FUSED:         %[[SUM:.*]] = arith.addf %[[CLAMPED]]
 // FUSED:         %[[BITS:.*]] = arith.bitcast %[[SUM]] : vector<32xf32> to vector<32xi32>
 // FUSED:         %[[MOVED:.*]] = arith.addi %[[BITS]]
 // FUSED:         arith.trunci %[[MOVED]]
+// PACKS-LABEL: func.func @quantise(
+// PACKS-DAG:     arith.constant 0 : i32
+// PACKS-DAG:     arith.constant 255 : i32
+// PACKS:         arith.cmpf olt
+// PACKS:         %[[CLAMPED:.*]] = arith.select %{{.*}} : vector<32xi1>, vector<32xf32>
+// PACKS:         %[[ROUNDED:.*]] = math.roundeven %[[CLAMPED]]
+// PACKS:         %[[INTEGER:.*]] = arith.fptosi %[[ROUNDED]]
+// PACKS:         %[[MOVED:.*]] = arith.addi %[[INTEGER]]
+// PACKS:         %[[LOW:.*]] = arith.maxsi %[[MOVED]]
+// PACKS:         %[[HIGH:.*]] = arith.minsi %[[LOW]]
+// PACKS:         arith.trunci %[[HIGH]]
 func.func @quantise(%x: memref<64xi8>, %y: memref<64xi8>) attributes {strata.kernel} {
   %scale = arith.constant 0.3 : f32
   %quotient = arith.constant 9.99999985098839 : f64
@@ -886,14 +898,11 @@ func.func @quantise(%x: memref<64xi8>, %y: memref<64xi8>) attributes {strata.ker
   return
 }
 
-// Of any number, what counts is bounded by the scale times the ends.
+// Of any number.
 // FUSED-LABEL: func.func @quantise_any(
-// FUSED-DAG:     arith.constant 7.440000e+01 : f32
-// FUSED-DAG:     arith.constant -2.10000014 : f32
-// FUSED:         %[[LOW:.*]] = arith.maxnumf
-// FUSED:         %[[X:.*]] = arith.minnumf %[[LOW]]
-// FUSED:         %[[Q:.*]] = arith.mulf %[[X]]
-// FUSED:         math.fma %[[Q]], %{{.*}}, %[[X]]
+// FUSED-NOT:     arith.maxnumf
+// FUSED:         %[[PART:.*]] = arith.mulf %[[X:.*]], %{{.*}} : vector<8xf32>
+// FUSED:         math.fma %[[X]], %{{.*}}, %[[PART]]
 func.func @quantise_any(%x: memref<64xf32>, %y: memref<64xi8>) attributes {strata.kernel} {
   %quotient = arith.constant 3.3333332008785724 : f64
   %zero = arith.constant 7.0 : f32

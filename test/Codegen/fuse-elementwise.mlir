@@ -66,15 +66,14 @@ func.func @conversion(%x: tensor<?x8xf32>, %e: tensor<?x8xf32>, %n: tensor<?x8xb
   return %0, %2 : tensor<?x8xf32>, tensor<?x8xbf16>
 }
 
-// What is quantised, dequantised and quantised again stays a float; scaled sums of a product are divided by a product of
-// f32, and dequantised ones that are divided by the same scale are what they were.
+// What is quantised, dequantised and quantised again stays a float; of scaled sums of a product the scale is divided, and
+// dequantised ones that are divided by the same scale are what they were.
 // CHECK-LABEL: func.func @requantise(
 // CHECK:         %[[SUMS:.*]] = linalg.generic {{.*}} outs(%{{.*}} : tensor<4x8xi32>)
 // CHECK:         linalg.generic {{.*}} ins(%[[SUMS]] : tensor<4x8xi32>)
 // CHECK-NOT:       f64
 // CHECK:           %[[F:.*]] = arith.sitofp
-// CHECK-NEXT:      %[[S:.*]] = arith.mulf %[[F]]
-// CHECK-NEXT:      %[[Q:.*]] = arith.mulf %[[S]]
+// CHECK-NEXT:      %[[Q:.*]] = arith.mulf %[[F]], %{{.*}} : f32
 // CHECK-NEXT:      %[[R:.*]] = math.roundeven %[[Q]]
 // CHECK-NEXT:      %[[LOW:.*]] = arith.maxnumf %[[R]]
 // CHECK-NEXT:      %[[N:.*]] = arith.minnumf %[[LOW]]
@@ -88,6 +87,7 @@ func.func @conversion(%x: tensor<?x8xf32>, %e: tensor<?x8xf32>, %n: tensor<?x8xb
 func.func @requantise(%x: tensor<4x8xi8>, %w: tensor<8x8xi8>) -> tensor<4x8xi8> {
   %zero = arith.constant 0 : i32
   %scale = arith.constant 0.1 : f32
+  %product = arith.constant 0.2 : f32
   %quotient = arith.constant 10.0 : f64
   %low = arith.constant 0.0 : f32
   %high = arith.constant 255.0 : f32
@@ -105,7 +105,7 @@ func.func @requantise(%x: tensor<4x8xi8>, %w: tensor<8x8xi8>) -> tensor<4x8xi8> 
   %q = linalg.generic {indexing_maps = [#id, #id], iterator_types = ["parallel", "parallel"]} ins(%sums : tensor<4x8xi32>) outs(%g : tensor<4x8xi8>) {
   ^bb0(%i: i32, %o: i8):
     %0 = arith.sitofp %i : i32 to f32
-    %1 = arith.mulf %0, %scale : f32
+    %1 = arith.mulf %0, %product : f32
     %2 = arith.extf %1 : f32 to f64
     %3 = arith.mulf %2, %quotient : f64
     %4 = arith.truncf %3 : f64 to f32
@@ -137,6 +137,51 @@ func.func @requantise(%x: tensor<4x8xi8>, %w: tensor<8x8xi8>) -> tensor<4x8xi8> 
     linalg.yield %9 : i8
   } -> tensor<4x8xi8>
   return %again : tensor<4x8xi8>
+}
+
+// Scales and biases of channels are divided once, in tensors of their own.
+// CHECK-LABEL: func.func @requantise_channels(
+// CHECK-SAME:    %[[SCALE:[a-z0-9]+]]: tensor<8xf32>, %[[BIAS:[a-z0-9]+]]: tensor<8xf32>
+// CHECK-DAG:     %[[S:.*]] = linalg.generic {{.*}} ins(%[[SCALE]] : tensor<8xf32>)
+// CHECK-DAG:     %[[B:.*]] = linalg.generic {{.*}} ins(%[[BIAS]] : tensor<8xf32>)
+// CHECK:         linalg.generic {{.*}} ins(%{{.*}}, %[[S]], %[[B]] : tensor<4x8xi32>, tensor<8xf32>, tensor<8xf32>)
+// CHECK:           %[[F:.*]] = arith.sitofp
+// CHECK-NEXT:      %[[P:.*]] = arith.mulf %[[F]], %{{.*}} fastmath<contract>
+// CHECK-NEXT:      %[[Q:.*]] = arith.addf %[[P]], %{{.*}} fastmath<contract>
+// CHECK-NEXT:      math.roundeven %[[Q]]
+#channel = affine_map<(m, n) -> (n)>
+func.func @requantise_channels(%scale: tensor<8xf32>, %bias: tensor<8xf32>, %x: tensor<4x8xi8>, %w: tensor<8x8xi8>) -> tensor<4x8xi8> {
+  %zero = arith.constant 0 : i32
+  %quotient = arith.constant 10.0 : f64
+  %low = arith.constant 0.0 : f32
+  %high = arith.constant 255.0 : f32
+  %e = tensor.empty() : tensor<4x8xi32>
+  %f = linalg.fill ins(%zero : i32) outs(%e : tensor<4x8xi32>) -> tensor<4x8xi32>
+  %sums = linalg.generic {indexing_maps = [#x, #w, #y], iterator_types = ["parallel", "parallel", "reduction"]} ins(%x, %w : tensor<4x8xi8>, tensor<8x8xi8>) outs(%f : tensor<4x8xi32>) {
+  ^bb0(%a: i8, %b: i8, %s: i32):
+    %0 = arith.extui %a : i8 to i32
+    %1 = arith.extsi %b : i8 to i32
+    %2 = arith.muli %0, %1 : i32
+    %3 = arith.addi %s, %2 : i32
+    linalg.yield %3 : i32
+  } -> tensor<4x8xi32>
+  %g = tensor.empty() : tensor<4x8xi8>
+  %q = linalg.generic {indexing_maps = [#id, #channel, #channel, #id], iterator_types = ["parallel", "parallel"]} ins(%sums, %scale, %bias : tensor<4x8xi32>, tensor<8xf32>, tensor<8xf32>) outs(%g : tensor<4x8xi8>) {
+  ^bb0(%i: i32, %s: f32, %b: f32, %o: i8):
+    %0 = arith.sitofp %i : i32 to f32
+    %1 = arith.mulf %0, %s : f32
+    %biased = arith.addf %1, %b : f32
+    %2 = arith.extf %biased : f32 to f64
+    %3 = arith.mulf %2, %quotient : f64
+    %4 = arith.truncf %3 : f64 to f32
+    %5 = math.roundeven %4 : f32
+    %6 = arith.maxnumf %5, %low : f32
+    %7 = arith.minnumf %6, %high : f32
+    %8 = arith.fptosi %7 : f32 to i32
+    %9 = arith.trunci %8 : i32 to i8
+    linalg.yield %9 : i8
+  } -> tensor<4x8xi8>
+  return %q : tensor<4x8xi8>
 }
 
 // Quantised behind a pool of maxima: the pool is one of integers.

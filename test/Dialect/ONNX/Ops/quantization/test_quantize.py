@@ -52,6 +52,18 @@ def test_scales(scale, dtype, zero):
     np.testing.assert_array_equal(given, expected)
 
 
+def test_any_scale():
+    for scale in np.exp(RNG.uniform(-20, 20, 40)).astype(np.float32):
+        near = np.float32(np.arange(-3, 300) - 0.5) * scale
+        steps = [near]
+        for _ in range(5):
+            steps = [np.nextafter(steps[0], np.float32(-np.inf)), *steps, np.nextafter(steps[-1], np.float32(np.inf))]
+        feeds = {"x": np.concatenate(steps)}
+        constants = {"s": np.array(scale), "z": np.array(3, np.uint8)}
+        (y,) = strata.compile(model("QuantizeLinear", feeds, constants), threads=1).run(feeds)
+        np.testing.assert_array_equal(y, np.clip(np.rint(feeds["x"] / scale) + 3, 0, 255).astype(np.uint8))
+
+
 @pytest.mark.parametrize("size", [1, 7, 64, 1027])
 def test_scales_of_data(size):
     for factor, shift in ((1, 0), (100, 1000), (1e-3, -5), (0, 0), (1, 1e6)):
