@@ -198,35 +198,24 @@ static void sumOfProducts(OpBuilder &b, Location loc, ValueRange arguments) {
   b.create<linalg::YieldOp>(loc, vector::makeArithReduction(b, loc, vector::CombiningKind::ADD, sum, product));
 }
 
-/// [filters / block, points, points, channels, block] of G g G^T; of volumes, channels are those of every tap. Of
-/// integers [filters / block, points, points, channels / 2, block, 2].
+/// [filters / block, points, points, channels, block] of G g G^T, the last block filled up with zeros; of volumes,
+/// channels are those of every tap. Of integers [filters / block, points, points, channels / 2, block, 2].
 Value WinogradPass::transformed(OpBuilder &b, Location loc, const Convolution &c,
                                 const WinogradMatrices &matrices) const {
-  int64_t block = 2 * lanes(), blocks = c.filters / block, points = matrices.points();
-  int64_t split = -1, at[4] = {}; // kh, kw, kd, c
-  SmallVector<int64_t> shape;
-  SmallVector<ReassociationIndices> groups;
-  for (auto [i, expr] : llvm::enumerate(c.weightsMap.getResults())) {
-    unsigned dim = cast<AffineDimExpr>(expr).getPosition();
-    int64_t position = shape.size();
-    groups.push_back({position});
-    if (dim == c.f) {
-      split = position;
-      groups.back().push_back(position + 1);
-      llvm::append_values(shape, blocks, block);
-      continue;
-    }
-    at[dim == c.kh ? 0 : dim == c.kw ? 1 : dim == c.c ? 3 : 2] = position;
-    shape.push_back(dim == c.c ? c.channels : dim == c.kh || dim == c.kw ? 3 : c.taps);
-  }
-  Value weights = b.create<tensor::ExpandShapeOp>(loc, RankedTensorType::get(shape, c.element()), c.weights, groups);
+  int64_t block = 2 * lanes(), blocks = llvm::divideCeil(c.filters, block), points = matrices.points();
+  auto position = [&](unsigned dim) {
+    return static_cast<int64_t>(*c.weightsMap.getResultPosition(getAffineDimExpr(dim, b.getContext())));
+  };
+  int64_t split = position(c.f);
+  auto at = [&](unsigned dim) { return position(dim) + (position(dim) > split); };
+  Value weights = inGroups(b, loc, c.weights, split, block);
   int64_t depth = c.taps * c.channels;
   if (c.volume) {
-    weights = transposed(b, loc, weights, {split, at[0], at[1], at[2], at[3], split + 1});
+    weights = transposed(b, loc, weights, {split, at(c.kh), at(c.kw), at(c.kd), at(c.c), split + 1});
     weights =
         b.create<tensor::CollapseShapeOp>(loc, weights, ArrayRef<ReassociationIndices>{{0}, {1}, {2}, {3, 4}, {5}});
   } else {
-    weights = transposed(b, loc, weights, {split, at[0], at[1], at[3], split + 1});
+    weights = transposed(b, loc, weights, {split, at(c.kh), at(c.kw), at(c.c), split + 1});
   }
   // p, i, j, c, v, kh, kw
   MLIRContext *context = b.getContext();

@@ -9,8 +9,7 @@ using namespace strata;
 static int64_t lanesOf(const TargetFacts &target) { return target.vectorBits / 32; }
 
 bool strata::canTileWinograd(const WinogradSize &size, const TargetFacts &target) {
-  int64_t lanes = lanesOf(target);
-  return size.channels % (lanes * size.perLane) == 0 && size.filters % (2 * lanes) == 0;
+  return size.channels % (lanesOf(target) * size.perLane) == 0;
 }
 
 /// An estimate of the cycles of one image or volume. m = 0 stands for the sum over the window itself.
@@ -21,7 +20,9 @@ static double cycles(const WinogradSize &c, const TargetFacts &target, int64_t g
   double direct = 0.85 * target.fmaPerCycle * perLane * static_cast<double>(group),
          products = 0.7 * target.fmaPerCycle * perLane;
   double taps = static_cast<double>(c.taps) * c.inside; // of those slices that are not padding
-  double area = taps * static_cast<double>(c.channels * c.filters), pixels = static_cast<double>(c.rows * c.columns);
+  // Those of filters that fill up the last panel of weights are computed, too.
+  int64_t filters = m ? llvm::alignTo(c.filters, 2 * lanesOf(target)) : c.filters;
+  double area = taps * static_cast<double>(c.channels * filters), pixels = static_cast<double>(c.rows * c.columns);
   double weights = static_cast<double>(m ? (m + 2) * (m + 2) : 9);
   // They are rarely in the cache when their turn comes.
   double load = weights * area * sizeof(float) / perLane / target.memoryRate;
@@ -31,7 +32,7 @@ static double cycles(const WinogradSize &c, const TargetFacts &target, int64_t g
   double tiles = static_cast<double>(llvm::divideCeil(c.rows, m) * llvm::divideCeil(c.columns, m));
   // Loads, arithmetic and stores of a transform take about as many cycles each.
   double transforms =
-      tiles * (taps * static_cast<double>(c.channels) / perLane + static_cast<double>(c.filters)) / lanes * 3 * weights;
+      tiles * (taps * static_cast<double>(c.channels) / perLane + static_cast<double>(filters)) / lanes * 3 * weights;
   // One slice after the other, with all weights.
   return slices * (std::max(load, tiles * weights * area / lanes / products) + transforms);
 }

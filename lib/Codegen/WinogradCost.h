@@ -15,7 +15,7 @@ struct WinogradSize {
   int64_t perLane = 1; ///< elements of the data in 32 bits, whose products an instruction adds: 2 of 16-bit integers
 };
 
-/// Whether its channels and filters are whole vectors, as the emitter takes them.
+/// Whether its channels are whole vectors, as the emitter takes them.
 bool canTileWinograd(const WinogradSize &size, const TargetFacts &target);
 
 /// The size m of the tiles F(m x m, 3x3) whose estimated time is least, 0 if that of the sum over the window is.

@@ -72,8 +72,9 @@ private:
 
   // Sizes.
   int64_t channels, filters, height, width; ///< of the convolution
-  int64_t slices = 1, depth;                ///< of a volume; channels of all taps
-  int64_t dataHeight, dataWidth;            ///< of the padded image
+  int64_t panels;                ///< of weights, of two vectors of filters each; the last one may be filled up
+  int64_t slices = 1, depth;     ///< of a volume; channels of all taps
+  int64_t dataHeight, dataWidth; ///< of the padded image
   int64_t tileRows, tileColumns;
   bool ownBands;            ///< each task has bands of its own
   int64_t bandRows, band;   ///< rows and tiles whose transformed inputs are there at once
@@ -109,6 +110,7 @@ private:
   Value spreadAt(Value v, Value at);
   Value multiplyAdd(Value x, Value y, Value sum);
   void multiply(const Image &image, Value panel, Value firstGroup, Value lastGroup, Value v, Value products);
+  void emitFilters(const Tile &pixel, Value sums);
   void transformOutputs(const Image &image, Value firstRow, Value panel, Value from, Value to, Value products);
   void multiplyChunk(const Image &image, Value firstRow, Value task, Value v, Value products);
   void bandsAsTasks();
@@ -130,7 +132,7 @@ bool WinogradEmitter::measureVolume() {
 /// The rows of a band, and whether bands are tasks.
 void WinogradEmitter::chooseBands() {
   int64_t perRow = tileColumns * points * points * depth * elementBytes();
-  int64_t weightBytes = points * points * depth * filters * elementBytes(), panels = filters / (2 * lanes);
+  int64_t weightBytes = points * points * depth * panels * 2 * lanes * elementBytes();
   auto fits = [&](int64_t rows) { return rows * perRow <= options.cacheBytes / 2; };
   // Every band reads U, and every panel of U reads a V that does not stay in the cache. A V larger than U saves little.
   double least = std::numeric_limits<double>::infinity();
@@ -161,9 +163,10 @@ bool WinogradEmitter::measure() {
   if (!known(H, height) || !known(W, width) || !known(F, filters) || !known(C, channels))
     return false;
   channels *= perLane;
-  if (filters % (2 * lanes) || channels % (lanes * perLane) || !data.base || !weights.base ||
-      !data.strides[C].is(perLane) || weights.blockedLoop != F || weights.block != 2 * lanes ||
-      !weights.blockStride.isKnown() || !weights.strides[C].is(2 * lanes * perLane) ||
+  panels = llvm::divideCeil(filters, 2 * lanes);
+  if (channels % (lanes * perLane) || !data.base || !weights.base || !data.strides[C].is(perLane) ||
+      weights.blockedLoop != F || weights.block != 2 * lanes || !weights.blockStride.isKnown() ||
+      !weights.strides[C].is(2 * lanes * perLane) ||
       (perLane > 1 && (!nest.loops[Pair].size.is(perLane) || !data.strides[Pair].is(1) ||
                        !weights.strides[Pair].is(1) || weights.withinStride != perLane)) ||
       !measureVolume() || !weights.strides[J].is(2 * lanes * depth))
@@ -414,13 +417,40 @@ void WinogradEmitter::multiply(const Image &image, Value panel, Value firstGroup
   });
 }
 
+/// What becomes of the sums of a vector of filters; the last one may have fewer than lanes.
+void WinogradEmitter::emitFilters(const Tile &pixel, Value sums) {
+  if (filters % lanes == 0)
+    return tileEmitter.emitSum(pixel, sums);
+  Value end = add(pixel.at[F], index(lanes));
+  Value full = b.create<arith::CmpIOp>(loc, arith::CmpIPredicate::ule, end, index(filters));
+  auto choice = b.create<scf::IfOp>(loc, full, /*withElseRegion=*/true);
+  OpBuilder::InsertionGuard guard(b);
+  b.setInsertionPointToStart(choice.thenBlock());
+  tileEmitter.emitSum(pixel, sums);
+  b.setInsertionPointToStart(choice.elseBlock());
+  int64_t rest = filters % lanes;
+  for (int64_t at = 0; at < rest;) {
+    Tile part = pixel;
+    part.lanes = llvm::bit_floor(static_cast<uint64_t>(rest - at));
+    part.at[F] = add(pixel.at[F], index(at));
+    Value some = part.lanes == 1
+                     ? b.create<vector::ExtractOp>(loc, sums, at).getResult()
+                     : b.create<vector::ExtractStridedSliceOp>(loc, sums, at, part.lanes, int64_t(1)).getResult();
+    tileEmitter.emitSum(part, some);
+    at += part.lanes;
+  }
+}
+
 void WinogradEmitter::transformOutputs(const Image &image, Value firstRow, Value panel, Value from, Value to,
                                        Value products) {
   forEach(from, to, [&](Value tile) {
     Value y = add(firstRow, b.create<arith::DivUIOp>(loc, tile, index(tileColumns)));
     Value x = b.create<arith::RemUIOp>(loc, tile, index(tileColumns));
-    Value at = times(b.create<arith::SubIOp>(loc, tile, from), {2 * lanes, {}});
-    auto each = b.create<scf::ForOp>(loc, index(0), index(2 * lanes), index(lanes));
+    Value at = times(b.create<arith::SubIOp>(loc, tile, from), {2 * lanes, {}}), first = times(panel, {2 * lanes, {}});
+    Value count = index(2 * lanes);
+    if (filters % (2 * lanes))
+      count = b.create<arith::MinUIOp>(loc, count, b.create<arith::SubIOp>(loc, index(filters), first));
+    auto each = b.create<scf::ForOp>(loc, index(0), count, index(lanes));
     OpBuilder::InsertionGuard guard(b);
     b.setInsertionPointToStart(each.getBody());
     Value lane = each.getInductionVar();
@@ -448,7 +478,7 @@ void WinogradEmitter::transformOutputs(const Image &image, Value firstRow, Value
     pixel.at[N] = image.number;
     if (isVolume)
       pixel.at[D] = image.slice;
-    pixel.at[F] = add(times(panel, {2 * lanes, {}}), lane);
+    pixel.at[F] = add(first, lane);
     for (int64_t i = 0; i < m; ++i) {
       Value row = add(times(y, {m, {}}), index(i));
       inside(row, height, [&] {
@@ -457,7 +487,7 @@ void WinogradEmitter::transformOutputs(const Image &image, Value firstRow, Value
           inside(column, width, [&] {
             pixel.at[H] = row;
             pixel.at[W] = column;
-            tileEmitter.emitSum(pixel, results[i * m + j]);
+            emitFilters(pixel, results[i * m + j]);
           });
         }
       });
@@ -491,7 +521,7 @@ void WinogradEmitter::bandsAsTasks() {
   Value v = buffer(points * points * pointV, data.element);
   Value products = buffer(points * points * pointM, sumVector.getElementType());
   transformInputs(image, firstRow, v);
-  forEach(filters / (2 * lanes) * chunks, [&](Value part) { multiplyChunk(image, firstRow, part, v, products); });
+  forEach(panels * chunks, [&](Value part) { multiplyChunk(image, firstRow, part, v, products); });
   b.create<memref::DeallocOp>(loc, products);
   b.create<memref::DeallocOp>(loc, v);
 }
@@ -509,7 +539,7 @@ LogicalResult WinogradEmitter::emit() {
     forEach(tileRows / bandRows, [&](Value number) {
       Value firstRow = times(number, {bandRows, {}});
       transformInputs(image, firstRow, v);
-      inTasks(filters / (2 * lanes) * chunks, 1, [&](Value task) {
+      inTasks(panels * chunks, 1, [&](Value task) {
         Value products = buffer(points * points * pointM, sumVector.getElementType());
         multiplyChunk(image, firstRow, task, v, products);
         b.create<memref::DeallocOp>(loc, products);

@@ -133,9 +133,16 @@ LogicalResult GraphImporter::importSubgraph(const GraphProto &graph, Region &reg
   Scope scope{&outer, outer.frame, {}, {}, {}, {}};
   if (failed(declareValues(graph, scope, trace)))
     return failure();
-  for (auto [i, input] : llvm::enumerate(graph.input()))
-    if (failed(addInput(input, i < argumentTypes.size() ? argumentTypes[i] : Type(), block, scope, trace)))
+  for (auto [i, input] : llvm::enumerate(graph.input())) {
+    Type given = i < argumentTypes.size() ? argumentTypes[i] : Type();
+    FailureOr<Value> argument = addInput(input, given, block, scope, trace);
+    if (failed(argument))
       return failure();
+    // Exporters declare what a loop carries with the sizes of its first iteration: only the rank holds in all of them.
+    auto declared = dyn_cast<RankedTensorType>(argument->getType());
+    if (declared && isa_and_nonnull<UnrankedTensorType>(given))
+      argument->setType(makeTensorType(Shape(declared.getRank()), declared.getElementType()));
+  }
   if (failed(importInitializers(graph, scope, trace)) || failed(importNodes(graph.node(), scope, trace)))
     return failure();
   FailureOr<SmallVector<Value>> outputs = importOutputs(graph, scope, trace);

@@ -32,6 +32,30 @@ func.func @main(%x: tensor<?x58x58x64xf32>, %start: tensor<?x56x56x64xf32>) -> t
 
 // -----
 
+// Filters that are not whole panels of two vectors: zeros fill the last one.
+#x = affine_map<(n, h, w, f, c, kh, kw) -> (n, h + kh, w + kw, c)>
+#w = affine_map<(n, h, w, f, c, kh, kw) -> (f, c, kh, kw)>
+#y = affine_map<(n, h, w, f, c, kh, kw) -> (n, h, w, f)>
+// CHECK-LABEL: func.func @main(
+// CHECK:         %[[FULL:.*]] = tensor.pad %{{.*}} low[0, 0, 0, 0] high[13, 0, 0, 0]
+// CHECK:         tensor.expand_shape %[[FULL]] {{.*}} into tensor<2x32x64x3x3xf32>
+// CHECK:         linalg.generic {{.*}} outs(%{{.*}} : tensor<2x6x6x64x32xf32>)
+// CHECK:         attrs = {strata.winograd = 4 : i64}
+ml_program.global private @w(dense_resource<w> : tensor<51x64x3x3xf32>) : tensor<51x64x3x3xf32>
+func.func @main(%x: tensor<?x58x58x64xf32>, %start: tensor<?x56x56x51xf32>) -> tensor<?x56x56x51xf32> {
+  %w = ml_program.global_load_const @w : tensor<51x64x3x3xf32>
+  %0 = linalg.generic {indexing_maps = [#x, #w, #y], iterator_types = ["parallel", "parallel", "parallel", "parallel", "reduction", "reduction", "reduction"]}
+      ins(%x, %w : tensor<?x58x58x64xf32>, tensor<51x64x3x3xf32>) outs(%start : tensor<?x56x56x51xf32>) {
+  ^bb0(%a: f32, %b: f32, %c: f32):
+    %p = arith.mulf %a, %b : f32
+    %s = arith.addf %c, %p : f32
+    linalg.yield %s : f32
+  } -> tensor<?x56x56x51xf32>
+  return %0 : tensor<?x56x56x51xf32>
+}
+
+// -----
+
 // So small an image would read four times the weights for nothing.
 #x = affine_map<(n, h, w, f, c, kh, kw) -> (n, h + kh, w + kw, c)>
 #w = affine_map<(n, h, w, f, c, kh, kw) -> (f, c, kh, kw)>

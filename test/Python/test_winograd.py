@@ -126,7 +126,7 @@ def integer_reference(x, weights, zero):
 
 @pytest.mark.parametrize("types", [("uint8", "int8"), ("int8", "int8"), ("uint8", "uint8")], ids="-".join)
 @pytest.mark.parametrize("values", ["random", "largest"])
-@pytest.mark.parametrize("size", [(32, 64, 30, 27), (64, 32, 14, 14), (16, 96, 17, 56), (512, 32, 7, 9)], ids=str)
+@pytest.mark.parametrize("size", [(32, 64, 30, 27), (64, 32, 14, 14), (16, 96, 17, 56), (512, 32, 7, 9), (32, 43, 30, 27)], ids=str)
 @pytest.mark.skipif(not has("avx2"), reason="needs AVX2")
 def test_integers_are_exact(size, values, types):
     """On vectors that multiply no bytes: of any numbers, the largest sums among them."""
@@ -155,3 +155,18 @@ def test_integers_are_exact(size, values, types):
             x = numbers(0, n, *shape[1:])
             [y] = compiled.run({"x": x})
             assert np.array_equal(y, integer_reference(x, weights, zero))
+
+
+@pytest.mark.parametrize("size", [(32, 40, 30, 27), (32, 83, 28, 28), (32, 31, 56, 20), (24, 5, 40, 40)], ids=str)
+def test_filters_of_part_of_a_panel(size):
+    channels, filters, height, width = size
+    model, weights, bias = convolution(*size, residual=True)
+    compiled = {way: strata.compile(model, winograd=way, threads=2) for way in (True, False)}
+    x = RNG.standard_normal((2, channels, height, width)).astype(np.float32)
+    r = RNG.standard_normal((2, filters, height, width)).astype(np.float32)
+    expected = reference(x, weights, bias, r)
+    results = {way: model.run({"x": x, "r": r})[0] for way, model in compiled.items()}
+    # So few filters are not worth it.
+    assert np.array_equal(results[True], results[False]) == (filters == 5)
+    for way, bound in ((True, 1e-5), (False, 1e-6)):
+        assert np.abs(results[way] - expected).max() <= bound * np.abs(expected).max()

@@ -190,11 +190,17 @@ static FailureOr<SmallVector<Value>> lowerScatterND(Operation *op, ValueRange op
       return {b.create<tensor::InsertOp>(*combine(b, reduction, old, update, onnxElement(op)), carried[0], to)};
     }
     Value block = slice(updates, at, inner);
-    if (reduction != "none")
-      block = b.elementwise({slice(carried[0], to, inner), block}, type.getElementType(),
-                            [&](ImplicitLocOpBuilder &nested, ValueRange args) {
-                              return *combine(nested, reduction, args[0], args[1], onnxElement(op));
-                            });
+    if (reduction != "none") {
+      // Into what is there, which bufferization does in its place; an operand besides the result would be copied first.
+      Value old = slice(carried[0], to, inner);
+      SmallVector<AffineMap> maps(2, b.getMultiDimIdentityMap(inner.size()));
+      SmallVector<utils::IteratorType> loops(inner.size(), utils::IteratorType::parallel);
+      auto body = [&](OpBuilder &nested, Location loc, ValueRange args) {
+        ImplicitLocOpBuilder at(loc, nested);
+        at.create<linalg::YieldOp>(*combine(at, reduction, args[1], args[0], onnxElement(op)));
+      };
+      block = b.create<linalg::GenericOp>(old.getType(), block, old, maps, loops, body).getResult(0);
+    }
     SmallVector<OpFoldResult> offsets(to.begin(), to.end()), sizes(to.size(), b.getIndexAttr(1));
     offsets.append(inner.size(), b.getIndexAttr(0));
     sizes.append(inner.begin(), inner.end());
