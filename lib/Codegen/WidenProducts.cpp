@@ -36,8 +36,11 @@ static Type widerThan(Type element) {
 }
 
 static Value extend(OpBuilder &b, Location loc, Value x, Type wide, bool isUnsigned) {
-  if (isa<FloatType>(wide))
-    return b.create<arith::ExtFOp>(loc, wide, x);
+  if (isa<FloatType>(wide)) {
+    auto extended = b.create<arith::ExtFOp>(loc, wide, x);
+    extended.setFastmath(arith::FastMathFlags::contract); // as the operand's is that it takes the place of
+    return extended;
+  }
   return isUnsigned ? b.create<arith::ExtUIOp>(loc, wide, x).getResult()
                     : b.create<arith::ExtSIOp>(loc, wide, x).getResult();
 }
