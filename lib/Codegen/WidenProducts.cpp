@@ -66,7 +66,12 @@ struct WidenProductsPass : strata::impl::WidenProductsBase<WidenProductsPass> {
     });
     for (auto &[op, sum] : found)
       widen(op, sum);
-    // Of numbers, what computes elements is fused first.
+    for (Value half : reducedHalves())
+      widened(half, /*isUnsigned=*/false);
+    for (auto [value, wide] : known[false])
+      if (isRounded(value))
+        readWide(value, wide);
+    // Of floats, what computes elements is fused first.
     if (!bytes)
       return;
     for (linalg::GenericOp conversion : conversions)
@@ -158,6 +163,65 @@ private:
       conversions.push_back(result.getDefiningOp<linalg::GenericOp>());
     }
     return known[isUnsigned][value] = result;
+  }
+
+  /// Elements that an operator rounds, of which all readers do without that.
+  static bool isRounded(Value value) {
+    Operation *maker = value.getDefiningOp();
+    if (isa_and_nonnull<tensor::ExpandShapeOp, tensor::CollapseShapeOp>(maker))
+      return isRounded(maker->getOperand(0));
+    auto generic = dyn_cast_or_null<linalg::GenericOp>(maker);
+    if (!generic || !isa<FloatType>(getElementTypeOrSelf(value)))
+      return false;
+    Value yielded = generic.getBody()->getTerminator()->getOperand(cast<OpResult>(value).getResultNumber());
+    auto rounding = yielded.getDefiningOp<arith::TruncFOp>();
+    return rounding && mayBeLeftOut(rounding);
+  }
+
+  template <typename Conversion> static bool mayBeLeftOut(Conversion op) {
+    std::optional<arith::FastMathFlags> flags = op.getFastmath();
+    return flags && arith::bitEnumContainsAll(*flags, arith::FastMathFlags::contract);
+  }
+
+  /// The argument that reads `use`, if it is extended and nothing else.
+  static BlockArgument extendedArgument(OpOperand &use) {
+    auto reader = dyn_cast<linalg::GenericOp>(use.getOwner());
+    if (!reader || !reader.hasPureTensorSemantics() || !reader.isDpsInput(&use))
+      return {};
+    BlockArgument argument = reader.getMatchingBlockArgument(&use);
+    bool isExtended = llvm::all_of(argument.getUsers(), [](Operation *user) {
+      auto extension = dyn_cast<arith::ExtFOp>(user);
+      return extension && extension.getType().isF32() && mayBeLeftOut(extension);
+    });
+    return isExtended ? argument : BlockArgument();
+  }
+
+  /// What reads `value` reads `wide` instead, which is stored anyway: where nothing else does, `value` is not.
+  static void readWide(Value value, Value wide) {
+    for (OpOperand &use : llvm::make_early_inc_range(value.getUses())) {
+      BlockArgument argument = extendedArgument(use);
+      if (use.getOwner() == wide.getDefiningOp() || !argument)
+        continue;
+      use.set(wide);
+      SmallVector<Operation *> extensions(argument.getUsers());
+      argument.setType(getElementTypeOrSelf(wide));
+      for (Operation *extension : extensions) {
+        extension->replaceAllUsesWith(ValueRange(argument));
+        extension->erase();
+      }
+    }
+  }
+
+  /// Halves that a reduction reads, and something else, too: rows of a softmax or a norm.
+  SmallVector<Value> reducedHalves() {
+    SmallVector<Value> found;
+    getOperation().walk([&](linalg::GenericOp op) {
+      for (OpOperand *input : op.getNumReductionLoops() ? op.getDpsInputOperands() : SmallVector<OpOperand *>())
+        if (Value value = input->get(); isHalf(getElementTypeOrSelf(value)) && isRounded(value) && !value.hasOneUse() &&
+                                        llvm::all_of(value.getUses(), extendedArgument))
+          found.push_back(value);
+    });
+    return found;
   }
 
   void widen(linalg::GenericOp op, const strata::ProductSum &sum) {
