@@ -118,8 +118,8 @@ struct HideExtension : OpRewritePattern<arith::ExtFOp> {
       return failure();
     auto isNarrowed = [](OpOperand &use) {
       return isa<arith::CmpFOp, arith::SelectOp, arith::NegFOp, arith::MaximumFOp, arith::MinimumFOp, arith::MaxNumFOp,
-                 arith::MinNumFOp, arith::FPToSIOp, arith::FPToUIOp, math::AbsFOp, math::CeilOp, math::FloorOp, math::RoundOp,
-                 math::RoundEvenOp, math::TruncOp>(use.getOwner());
+                 arith::MinNumFOp, arith::FPToSIOp, arith::FPToUIOp, math::AbsFOp, math::CeilOp, math::FloorOp,
+                 math::RoundOp, math::RoundEvenOp, math::TruncOp>(use.getOwner());
     };
     if (llvm::none_of(op->getUses(), isNarrowed))
       return failure();

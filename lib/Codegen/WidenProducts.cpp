@@ -144,8 +144,8 @@ private:
         pad && pad.getConstantPaddingValue() && matchPattern(pad.getConstantPaddingValue(), m_Constant(&padding))) {
       Value source = widened(pad.getSource(), isUnsigned);
       Value constant = b.create<arith::ConstantOp>(loc, extend(padding, wide, isUnsigned));
-      result = b.create<tensor::PadOp>(loc, type.clone(wide), source, pad.getMixedLowPad(), pad.getMixedHighPad(),
-                                       constant);
+      result =
+          b.create<tensor::PadOp>(loc, type.clone(wide), source, pad.getMixedLowPad(), pad.getMixedHighPad(), constant);
     } else if (isa_and_nonnull<tensor::ConcatOp, tensor::ExpandShapeOp, tensor::CollapseShapeOp>(maker)) {
       IRMapping mapping;
       for (Value operand : maker->getOperands())
