@@ -73,12 +73,12 @@ def NarrowProducts : Pass<"strata-narrow-products", "mlir::func::FuncOp"> {
 }
 
 def WidenProducts : Pass<"strata-widen-products", "mlir::func::FuncOp"> {
-  let summary = "Products of 8-bit integers take operands of 16 bits";
+  let summary = "Products of 8-bit integers take operands of 16 bits, those of f16 of f32";
   let description = [{
-    For vectors that multiply 16-bit integers only: the operands of matrix products
-    and convolutions that many rows share are extended once, not in each step of
-    the reduction. The extension of weights is a constant expression, that of the
-    data fuses with what makes it, before a padding.
+    For vectors that multiply 16-bit integers and f32 only: the operands of matrix
+    products and convolutions that many rows share are extended once, not in each
+    step of the reduction. The extension of weights is a constant expression, that of
+    the data fuses with what makes it, before a padding.
 
     ```mlir
     %a = arith.extui %x : i8 to i32
@@ -88,6 +88,11 @@ def WidenProducts : Pass<"strata-widen-products", "mlir::func::FuncOp"> {
     %a = arith.extsi %x : i16 to i32
     ```
   }];
+  let options = [
+    Option<"bytes", "bytes", "bool", "false", "integers of 8 bits">,
+    Option<"f16", "f16", "bool", "false", "floats of f16">,
+    Option<"bf16", "bf16", "bool", "false", "floats of bf16">
+  ];
   let dependentDialects = ["mlir::linalg::LinalgDialect", "mlir::tensor::TensorDialect",
                            "mlir::arith::ArithDialect"];
 }

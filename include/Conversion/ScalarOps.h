@@ -22,7 +22,8 @@ mlir::Type getComputeType(mlir::Type onnxElement);
 /// How float8e8m0 rounds to a power of two; the other types round to nearest even.
 enum class RoundMode { up, down, nearest };
 
-/// An element as a value of its compute type (exact).
+/// An element as a value of its compute type: exact where it is read from memory; what `encode` makes of a value of f32
+/// in the same loop may be left as it was (ONNX Runtime and OpenVINO do the same), but not what `convert` makes.
 mlir::Value decode(mlir::ImplicitLocOpBuilder &b, mlir::Value element, mlir::Type onnxElement);
 
 /// A value of the compute type as an element: floating-point values are rounded to nearest even; out of the range of an

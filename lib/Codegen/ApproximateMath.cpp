@@ -125,6 +125,29 @@ struct ExtendThroughF32 : OpRewritePattern<arith::ExtFOp> {
   }
 };
 
+/// LLVM compares, rounds and converts f16 where it sees that an f32 was extended from it, and then takes vectors apart,
+/// since there is no instruction for it. So it does not see that.
+struct HideExtension : OpRewritePattern<arith::ExtFOp> {
+  using OpRewritePattern::OpRewritePattern;
+
+  LogicalResult matchAndRewrite(arith::ExtFOp op, PatternRewriter &rewriter) const override {
+    if (!getElementTypeOrSelf(op.getIn().getType()).isF16() || !LLVM::isCompatibleType(op.getType()))
+      return failure();
+    auto isNarrowed = [](OpOperand &use) {
+      return isa<arith::CmpFOp, arith::SelectOp, arith::NegFOp, arith::MaximumFOp, arith::MinimumFOp, arith::MaxNumFOp,
+                 arith::MinNumFOp, arith::FPToSIOp, arith::FPToUIOp, math::AbsFOp, math::CeilOp, math::FloorOp,
+                 math::RoundOp, math::RoundEvenOp, math::TruncOp>(use.getOwner());
+    };
+    if (llvm::none_of(op->getUses(), isNarrowed))
+      return failure();
+    rewriter.setInsertionPointAfter(op);
+    auto fence = rewriter.create<LLVM::CallIntrinsicOp>(
+        op.getLoc(), op.getType(), rewriter.getStringAttr("llvm.arithmetic.fence"), op.getResult());
+    rewriter.replaceUsesWithIf(op.getResult(), fence.getResult(0), isNarrowed);
+    return success();
+  }
+};
+
 /// The polynomial of log takes what is below the least normal f32 for that
 /// number: such a number is scaled by 2^24 first.
 void scaleSubnormal(math::LogOp op) {
@@ -203,6 +226,7 @@ struct ApproximateMathPass : strata::impl::ApproximateMathBase<ApproximateMathPa
     if (integerPacks)
       narrow.add<RoundByConversion>(context);
     strata::populateNarrowFloatPatterns(narrow);
+    narrow.add<HideExtension>(context);
     if (failed(strata::applyToEachFunction(module, std::move(narrow))))
       return signalPassFailure();
   }

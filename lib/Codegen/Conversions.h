@@ -6,7 +6,8 @@
 
 namespace strata {
 
-/// Rounds each element of its operand to a narrower type, or extends bytes to 16 bits, and does nothing else.
+/// Rounds each element of its operand to a narrower type, or extends bytes to 16 bits or floats to f32, and does nothing
+/// else.
 bool isConversion(mlir::linalg::GenericOp op);
 
 /// A conversion of what others read, too, becomes a result of its own of what computes it: the operand is not read for

@@ -139,8 +139,14 @@ Value Deferral::guardedFactor(OpBuilder &b) {
         b.clone(inner, mapping);
       return mapping.lookupOrDefault(yielded(op));
     };
-    for (OpOperand *input : exponential.getDpsInputOperands())
-      mapping.map(exponential.getMatchingBlockArgument(input), args[1]);
+    // The largest score is one of them, and may be of their narrower type.
+    for (OpOperand *input : exponential.getDpsInputOperands()) {
+      BlockArgument argument = exponential.getMatchingBlockArgument(input);
+      Value score = args[1];
+      if (argument.getType() != score.getType())
+        score = b.create<arith::TruncFOp>(loc, argument.getType(), score);
+      mapping.map(argument, score);
+    }
     Value largest = clone(exponential);
     for (OpOperand *input : weight.getDpsInputOperands())
       mapping.map(weight.getMatchingBlockArgument(input), input->get() == factor ? args[0] : largest);

@@ -59,7 +59,8 @@ static bool shouldFuse(OpOperand *operand) {
 
 bool strata::isConversion(linalg::GenericOp op) {
   auto isWidening = [](Operation &op) {
-    return isa<arith::ExtUIOp, arith::ExtSIOp>(op) && op.getResult(0).getType().isInteger(16);
+    Type type = op.getResult(0).getType();
+    return isa<arith::ExtUIOp, arith::ExtSIOp>(op) ? type.isInteger(16) : isa<arith::ExtFOp>(op) && type.isF32();
   };
   return op.hasPureTensorSemantics() && op.getNumDpsInputs() == 1 && op.getNumDpsInits() == 1 &&
          llvm::all_of(op.getIndexingMapsArray(), [](AffineMap map) { return map.isIdentity(); }) &&

@@ -39,11 +39,18 @@ Extent strata::stride(const Access &access, int loop) {
   return access.scalar || !access.base ? Extent{} : access.strides[loop];
 }
 
-static int64_t elementBits(LoopNest &nest) {
+/// Of the widest elements that are vectors: an input that is one number for all lanes is none.
+static int64_t elementBits(LoopNest &nest, int lane) {
   int64_t bits = 8;
-  nest.forEachAccess([&](Access &access) {
+  auto count = [&](Access &access) {
     if (!access.scalar)
       bits = std::max<int64_t>(bits, access.element.isIndex() ? 64 : access.element.getIntOrFloatBitWidth());
+  };
+  nest.forEachStage([&](Stage &stage) {
+    for (Access &input : stage.inputs)
+      if (!input.base || !stride(input, lane).is(0))
+        count(input);
+    llvm::for_each(stage.outputs, count);
   });
   return bits;
 }
@@ -215,7 +222,7 @@ static bool chooseRowsToInterleave(LoopNest &nest, const NestOptions &options, N
       plan.lane = lane;
       plan.row = row;
       plan.rowTile = rows.size.known;
-      plan.width = fitWidth(std::max<int64_t>(2, options.vectorBits / elementBits(nest)), lanes.size);
+      plan.width = fitWidth(std::max<int64_t>(2, options.vectorBits / elementBits(nest, lane)), lanes.size);
       plan.interleaves = true;
       return true;
     }
@@ -473,7 +480,7 @@ NestPlan strata::planNest(LoopNest &nest, const NestOptions &options) {
     plan.lane = chooseLane(nest, plan);
   if (plan.lane < 0)
     return plan;
-  int64_t bits = dots ? 32 / plan.dots->groupSize : elementBits(nest);
+  int64_t bits = dots ? 32 / plan.dots->groupSize : elementBits(nest, plan.lane);
   if (!dots)
     plan.width = std::max<int64_t>(2, options.vectorBits / bits);
   const Extent &size = nest.loops[plan.lane].size;

@@ -14,7 +14,6 @@
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/IR/DialectResourceBlobManager.h"
 #include "mlir/IR/Matchers.h"
-#include <cmath>
 
 using namespace mlir;
 using linalg::GenericOp;
@@ -40,23 +39,34 @@ static Attribute constantBehind(Value value) {
   return {};
 }
 
+/// Whether no magnitude is above `largest`, both as bits of a floating-point type.
+template <typename Bits> static bool areAtMost(ArrayRef<char> bytes, Bits largest) {
+  constexpr Bits magnitude = std::numeric_limits<Bits>::max() / 2;
+  return llvm::all_of(ArrayRef(reinterpret_cast<const Bits *>(bytes.data()), bytes.size() / sizeof(Bits)),
+                      [&](Bits x) { return (x & magnitude) <= largest; });
+}
+
 /// Whether zeros times the elements are zeros, those of integers, and finite ones.
 static bool isFinite(Value weights) {
   Type element = getElementTypeOrSelf(weights.getType());
   if (element.isInteger())
     return true;
-  // What f32 is rounded to may be infinite.
-  float largest = element.isBF16() ? 0x1.fep127f : std::numeric_limits<float>::max();
-  auto isFinite = [&](float x) { return std::abs(x) <= largest; };
-  Attribute constant = constantBehind(weights);
-  if (auto dense = dyn_cast_or_null<DenseFPElementsAttr>(constant); dense && dense.getElementType().isF32())
-    return llvm::all_of(dense.getValues<float>(), isFinite);
-  auto resource = dyn_cast_or_null<DenseResourceElementsAttr>(constant);
-  AsmResourceBlob *blob = resource ? resource.getRawHandle().getBlob() : nullptr;
-  if (!blob || !resource.getType().getElementType().isF32())
+  ArrayRef<char> bytes;
+  auto constant = dyn_cast_or_null<ElementsAttr>(constantBehind(weights));
+  if (auto dense = dyn_cast_or_null<DenseElementsAttr>(constant))
+    bytes = dense.getRawData();
+  else if (auto resource = dyn_cast_or_null<DenseResourceElementsAttr>(constant))
+    if (AsmResourceBlob *blob = resource.getRawHandle().getBlob())
+      bytes = blob->getData();
+  Type stored = constant ? constant.getElementType() : Type();
+  if (bytes.empty() || !isa<Float32Type, Float16Type, BFloat16Type>(stored))
     return false;
-  ArrayRef<char> bytes = blob->getData();
-  return llvm::all_of(ArrayRef(reinterpret_cast<const float *>(bytes.data()), bytes.size() / sizeof(float)), isFinite);
+  if (stored.isF16())
+    return areAtMost<uint16_t>(bytes, 0x7bff);
+  if (stored.isBF16())
+    return areAtMost<uint16_t>(bytes, 0x7f7f);
+  // What f32 is rounded to may be infinite.
+  return areAtMost<uint32_t>(bytes, element.isBF16() ? 0x7f7f0000 : 0x7f7fffff);
 }
 
 /// position * stride + tap * dilation.

@@ -1,8 +1,9 @@
-//===- WidenProducts.cpp - operands of products extended to 16 bits -------===//
+//===- WidenProducts.cpp - operands of products in what is multiplied -----===//
 //
 // Vectors that multiply 16-bit integers only would extend the same bytes in each
-// step of a reduction. Where many rows share the weights, both operands are kept in
-// 16 bits: the weights from the start, the data from where it is made.
+// step of a reduction, and those that multiply f32 the same f16. Where many rows
+// share the weights, both operands are kept as they are multiplied: the weights from
+// the start, the data from where it is made.
 //
 //===----------------------------------------------------------------------===//
 #include "Codegen/Passes.h"
@@ -27,24 +28,52 @@ using namespace mlir;
 /// Rows that read the weights: of few, the bytes of the weights are what takes time.
 static constexpr int64_t leastRows = 16;
 
+/// What vectors multiply: f32, or integers of 16 bits.
+static Type widerThan(Type element) {
+  if (isa<FloatType>(element))
+    return Float32Type::get(element.getContext());
+  return IntegerType::get(element.getContext(), 16);
+}
+
+static Value extend(OpBuilder &b, Location loc, Value x, Type wide, bool isUnsigned) {
+  if (isa<FloatType>(wide)) {
+    auto extended = b.create<arith::ExtFOp>(loc, wide, x);
+    extended.setFastmath(arith::FastMathFlags::contract); // as the operand's is that it takes the place of
+    return extended;
+  }
+  return isUnsigned ? b.create<arith::ExtUIOp>(loc, wide, x).getResult()
+                    : b.create<arith::ExtSIOp>(loc, wide, x).getResult();
+}
+
+static TypedAttr extend(TypedAttr padding, Type wide, bool isUnsigned) {
+  if (auto number = dyn_cast<FloatAttr>(padding))
+    return FloatAttr::get(wide, number.getValueAsDouble());
+  APInt bits = cast<IntegerAttr>(padding).getValue();
+  return IntegerAttr::get(wide, isUnsigned ? bits.zext(16) : bits.sext(16));
+}
+
 namespace {
 struct WidenProductsPass : strata::impl::WidenProductsBase<WidenProductsPass> {
+  using WidenProductsBase::WidenProductsBase;
+
   void runOnOperation() override {
     strata::ConstantExpressions constants(getOperation());
     SmallVector<std::pair<linalg::GenericOp, strata::ProductSum>> found;
     getOperation().walk([&](linalg::GenericOp op) {
       std::optional<strata::ProductSum> sum = strata::matchProductSum(op);
-      if (!sum || !sum->sum.isInteger(32) || !sum->elements[0].isInteger(8) || !sum->elements[1].isInteger(8))
-        return;
-      auto isWorthWidening = [&](unsigned weights) {
-        return strata::canGroup(op, weights, constants) &&
-               strata::getUses(op, op.getDpsInputOperand(weights)) >= leastRows;
-      };
-      if (isWorthWidening(0) || isWorthWidening(1))
+      if (sum && (sum->sum.isF32() ? areWidened(op, *sum) : areWidened(op, *sum, constants)))
         found.push_back({op, *sum});
     });
     for (auto &[op, sum] : found)
       widen(op, sum);
+    for (Value half : reducedHalves())
+      widened(half, /*isUnsigned=*/false);
+    for (auto [value, wide] : known[false])
+      if (isRounded(value))
+        readWide(value, wide);
+    // Of floats, what computes elements is fused first.
+    if (!bytes)
+      return;
     for (linalg::GenericOp conversion : conversions)
       strata::joinWithProducer(conversion);
     if (conversions.empty())
@@ -59,9 +88,32 @@ private:
   SmallVector<linalg::GenericOp> conversions;
   DenseMap<Value, Value> known[2]; ///< what has been extended: as signed, as unsigned
 
-  static Value extend(OpBuilder &b, Location loc, Value value, AffineMap map, bool isUnsigned) {
+  bool isHalf(Type element) const { return (f16 && element.isF16()) || (bf16 && element.isBF16()); }
+
+  /// Halves: an operand by itself.
+  bool isWidened(linalg::GenericOp op, const strata::ProductSum &sum, unsigned input) const {
+    return isHalf(sum.elements[input]) && strata::getUses(op, op.getDpsInputOperand(input)) >= leastRows;
+  }
+
+  bool areWidened(linalg::GenericOp op, const strata::ProductSum &sum) const {
+    return op.hasPureTensorSemantics() && (isWidened(op, sum, 0) || isWidened(op, sum, 1));
+  }
+
+  /// Bytes: both, or none.
+  bool areWidened(linalg::GenericOp op, const strata::ProductSum &sum,
+                  const strata::ConstantExpressions &constants) const {
+    if (!bytes || !sum.sum.isInteger(32) || !sum.elements[0].isInteger(8) || !sum.elements[1].isInteger(8))
+      return false;
+    auto isWorthWidening = [&](unsigned weights) {
+      return strata::canGroup(op, weights, constants) &&
+             strata::getUses(op, op.getDpsInputOperand(weights)) >= leastRows;
+    };
+    return isWorthWidening(0) || isWorthWidening(1);
+  }
+
+  static Value extendAll(OpBuilder &b, Location loc, Value value, AffineMap map, bool isUnsigned) {
     auto type = cast<RankedTensorType>(value.getType());
-    Type wide = b.getI16Type();
+    Type wide = widerThan(type.getElementType());
     SmallVector<OpFoldResult> sizes(type.getRank()), from = tensor::getMixedSizes(b, loc, value);
     for (auto [size, expr] : llvm::zip_equal(from, map.getResults()))
       sizes[cast<AffineDimExpr>(expr).getPosition()] = size;
@@ -71,15 +123,12 @@ private:
     return b
         .create<linalg::GenericOp>(loc, empty.getType(), value, empty, ArrayRef{map, identity}, kinds,
                                    [&](OpBuilder &b, Location loc, ValueRange arguments) {
-                                     Value x = arguments[0];
-                                     x = isUnsigned ? b.create<arith::ExtUIOp>(loc, wide, x).getResult()
-                                                    : b.create<arith::ExtSIOp>(loc, wide, x).getResult();
-                                     b.create<linalg::YieldOp>(loc, x);
+                                     b.create<linalg::YieldOp>(loc, extend(b, loc, arguments[0], wide, isUnsigned));
                                    })
         .getResult(0);
   }
 
-  /// `value` in 16 bits, extended where it is made: before it is padded or put beside others.
+  /// `value` extended where it is made: before it is padded or put beside others.
   Value widened(Value value, bool isUnsigned) {
     if (Value done = known[isUnsigned].lookup(value))
       return done;
@@ -87,53 +136,115 @@ private:
     b.setInsertionPointAfterValue(value);
     Location loc = value.getLoc();
     auto type = cast<RankedTensorType>(value.getType());
+    Type wide = widerThan(type.getElementType());
     Operation *maker = value.getDefiningOp();
-    APInt padding;
+    TypedAttr padding;
     Value result;
     if (auto pad = dyn_cast_or_null<tensor::PadOp>(maker);
-        pad && pad.getConstantPaddingValue() && matchPattern(pad.getConstantPaddingValue(), m_ConstantInt(&padding))) {
-      padding = isUnsigned ? padding.zext(16) : padding.sext(16);
+        pad && pad.getConstantPaddingValue() && matchPattern(pad.getConstantPaddingValue(), m_Constant(&padding))) {
       Value source = widened(pad.getSource(), isUnsigned);
-      Value constant = b.create<arith::ConstantOp>(loc, b.getIntegerAttr(b.getI16Type(), padding));
-      result = b.create<tensor::PadOp>(loc, type.clone(b.getI16Type()), source, pad.getMixedLowPad(),
-                                       pad.getMixedHighPad(), constant);
+      Value constant = b.create<arith::ConstantOp>(loc, extend(padding, wide, isUnsigned));
+      result =
+          b.create<tensor::PadOp>(loc, type.clone(wide), source, pad.getMixedLowPad(), pad.getMixedHighPad(), constant);
     } else if (isa_and_nonnull<tensor::ConcatOp, tensor::ExpandShapeOp, tensor::CollapseShapeOp>(maker)) {
       IRMapping mapping;
       for (Value operand : maker->getOperands())
         if (isa<RankedTensorType>(operand.getType()))
           mapping.map(operand, widened(operand, isUnsigned));
       Operation *moved = b.clone(*maker, mapping);
-      moved->getResult(0).setType(type.clone(b.getI16Type()));
+      moved->getResult(0).setType(type.clone(wide));
       result = moved->getResult(0);
     } else if (auto transpose = dyn_cast_or_null<linalg::TransposeOp>(maker)) {
       // The permutation is from the result's dimensions to the operand's.
       auto map = AffineMap::getPermutationMap(transpose.getPermutation(), b.getContext());
-      result = extend(b, loc, transpose.getInput(), inversePermutation(map), isUnsigned);
+      result = extendAll(b, loc, transpose.getInput(), inversePermutation(map), isUnsigned);
     } else {
-      result = extend(b, loc, value, b.getMultiDimIdentityMap(type.getRank()), isUnsigned);
+      result = extendAll(b, loc, value, b.getMultiDimIdentityMap(type.getRank()), isUnsigned);
       conversions.push_back(result.getDefiningOp<linalg::GenericOp>());
     }
     return known[isUnsigned][value] = result;
   }
 
+  /// Elements that an operator rounds, of which all readers do without that.
+  static bool isRounded(Value value) {
+    Operation *maker = value.getDefiningOp();
+    if (isa_and_nonnull<tensor::ExpandShapeOp, tensor::CollapseShapeOp>(maker))
+      return isRounded(maker->getOperand(0));
+    auto generic = dyn_cast_or_null<linalg::GenericOp>(maker);
+    if (!generic || !isa<FloatType>(getElementTypeOrSelf(value)))
+      return false;
+    Value yielded = generic.getBody()->getTerminator()->getOperand(cast<OpResult>(value).getResultNumber());
+    auto rounding = yielded.getDefiningOp<arith::TruncFOp>();
+    return rounding && mayBeLeftOut(rounding);
+  }
+
+  template <typename Conversion> static bool mayBeLeftOut(Conversion op) {
+    std::optional<arith::FastMathFlags> flags = op.getFastmath();
+    return flags && arith::bitEnumContainsAll(*flags, arith::FastMathFlags::contract);
+  }
+
+  /// The argument that reads `use`, if it is extended and nothing else.
+  static BlockArgument extendedArgument(OpOperand &use) {
+    auto reader = dyn_cast<linalg::GenericOp>(use.getOwner());
+    if (!reader || !reader.hasPureTensorSemantics() || !reader.isDpsInput(&use))
+      return {};
+    BlockArgument argument = reader.getMatchingBlockArgument(&use);
+    bool isExtended = llvm::all_of(argument.getUsers(), [](Operation *user) {
+      auto extension = dyn_cast<arith::ExtFOp>(user);
+      return extension && extension.getType().isF32() && mayBeLeftOut(extension);
+    });
+    return isExtended ? argument : BlockArgument();
+  }
+
+  /// What reads `value` reads `wide` instead, which is stored anyway: where nothing else does, `value` is not.
+  static void readWide(Value value, Value wide) {
+    for (OpOperand &use : llvm::make_early_inc_range(value.getUses())) {
+      BlockArgument argument = extendedArgument(use);
+      if (use.getOwner() == wide.getDefiningOp() || !argument)
+        continue;
+      use.set(wide);
+      SmallVector<Operation *> extensions(argument.getUsers());
+      argument.setType(getElementTypeOrSelf(wide));
+      for (Operation *extension : extensions) {
+        extension->replaceAllUsesWith(ValueRange(argument));
+        extension->erase();
+      }
+    }
+  }
+
+  /// Halves that a reduction reads, and something else, too: rows of a softmax or a norm.
+  SmallVector<Value> reducedHalves() {
+    SmallVector<Value> found;
+    getOperation().walk([&](linalg::GenericOp op) {
+      for (OpOperand *input : op.getNumReductionLoops() ? op.getDpsInputOperands() : SmallVector<OpOperand *>())
+        if (Value value = input->get(); isHalf(getElementTypeOrSelf(value)) && isRounded(value) && !value.hasOneUse() &&
+                                        llvm::all_of(value.getUses(), extendedArgument))
+          found.push_back(value);
+    });
+    return found;
+  }
+
   void widen(linalg::GenericOp op, const strata::ProductSum &sum) {
-    SmallVector<Value> inputs;
-    for (auto [input, isUnsigned] : llvm::zip_equal(op.getDpsInputs(), sum.isUnsigned))
-      inputs.push_back(widened(input, isUnsigned));
-    OpBuilder b(op);
-    auto product = b.create<linalg::GenericOp>(
-        op.getLoc(), op.getResultTypes(), inputs, op.getDpsInits(), op.getIndexingMapsArray(),
-        op.getIteratorTypesArray(), [](OpBuilder &b, Location loc, ValueRange arguments) {
-          Type i32 = arguments[2].getType();
-          Value x = b.create<arith::ExtSIOp>(loc, i32, arguments[0]),
-                y = b.create<arith::ExtSIOp>(loc, i32, arguments[1]);
-          Value sum = b.create<arith::AddIOp>(loc, arguments[2], b.create<arith::MulIOp>(loc, x, y));
-          b.create<linalg::YieldOp>(loc, sum);
-        });
+    for (unsigned input : {0u, 1u}) {
+      Type element = sum.elements[input];
+      if (isa<FloatType>(element) && !isWidened(op, sum, input))
+        continue;
+      OpOperand *operand = op.getDpsInputOperand(input);
+      BlockArgument argument = op.getMatchingBlockArgument(operand);
+      Operation *extension = *argument.user_begin();
+      operand->set(widened(operand->get(), sum.isUnsigned[input]));
+      argument.setType(widerThan(element));
+      OpBuilder b(extension);
+      Value x = argument;
+      if (!isa<FloatType>(element))
+        x = b.create<arith::ExtSIOp>(extension->getLoc(), sum.sum, x);
+      extension->replaceAllUsesWith(ValueRange(x));
+      extension->erase();
+    }
+    if (!sum.sum.isInteger())
+      return;
     auto largest = [&](unsigned input) -> int64_t { return sum.isUnsigned[input] ? 255 : 128; };
-    product->setAttr(strata::kLargestProduct, b.getI64IntegerAttr(largest(0) * largest(1)));
-    op.replaceAllUsesWith(product);
-    op.erase();
+    op->setAttr(strata::kLargestProduct, OpBuilder(op).getI64IntegerAttr(largest(0) * largest(1)));
   }
 };
 } // namespace

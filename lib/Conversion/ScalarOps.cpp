@@ -22,21 +22,36 @@ Type getComputeType(Type onnxElement) {
   return Float32Type::get(onnxElement.getContext());
 }
 
-Value decode(ImplicitLocOpBuilder &b, Value element, Type onnxElement) {
+/// On what one operator rounds and another one extends: where both come into one loop, the folder of `arith.extf` takes
+/// such a pair away. What is stored is rounded, and so is what `convert` reads and makes.
+static constexpr arith::FastMathFlags kInLoop = arith::FastMathFlags::contract;
+
+static Value decode(ImplicitLocOpBuilder &b, Value element, Type onnxElement, arith::FastMathFlags flags) {
   Type compute = getComputeType(onnxElement);
   if (element.getType() == compute)
     return element;
-  if (isa<FloatType>(element.getType()))
-    return b.create<arith::ExtFOp>(compute, element);
+  if (isa<FloatType>(element.getType())) {
+    auto extended = b.create<arith::ExtFOp>(compute, element);
+    if (flags != arith::FastMathFlags::none)
+      extended.setFastmath(flags);
+    return extended;
+  }
   return decodeSmallFloat(b, element, onnxElement);
+}
+
+Value decode(ImplicitLocOpBuilder &b, Value element, Type onnxElement) {
+  return decode(b, element, onnxElement, kInLoop);
 }
 
 Value encode(ImplicitLocOpBuilder &b, Value value, Type onnxElement, bool saturate, RoundMode mode) {
   Type seam = getSeamElementType(onnxElement);
   if (value.getType() == seam)
     return value;
-  if (isa<FloatType>(seam))
-    return b.create<arith::TruncFOp>(seam, value);
+  if (isa<FloatType>(seam)) {
+    auto rounded = b.create<arith::TruncFOp>(seam, value);
+    rounded.setFastmath(kInLoop);
+    return rounded;
+  }
   return encodeSmallFloat(b, value, onnxElement, saturate, mode);
 }
 
@@ -100,7 +115,7 @@ static Value floatToInteger(ImplicitLocOpBuilder &b, Value value, IntegerType to
 Value convert(ImplicitLocOpBuilder &b, Value element, Type from, Type to, bool saturate, RoundMode mode) {
   if (from == to)
     return element;
-  Value value = decode(b, element, from);
+  Value value = decode(b, element, from, arith::FastMathFlags::none);
   Type seamTo = getSeamElementType(to), computeTo = getComputeType(to);
   Type type = value.getType();
 

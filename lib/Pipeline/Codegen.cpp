@@ -37,6 +37,12 @@ void strata::buildFusedPhase(OpPassManager &pm, const CompileOptions &options) {
   }
   if (options.optLevel == 0)
     return;
+  if (options.gpu.empty()) {
+    WidenProductsOptions widen;
+    widen.f16 = true;
+    widen.bf16 = !facts.bf16Tiles && !facts.bf16Dots;
+    pm.addNestedPass<func::FuncOp>(createWidenProducts(widen));
+  }
   ChannelsLastOptions channels;
   copyTarget(channels, facts);
   channels.movesPixels = !options.gpu.empty();
@@ -47,8 +53,11 @@ void strata::buildFusedPhase(OpPassManager &pm, const CompileOptions &options) {
   if (options.gpu.empty())
     pm.addNestedPass<func::FuncOp>(createDeferDivision());
   // Behind what keeps bytes between the products.
-  if (options.gpu.empty() && facts.pairDots && !facts.byteDots && !facts.int8Tiles)
-    pm.addNestedPass<func::FuncOp>(createWidenProducts());
+  if (options.gpu.empty() && facts.pairDots && !facts.byteDots && !facts.int8Tiles) {
+    WidenProductsOptions widen;
+    widen.bytes = true;
+    pm.addNestedPass<func::FuncOp>(createWidenProducts(widen));
+  }
 }
 
 void strata::buildTiledPhase(OpPassManager &pm, const CompileOptions &options) {

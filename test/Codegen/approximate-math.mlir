@@ -312,3 +312,20 @@ func.func @round_and_convert(%x: vector<8xf32>, %y: f32) -> (vector<8xi32>, i32)
   %3 = arith.fptosi %2 : f32 to i32
   return %1, %3 : vector<8xi32>, i32
 }
+
+// -----
+
+// LLVM does not see that what is compared was f16; of products it may.
+// CHECK-LABEL: func.func @hidden_extension
+// CHECK:         %[[X:.*]] = arith.extf %arg0
+// CHECK-NEXT:    %[[HIDDEN:.*]] = llvm.call_intrinsic "llvm.arithmetic.fence"(%[[X]]) : (vector<8xf32>) -> vector<8xf32>
+// CHECK:         arith.mulf %[[X]], %[[X]]
+// CHECK:         arith.cmpf ogt, %[[HIDDEN]], %arg1
+// CHECK:         arith.maximumf %[[HIDDEN]], %arg1
+func.func @hidden_extension(%x: vector<8xf16>, %y: vector<8xf32>) -> (vector<8xf32>, vector<8xi1>, vector<8xf32>) {
+  %0 = arith.extf %x : vector<8xf16> to vector<8xf32>
+  %1 = arith.mulf %0, %0 : vector<8xf32>
+  %2 = arith.cmpf ogt, %0, %y : vector<8xf32>
+  %3 = arith.maximumf %0, %y : vector<8xf32>
+  return %1, %2, %3 : vector<8xf32>, vector<8xi1>, vector<8xf32>
+}

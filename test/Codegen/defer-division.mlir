@@ -163,3 +163,82 @@ func.func @guarded(%q: tensor<?x16xbf16>, %k: tensor<48x16xbf16>, %v: tensor<48x
   } -> tensor<?x16xf32>
   return %y : tensor<?x16xf32>
 }
+
+// Scores of f16: the largest one is a number of theirs.
+// CHECK-LABEL: func.func @guarded_halves(
+// CHECK:         linalg.generic {{.*}} ins(%{{.*}}, %[[MAX:.*]] : tensor<?xf32>, tensor<?xf32>)
+// CHECK-NEXT:    ^bb0(%{{.*}}: f32, %[[M:.*]]: f32, %{{.*}}: f32):
+// CHECK-NEXT:      %[[H:.*]] = arith.truncf %[[M]] : f32 to f16
+// CHECK-NEXT:      %[[W:.*]] = arith.extf %[[H]] : f16 to f32
+// CHECK-NEXT:      arith.subf %[[W]], %[[M]]
+#query2 = affine_map<(i, k, d) -> (i, d)>
+#key2 = affine_map<(i, k, d) -> (k, d)>
+#score2 = affine_map<(i, k, d) -> (i, k)>
+#weight2 = affine_map<(i, d, k) -> (i, k)>
+#value2 = affine_map<(i, d, k) -> (k, d)>
+#result2 = affine_map<(i, d, k) -> (i, d)>
+#all2 = affine_map<(i, k) -> (i, k)>
+#row2 = affine_map<(i, k) -> (i)>
+func.func @guarded_halves(%q: tensor<?x16xbf16>, %k: tensor<48x16xbf16>, %v: tensor<48x16xbf16>) -> tensor<?x16xf32> {
+  %zero = arith.constant 0.0 : f32
+  %lowest = arith.constant 0xFF800000 : f32
+  %c0 = arith.constant 0 : index
+  %n = tensor.dim %q, %c0 : tensor<?x16xbf16>
+  %wide = tensor.empty(%n) : tensor<?x48xf32>
+  %rounded = tensor.empty(%n) : tensor<?x48xbf16>
+  %narrow = tensor.empty(%n) : tensor<?xf32>
+  %out = tensor.empty(%n) : tensor<?x16xf32>
+  %0 = linalg.fill ins(%zero : f32) outs(%wide : tensor<?x48xf32>) -> tensor<?x48xf32>
+  %scores = linalg.generic {indexing_maps = [#query2, #key2, #score2], iterator_types = ["parallel", "parallel", "reduction"]} ins(%q, %k : tensor<?x16xbf16>, tensor<48x16xbf16>) outs(%0 : tensor<?x48xf32>) {
+  ^bb0(%a: bf16, %c: bf16, %o: f32):
+    %x = arith.extf %a : bf16 to f32
+    %y = arith.extf %c : bf16 to f32
+    %p = arith.mulf %x, %y : f32
+    %s = arith.addf %o, %p : f32
+    linalg.yield %s : f32
+  } -> tensor<?x48xf32>
+  %1 = linalg.fill ins(%lowest : f32) outs(%narrow : tensor<?xf32>) -> tensor<?xf32>
+  %half = tensor.empty(%n) : tensor<?x48xf16>
+  %given = linalg.generic {indexing_maps = [#all2, #all2], iterator_types = ["parallel", "parallel"]} ins(%scores : tensor<?x48xf32>) outs(%half : tensor<?x48xf16>) {
+  ^bb0(%a: f32, %o: f16):
+    %t = arith.truncf %a : f32 to f16
+    linalg.yield %t : f16
+  } -> tensor<?x48xf16>
+  %max = linalg.generic {indexing_maps = [#all2, #row2], iterator_types = ["parallel", "reduction"]} ins(%given : tensor<?x48xf16>) outs(%1 : tensor<?xf32>) {
+  ^bb0(%h: f16, %o: f32):
+    %a = arith.extf %h : f16 to f32
+    %m = arith.maximumf %a, %o : f32
+    linalg.yield %m : f32
+  } -> tensor<?xf32>
+  %e = linalg.generic {indexing_maps = [#all2, #row2, #all2], iterator_types = ["parallel", "parallel"]} ins(%given, %max : tensor<?x48xf16>, tensor<?xf32>) outs(%wide : tensor<?x48xf32>) {
+  ^bb0(%h: f16, %m: f32, %o: f32):
+    %a = arith.extf %h : f16 to f32
+    %d = arith.subf %a, %m : f32
+    %p = math.exp %d : f32
+    linalg.yield %p : f32
+  } -> tensor<?x48xf32>
+  %2 = linalg.fill ins(%zero : f32) outs(%narrow : tensor<?xf32>) -> tensor<?xf32>
+  %sum = linalg.generic {indexing_maps = [#all2, #row2], iterator_types = ["parallel", "reduction"]} ins(%e : tensor<?x48xf32>) outs(%2 : tensor<?xf32>) {
+  ^bb0(%a: f32, %o: f32):
+    %s = arith.addf %o, %a : f32
+    linalg.yield %s : f32
+  } -> tensor<?xf32>
+  %w = linalg.generic {indexing_maps = [#all2, #row2, #all2], iterator_types = ["parallel", "parallel"]} ins(%e, %sum : tensor<?x48xf32>, tensor<?xf32>) outs(%rounded : tensor<?x48xbf16>) {
+  ^bb0(%a: f32, %i: f32, %o: bf16):
+    %p = arith.divf %a, %i : f32
+    %none = arith.cmpf uno, %p, %p : f32
+    %g = arith.select %none, %zero, %p : f32
+    %t = arith.truncf %g fastmath<afn> : f32 to bf16
+    linalg.yield %t : bf16
+  } -> tensor<?x48xbf16>
+  %3 = linalg.fill ins(%zero : f32) outs(%out : tensor<?x16xf32>) -> tensor<?x16xf32>
+  %y = linalg.generic {indexing_maps = [#weight2, #value2, #result2], iterator_types = ["parallel", "parallel", "reduction"]} ins(%w, %v : tensor<?x48xbf16>, tensor<48x16xbf16>) outs(%3 : tensor<?x16xf32>) {
+  ^bb0(%a: bf16, %c: bf16, %o: f32):
+    %x = arith.extf %a : bf16 to f32
+    %z = arith.extf %c : bf16 to f32
+    %p = arith.mulf %x, %z : f32
+    %s = arith.addf %o, %p : f32
+    linalg.yield %s : f32
+  } -> tensor<?x16xf32>
+  return %y : tensor<?x16xf32>
+}

@@ -431,7 +431,7 @@ func.func @bytes(%x: memref<16x32xi8>, %y: memref<32x16xi16>) attributes {strata
 // CHECK:           scf.for %[[J:.*]] =
 // CHECK:             %[[NUMBER:.*]] = memref.load {{.*}}[%[[I]]] : memref<?xi64, strided<[1]>>
 // CHECK-NOT:         memref.load
-// CHECK-COUNT-4:     vector.load %[[TABLE]]{{.*}} : memref<100x64xf32>, vector<4xf32>
+// CHECK-COUNT-4:     vector.load %[[TABLE]]{{.*}} : memref<100x64xf32>, vector<8xf32>
 // CHECK-NOT:         memref.load
 func.func @gather(%numbers: memref<12xi64>, %table: memref<100x64xf32>, %rows: memref<12x64xf32>) attributes {strata.kernel} {
   linalg.generic {indexing_maps = [affine_map<(i, j) -> (i)>, affine_map<(i, j) -> (i, j)>], iterator_types = ["parallel", "parallel"]}

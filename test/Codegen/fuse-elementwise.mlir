@@ -218,3 +218,35 @@ func.func @pool(%x: tensor<8x4xf32>) -> tensor<4x4xi8> {
   } -> tensor<4x4xi8>
   return %1 : tensor<4x4xi8>
 }
+
+// What one operator rounds and the next extends is not rounded in between where both say so.
+// CHECK-LABEL: func.func @rounded(
+// CHECK:           %[[SUM:.*]] = arith.addf
+// CHECK-NEXT:      %[[KEPT:.*]] = arith.truncf %[[SUM]] : f32 to f16
+// CHECK-NEXT:      %[[LESS:.*]] = arith.extf %[[KEPT]]
+// CHECK-NEXT:      %[[SQUARE:.*]] = arith.mulf %[[LESS]], %[[LESS]]
+// CHECK-NEXT:      arith.subf %[[SQUARE]], %[[SQUARE]]
+func.func @rounded(%x: tensor<4x8xf32>) -> tensor<4x8xf32> {
+  %h = tensor.empty() : tensor<4x8xf16>
+  %e = tensor.empty() : tensor<4x8xf32>
+  %0 = linalg.generic {indexing_maps = [#id, #id], iterator_types = ["parallel", "parallel"]} ins(%x : tensor<4x8xf32>) outs(%h : tensor<4x8xf16>) {
+  ^bb0(%i: f32, %o: f16):
+    %3 = arith.addf %i, %i : f32
+    %4 = arith.truncf %3 : f32 to f16
+    linalg.yield %4 : f16
+  } -> tensor<4x8xf16>
+  %1 = linalg.generic {indexing_maps = [#id, #id], iterator_types = ["parallel", "parallel"]} ins(%0 : tensor<4x8xf16>) outs(%h : tensor<4x8xf16>) {
+  ^bb0(%i: f16, %o: f16):
+    %3 = arith.extf %i fastmath<contract> : f16 to f32
+    %4 = arith.mulf %3, %3 : f32
+    %5 = arith.truncf %4 fastmath<contract> : f32 to f16
+    linalg.yield %5 : f16
+  } -> tensor<4x8xf16>
+  %2 = linalg.generic {indexing_maps = [#id, #id], iterator_types = ["parallel", "parallel"]} ins(%1 : tensor<4x8xf16>) outs(%e : tensor<4x8xf32>) {
+  ^bb0(%i: f16, %o: f32):
+    %3 = arith.extf %i fastmath<contract> : f16 to f32
+    %4 = arith.subf %3, %3 : f32
+    linalg.yield %4 : f32
+  } -> tensor<4x8xf32>
+  return %2 : tensor<4x8xf32>
+}

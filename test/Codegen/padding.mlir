@@ -128,3 +128,70 @@ func.func @tiles(%x: tensor<1x8x84x16xf32>, %start: tensor<1x8x84x16xf32>) -> te
   } -> tensor<1x8x84x16xf32>
   return %0 : tensor<1x8x84x16xf32>
 }
+
+// -----
+
+// Weights of 16 bits that are extended.
+// CHECK-LABEL: func.func @halves(
+// CHECK:         strata.inside
+// LOOPS:         func.func
+#x = affine_map<(n, h, w, f, kh, kw, c) -> (n, h + kh, w + kw, c)>
+#w = affine_map<(n, h, w, f, kh, kw, c) -> (kh, kw, c, f)>
+#y = affine_map<(n, h, w, f, kh, kw, c) -> (n, h, w, f)>
+#all = affine_map<(i, j, k, l) -> (i, j, k, l)>
+func.func @halves(%x: tensor<1x7x7x32xf32>, %start: tensor<1x7x7x32xf32>) -> tensor<1x7x7x32xf32> {
+  %zero = arith.constant 0.0 : f32
+  %h = arith.constant dense<0.5> : tensor<3x3x32x32xf16>
+  %e = tensor.empty() : tensor<3x3x32x32xf32>
+  %w = linalg.generic {indexing_maps = [#all, #all], iterator_types = ["parallel", "parallel", "parallel", "parallel"]}
+      ins(%h : tensor<3x3x32x32xf16>) outs(%e : tensor<3x3x32x32xf32>) {
+  ^bb0(%a: f16, %o: f32):
+    %1 = arith.extf %a : f16 to f32
+    linalg.yield %1 : f32
+  } -> tensor<3x3x32x32xf32>
+  %p = tensor.pad %x low[0, 1, 1, 0] high[0, 1, 1, 0] {
+  ^bb0(%i: index, %j: index, %k: index, %l: index):
+    tensor.yield %zero : f32
+  } : tensor<1x7x7x32xf32> to tensor<1x9x9x32xf32>
+  %0 = linalg.generic {indexing_maps = [#x, #w, #y], iterator_types = ["parallel", "parallel", "parallel", "parallel", "reduction", "reduction", "reduction"]}
+      ins(%p, %w : tensor<1x9x9x32xf32>, tensor<3x3x32x32xf32>) outs(%start : tensor<1x7x7x32xf32>) {
+  ^bb0(%a: f32, %b: f32, %c: f32):
+    %m = arith.mulf %a, %b : f32
+    %s = arith.addf %c, %m : f32
+    linalg.yield %s : f32
+  } -> tensor<1x7x7x32xf32>
+  return %0 : tensor<1x7x7x32xf32>
+}
+
+// -----
+
+// CHECK-LABEL: func.func @infinite_halves(
+// CHECK-NOT:     strata.inside
+// LOOPS:         func.func
+#x = affine_map<(n, h, w, f, kh, kw, c) -> (n, h + kh, w + kw, c)>
+#w = affine_map<(n, h, w, f, kh, kw, c) -> (kh, kw, c, f)>
+#y = affine_map<(n, h, w, f, kh, kw, c) -> (n, h, w, f)>
+#all = affine_map<(i, j, k, l) -> (i, j, k, l)>
+func.func @infinite_halves(%x: tensor<1x7x7x32xf32>, %start: tensor<1x7x7x32xf32>) -> tensor<1x7x7x32xf32> {
+  %zero = arith.constant 0.0 : f32
+  %h = arith.constant dense<0xfc00> : tensor<3x3x32x32xf16>
+  %e = tensor.empty() : tensor<3x3x32x32xf32>
+  %w = linalg.generic {indexing_maps = [#all, #all], iterator_types = ["parallel", "parallel", "parallel", "parallel"]}
+      ins(%h : tensor<3x3x32x32xf16>) outs(%e : tensor<3x3x32x32xf32>) {
+  ^bb0(%a: f16, %o: f32):
+    %1 = arith.extf %a : f16 to f32
+    linalg.yield %1 : f32
+  } -> tensor<3x3x32x32xf32>
+  %p = tensor.pad %x low[0, 1, 1, 0] high[0, 1, 1, 0] {
+  ^bb0(%i: index, %j: index, %k: index, %l: index):
+    tensor.yield %zero : f32
+  } : tensor<1x7x7x32xf32> to tensor<1x9x9x32xf32>
+  %0 = linalg.generic {indexing_maps = [#x, #w, #y], iterator_types = ["parallel", "parallel", "parallel", "parallel", "reduction", "reduction", "reduction"]}
+      ins(%p, %w : tensor<1x9x9x32xf32>, tensor<3x3x32x32xf32>) outs(%start : tensor<1x7x7x32xf32>) {
+  ^bb0(%a: f32, %b: f32, %c: f32):
+    %m = arith.mulf %a, %b : f32
+    %s = arith.addf %c, %m : f32
+    linalg.yield %s : f32
+  } -> tensor<1x7x7x32xf32>
+  return %0 : tensor<1x7x7x32xf32>
+}

@@ -1,4 +1,5 @@
-// RUN: strata-opt %s --split-input-file --pass-pipeline='builtin.module(func.func(strata-widen-products))' | FileCheck %s
+// RUN: strata-opt %s --split-input-file --pass-pipeline='builtin.module(func.func(strata-widen-products{bytes=true}))' | FileCheck %s
+// RUN: strata-opt %s --split-input-file --pass-pipeline='builtin.module(func.func(strata-widen-products{f16=true}))' | FileCheck %s --check-prefix=HALVES
 
 // The data is extended before the padding, by what makes it; its bytes stay for another reader.
 // CHECK-LABEL: func.func @main(
@@ -65,4 +66,127 @@ func.func @few_rows(%x: tensor<4x64xi8>, %c: tensor<4x40xi32>) -> tensor<4x40xi3
     linalg.yield %4 : i32
   } -> tensor<4x40xi32>
   return %0 : tensor<4x40xi32>
+}
+
+// -----
+
+// Halves in f32: the weights and, before the padding, the data. What adds to it, and may leave the rounding out, reads
+// f32, too; what does not say so reads the halves.
+// CHECK-LABEL:  func.func @halves(
+// CHECK-NOT:      tensor<64x40xf32>
+// HALVES-LABEL: func.func @halves(
+// HALVES:         %[[W:.*]] = linalg.generic {{.*}} ins(%{{.*}} : tensor<64x40xf16>) outs(%{{.*}} : tensor<64x40xf32>)
+// HALVES:         %[[X:.*]] = linalg.generic {{.*}} outs(%{{.*}} : tensor<30x64xf16>)
+// HALVES:         %[[WIDE:.*]] = linalg.generic {{.*}} ins(%[[X]] : tensor<30x64xf16>) outs(%{{.*}} : tensor<30x64xf32>)
+// HALVES:           arith.extf %{{.*}} fastmath<contract>
+// HALVES:         %[[PADDED:.*]] = tensor.pad %[[WIDE]]
+// HALVES:         linalg.generic {{.*}} ins(%[[PADDED]], %[[W]] : tensor<32x64xf32>, tensor<64x40xf32>)
+// HALVES-NEXT:    ^bb0(%[[A:.*]]: f32, %[[B:.*]]: f32, %{{.*}}: f32):
+// HALVES-NEXT:      arith.mulf %[[A]], %[[B]] : f32
+// HALVES:         linalg.generic {{.*}} ins(%[[WIDE]] : tensor<30x64xf32>)
+// HALVES-NEXT:    ^bb0(%[[A:.*]]: f32, %{{.*}}: f32):
+// HALVES-NEXT:      arith.addf %[[A]], %[[A]] : f32
+// HALVES:         linalg.generic {{.*}} ins(%[[X]] : tensor<30x64xf16>)
+#same = affine_map<(i, j) -> (i, j)>
+#x = affine_map<(m, n, k) -> (m, k)>
+#w = affine_map<(m, n, k) -> (k, n)>
+#o = affine_map<(m, n, k) -> (m, n)>
+ml_program.global private @w(dense_resource<w> : tensor<64x40xf16>) : tensor<64x40xf16>
+func.func @halves(%f: tensor<30x64xf32>, %c: tensor<32x40xf32>) -> (tensor<32x40xf32>, tensor<30x64xf32>, tensor<30x64xf32>) {
+  %w = ml_program.global_load_const @w : tensor<64x40xf16>
+  %e = tensor.empty() : tensor<30x64xf16>
+  %x = linalg.generic {indexing_maps = [#same, #same], iterator_types = ["parallel", "parallel"]}
+      ins(%f : tensor<30x64xf32>) outs(%e : tensor<30x64xf16>) {
+  ^bb0(%a: f32, %o: f16):
+    %4 = arith.truncf %a fastmath<contract> : f32 to f16
+    linalg.yield %4 : f16
+  } -> tensor<30x64xf16>
+  %zero = arith.constant 0.0 : f16
+  %p = tensor.pad %x low[1, 0] high[1, 0] {
+  ^bb0(%i: index, %j: index):
+    tensor.yield %zero : f16
+  } : tensor<30x64xf16> to tensor<32x64xf16>
+  %0 = linalg.generic {indexing_maps = [#x, #w, #o], iterator_types = ["parallel", "parallel", "reduction"]}
+      ins(%p, %w : tensor<32x64xf16>, tensor<64x40xf16>) outs(%c : tensor<32x40xf32>) {
+  ^bb0(%a: f16, %b: f16, %s: f32):
+    %4 = arith.extf %a fastmath<contract> : f16 to f32
+    %5 = arith.extf %b fastmath<contract> : f16 to f32
+    %6 = arith.mulf %4, %5 : f32
+    %7 = arith.addf %s, %6 : f32
+    linalg.yield %7 : f32
+  } -> tensor<32x40xf32>
+  %1 = tensor.empty() : tensor<30x64xf32>
+  %2 = linalg.generic {indexing_maps = [#same, #same], iterator_types = ["parallel", "parallel"]}
+      ins(%x : tensor<30x64xf16>) outs(%1 : tensor<30x64xf32>) {
+  ^bb0(%a: f16, %o: f32):
+    %4 = arith.extf %a fastmath<contract> : f16 to f32
+    %5 = arith.addf %4, %4 : f32
+    linalg.yield %5 : f32
+  } -> tensor<30x64xf32>
+  %3 = linalg.generic {indexing_maps = [#same, #same], iterator_types = ["parallel", "parallel"]}
+      ins(%x : tensor<30x64xf16>) outs(%1 : tensor<30x64xf32>) {
+  ^bb0(%a: f16, %o: f32):
+    %4 = arith.extf %a : f16 to f32
+    linalg.yield %4 : f32
+  } -> tensor<30x64xf32>
+  return %0, %2, %3 : tensor<32x40xf32>, tensor<30x64xf32>, tensor<30x64xf32>
+}
+
+// -----
+
+// Of one row, the bytes of the weights are what takes time: vectors of them are extended where they are read, the
+// numbers of the row before.
+// HALVES-LABEL: func.func @one_row(
+// HALVES:         linalg.generic {{.*}} ins(%{{.*}}, %{{.*}} : tensor<1x64xf32>, tensor<64x40xf16>)
+#x = affine_map<(m, n, k) -> (m, k)>
+#w = affine_map<(m, n, k) -> (k, n)>
+#o = affine_map<(m, n, k) -> (m, n)>
+ml_program.global private @w(dense_resource<w> : tensor<64x40xf16>) : tensor<64x40xf16>
+func.func @one_row(%x: tensor<1x64xf16>, %c: tensor<1x40xf32>) -> tensor<1x40xf32> {
+  %w = ml_program.global_load_const @w : tensor<64x40xf16>
+  %0 = linalg.generic {indexing_maps = [#x, #w, #o], iterator_types = ["parallel", "parallel", "reduction"]}
+      ins(%x, %w : tensor<1x64xf16>, tensor<64x40xf16>) outs(%c : tensor<1x40xf32>) {
+  ^bb0(%a: f16, %b: f16, %s: f32):
+    %1 = arith.extf %a : f16 to f32
+    %2 = arith.extf %b : f16 to f32
+    %3 = arith.mulf %1, %2 : f32
+    %4 = arith.addf %s, %3 : f32
+    linalg.yield %4 : f32
+  } -> tensor<1x40xf32>
+  return %0 : tensor<1x40xf32>
+}
+
+// -----
+
+// The rows of a softmax: their maximum and what is subtracted from it.
+// HALVES-LABEL: func.func @rows(
+// HALVES:         %[[X:.*]] = linalg.generic {{.*}} outs(%{{.*}} : tensor<4x64xf16>)
+// HALVES:         %[[WIDE:.*]] = linalg.generic {{.*}} ins(%[[X]] : tensor<4x64xf16>) outs(%{{.*}} : tensor<4x64xf32>)
+// HALVES:         linalg.generic {{.*}}"reduction"]} ins(%[[WIDE]] : tensor<4x64xf32>)
+// HALVES:         linalg.generic {{.*}} ins(%[[WIDE]], %{{.*}} : tensor<4x64xf32>, tensor<4xf32>)
+#same = affine_map<(i, j) -> (i, j)>
+#row = affine_map<(i, j) -> (i)>
+func.func @rows(%f: tensor<4x64xf32>, %c: tensor<4xf32>) -> tensor<4x64xf32> {
+  %e = tensor.empty() : tensor<4x64xf16>
+  %x = linalg.generic {indexing_maps = [#same, #same], iterator_types = ["parallel", "parallel"]}
+      ins(%f : tensor<4x64xf32>) outs(%e : tensor<4x64xf16>) {
+  ^bb0(%a: f32, %o: f16):
+    %2 = arith.truncf %a fastmath<contract> : f32 to f16
+    linalg.yield %2 : f16
+  } -> tensor<4x64xf16>
+  %0 = linalg.generic {indexing_maps = [#same, #row], iterator_types = ["parallel", "reduction"]}
+      ins(%x : tensor<4x64xf16>) outs(%c : tensor<4xf32>) {
+  ^bb0(%a: f16, %o: f32):
+    %2 = arith.extf %a fastmath<contract> : f16 to f32
+    %3 = arith.maximumf %2, %o : f32
+    linalg.yield %3 : f32
+  } -> tensor<4xf32>
+  %1 = linalg.generic {indexing_maps = [#same, #row, #same], iterator_types = ["parallel", "parallel"]}
+      ins(%x, %0 : tensor<4x64xf16>, tensor<4xf32>) outs(%f : tensor<4x64xf32>) {
+  ^bb0(%a: f16, %b: f32, %o: f32):
+    %2 = arith.extf %a fastmath<contract> : f16 to f32
+    %3 = arith.subf %2, %b : f32
+    linalg.yield %3 : f32
+  } -> tensor<4x64xf32>
+  return %1 : tensor<4x64xf32>
 }

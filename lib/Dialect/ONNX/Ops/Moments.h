@@ -9,16 +9,20 @@ namespace strata {
 
 /// An element in a wider (or the same) floating-point type.
 inline Value extend(ImplicitLocOpBuilder &b, Value v, Type type) {
-  return v.getType() == type ? v : b.create<arith::ExtFOp>(type, v).getResult();
+  if (type == scalar::getComputeType(v.getType()))
+    return scalar::decode(b, v, v.getType());
+  return b.create<arith::ExtFOp>(type, v);
 }
 /// A floating-point value in another floating-point type.
 inline Value convertFloat(ImplicitLocOpBuilder &b, Value v, Type type) {
   unsigned from = v.getType().getIntOrFloatBitWidth(), to = type.getIntOrFloatBitWidth();
   if (v.getType() == type)
     return v;
+  if (v.getType() == scalar::getComputeType(type))
+    return scalar::encode(b, v, type);
   if (from > to)
     return b.create<arith::TruncFOp>(type, v);
-  return b.create<arith::ExtFOp>(type, v);
+  return extend(b, v, type);
 }
 
 /// Over `axes`, which are dropped, in the type `compute`.

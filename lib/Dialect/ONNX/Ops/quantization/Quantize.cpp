@@ -193,7 +193,7 @@ static FailureOr<SmallVector<Value>> lowerQuantize(Operation *op, ValueRange ope
     } else {
       quotient = n.create<arith::DivFOp>(dividend, toPrecision(x[1], scaleType));
     }
-    quotient = scalar::decode(n, scalar::encode(n, quotient, precision), precision);
+    quotient = toPrecision(quotient, compute);
     if (!isInteger) {
       // The zero point of float8 is 0; it would only make -0 to 0.
       if (x.size() > 2 && getSeamElementType(to).isInteger(8) &&
