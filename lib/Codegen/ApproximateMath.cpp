@@ -114,6 +114,15 @@ bool strata::becomesPolynomial(Operation &op) {
              math::SinOp, math::SinhOp, math::TanOp, math::TanhOp>(op);
 }
 
+void strata::populatePolynomialPatterns(RewritePatternSet &patterns, bool powerScaling, bool fused) {
+  populateExpErfPatterns(patterns, powerScaling, fused);
+  populateLogarithmPatterns(patterns, fused);
+  populatePowerPatterns(patterns, powerScaling, fused);
+  populateTrigonometryPatterns(patterns, fused);
+  populateInverseTrigonometryPatterns(patterns, fused);
+  populateHyperbolicPatterns(patterns, fused);
+}
+
 void strata::populateNarrowFloatPatterns(RewritePatternSet &patterns) {
   patterns.add<TruncateThroughF32, ExtendThroughF32>(patterns.getContext());
   patterns.add<TruncateByInstruction>(patterns.getContext(), /*benefit=*/2); // than the steps of the instruction
@@ -129,12 +138,7 @@ struct ApproximateMathPass : strata::impl::ApproximateMathBase<ApproximateMathPa
     MLIRContext *context = &getContext();
     ModuleOp module = getOperation();
     RewritePatternSet polynomials(context);
-    strata::populateExpErfPatterns(polynomials, powerScaling, fusedProducts);
-    strata::populateLogarithmPatterns(polynomials, fusedProducts);
-    strata::populatePowerPatterns(polynomials, powerScaling, fusedProducts);
-    strata::populateTrigonometryPatterns(polynomials, fusedProducts);
-    strata::populateInverseTrigonometryPatterns(polynomials, fusedProducts);
-    strata::populateHyperbolicPatterns(polynomials, fusedProducts);
+    strata::populatePolynomialPatterns(polynomials, powerScaling, fusedProducts);
     strata::populateDivisionPatterns(polynomials);
     if (failed(strata::applyToEachFunction(module, std::move(polynomials))))
       return signalPassFailure();

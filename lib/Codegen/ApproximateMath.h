@@ -23,6 +23,11 @@ void populateTrigonometryPatterns(mlir::RewritePatternSet &patterns, bool fused)
 void populateInverseTrigonometryPatterns(mlir::RewritePatternSet &patterns, bool fused);
 /// sinh, cosh, asinh, acosh and atanh of f32.
 void populateHyperbolicPatterns(mlir::RewritePatternSet &patterns, bool fused);
+/// All of these.
+void populatePolynomialPatterns(mlir::RewritePatternSet &patterns, bool powerScaling, bool fused);
+/// Folds what these functions of constants consist of, and upstream doesn't: x y + z rounded once, rounded numbers,
+/// branches, and lists of one number.
+void populateConstantMathPatterns(mlir::RewritePatternSet &patterns);
 /// Divisions of vectors of integers, and remainders of vectors of f32, in wider floating-point types: for processors.
 void populateDivisionPatterns(mlir::RewritePatternSet &patterns);
 /// Conversions from and to bf16 and f16, and rounding divisions, in operations
