@@ -41,6 +41,31 @@ def Generalize : Pass<"strata-generalize", "mlir::func::FuncOp"> {
                            "mlir::affine::AffineDialect", "mlir::math::MathDialect"];
 }
 
+def ExpandMath : Pass<"strata-expand-math", "mlir::ModuleOp"> {
+  let summary = "f32 transcendental functions become polynomials before they are folded";
+  let description = [{
+    Upstream folds functions of constants by the C library of the machine that
+    compiles: other bits than those of the polynomials of `strata-approximate-math`,
+    which consist of what folds to the same bits everywhere. So this pass applies the
+    same patterns without folding. With `known-numbers` only where the operand is made
+    of constants of one number, which may be written into bodies behind this pass;
+    elsewhere the functions stay what other passes know them by.
+
+    ```mlir
+    %0 = math.exp %x : f32
+    ```
+    becomes arith operations, and `math.fma` where products are fused.
+  }];
+  let options = [
+    Option<"powerScaling", "power-scaling", "bool", "false", "x86 vectors of 512 bits multiply by powers of two">,
+    Option<"fusedProducts", "fused-products", "bool", "false", "there is an instruction for x y + z">,
+    Option<"device", "device", "bool", "false", "a GPU's kernels, whose library has some functions by way of f64">,
+    Option<"knownNumbers", "known-numbers", "bool", "false", "functions of constants of one number only">
+  ];
+  let dependentDialects = ["mlir::math::MathDialect", "mlir::arith::ArithDialect", "mlir::scf::SCFDialect",
+                           "mlir::vector::VectorDialect", "mlir::LLVM::LLVMDialect"];
+}
+
 def NarrowProducts : Pass<"strata-narrow-products", "mlir::func::FuncOp"> {
   let summary = "Products of f32 take operands of bf16";
   let description = [{

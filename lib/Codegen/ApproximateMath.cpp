@@ -14,7 +14,6 @@
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/Math/IR/Math.h"
-#include "mlir/Dialect/Math/Transforms/Passes.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
 #include "mlir/IR/ImplicitLocOpBuilder.h"
@@ -147,31 +146,6 @@ struct HideExtension : OpRewritePattern<arith::ExtFOp> {
     return success();
   }
 };
-
-/// The polynomial of log takes what is below the least normal f32 for that
-/// number: such a number is scaled by 2^24 first.
-void scaleSubnormal(math::LogOp op) {
-  Type type = op.getType();
-  if (!getElementTypeOrSelf(type).isF32())
-    return;
-  ImplicitLocOpBuilder b(op.getLoc(), op);
-  auto constant = [&](float value) -> Value {
-    FloatAttr attr = b.getF32FloatAttr(value);
-    if (auto vector = dyn_cast<VectorType>(type))
-      return b.create<arith::ConstantOp>(DenseElementsAttr::get(vector, attr));
-    return b.create<arith::ConstantOp>(attr);
-  };
-  Value x = op.getOperand();
-  Value small = b.create<arith::CmpFOp>(arith::CmpFPredicate::OLT, x, constant(0x1p-126f));
-  Value scaled = b.create<arith::MulFOp>(x, constant(0x1p24f));
-  op.setOperand(b.create<arith::SelectOp>(small, scaled, x));
-  b.setInsertionPointAfter(op);
-  Value shift =
-      b.create<arith::SelectOp>(small, constant(static_cast<float>(24 * 0.69314718055994530942)), constant(0));
-  auto result = b.create<arith::SubFOp>(op.getResult(), shift);
-  op.getResult().replaceAllUsesExcept(result, result);
-}
-
 } // namespace
 
 bool strata::becomesPolynomial(Operation &op) {
@@ -180,14 +154,13 @@ bool strata::becomesPolynomial(Operation &op) {
              math::SinOp, math::SinhOp, math::TanOp, math::TanhOp>(op);
 }
 
-void strata::prepareApproximateMath(Operation *root) { root->walk(scaleSubnormal); }
-
-void strata::populateApproximateMathPatterns(RewritePatternSet &patterns, bool powerScaling) {
-  RewritePatternSet polynomials(patterns.getContext());
-  populateMathPolynomialApproximationPatterns(polynomials);
-  keepOnly<math::ExpM1Op, math::TanhOp, math::LogOp, math::Log1pOp>(polynomials);
-  populateExpErfPatterns(patterns, powerScaling);
-  llvm::move(polynomials.getNativePatterns(), std::back_inserter(patterns.getNativePatterns()));
+void strata::populatePolynomialPatterns(RewritePatternSet &patterns, bool powerScaling, bool fused) {
+  populateExpErfPatterns(patterns, powerScaling, fused);
+  populateLogarithmPatterns(patterns, fused);
+  populatePowerPatterns(patterns, powerScaling, fused);
+  populateTrigonometryPatterns(patterns, fused);
+  populateInverseTrigonometryPatterns(patterns, fused);
+  populateHyperbolicPatterns(patterns, fused);
 }
 
 void strata::populateNarrowFloatPatterns(RewritePatternSet &patterns) {
@@ -204,13 +177,8 @@ struct ApproximateMathPass : strata::impl::ApproximateMathBase<ApproximateMathPa
   void runOnOperation() override {
     MLIRContext *context = &getContext();
     ModuleOp module = getOperation();
-    strata::prepareApproximateMath(module);
     RewritePatternSet polynomials(context);
-    strata::populateApproximateMathPatterns(polynomials, powerScaling);
-    strata::populatePowerPatterns(polynomials, powerScaling, fusedProducts);
-    strata::populateTrigonometryPatterns(polynomials, fusedProducts);
-    strata::populateInverseTrigonometryPatterns(polynomials, fusedProducts);
-    strata::populateHyperbolicPatterns(polynomials, fusedProducts);
+    strata::populatePolynomialPatterns(polynomials, powerScaling, fusedProducts);
     strata::populateDivisionPatterns(polynomials);
     if (failed(strata::applyToEachFunction(module, std::move(polynomials))))
       return signalPassFailure();

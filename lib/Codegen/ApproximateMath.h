@@ -8,15 +8,13 @@ namespace strata {
 
 /// Whether a polynomial comes of this operation of f32: many instructions, each of which waits for the one before it.
 bool becomesPolynomial(mlir::Operation &op);
-/// What is to be done below `root` before the patterns are applied.
-void prepareApproximateMath(mlir::Operation *root);
-/// Functions of f32 whose polynomials are accurate everywhere.
-void populateApproximateMathPatterns(mlir::RewritePatternSet &patterns, bool powerScaling = false);
-/// exp and erf of f32.
+/// exp, expm1, erf and tanh of f32.
 /// `powerScaling`: x86 has an instruction that multiplies vectors of 512 bits by powers of two.
-void populateExpErfPatterns(mlir::RewritePatternSet &patterns, bool powerScaling = false);
-/// Powers of f32 by way of f64: for processors, whose f64 is half as fast as f32; many GPUs' is a fraction of that.
 /// `fused`, here and below: there is an instruction for x y + z.
+void populateExpErfPatterns(mlir::RewritePatternSet &patterns, bool powerScaling, bool fused);
+/// log and log1p of f32.
+void populateLogarithmPatterns(mlir::RewritePatternSet &patterns, bool fused);
+/// Powers of f32 by way of f64: for processors, whose f64 is half as fast as f32; many GPUs' is a fraction of that.
 void populatePowerPatterns(mlir::RewritePatternSet &patterns, bool powerScaling, bool fused);
 /// sin, cos and tan of f32, with angles in f64: for processors, too, as are the next two, since the device library has
 /// these functions of f32 by way of f64.
@@ -25,6 +23,11 @@ void populateTrigonometryPatterns(mlir::RewritePatternSet &patterns, bool fused)
 void populateInverseTrigonometryPatterns(mlir::RewritePatternSet &patterns, bool fused);
 /// sinh, cosh, asinh, acosh and atanh of f32.
 void populateHyperbolicPatterns(mlir::RewritePatternSet &patterns, bool fused);
+/// All of these.
+void populatePolynomialPatterns(mlir::RewritePatternSet &patterns, bool powerScaling, bool fused);
+/// Folds what these functions of constants consist of, and upstream doesn't: x y + z rounded once, rounded numbers,
+/// branches, and lists of one number.
+void populateConstantMathPatterns(mlir::RewritePatternSet &patterns);
 /// Divisions of vectors of integers, and remainders of vectors of f32, in wider floating-point types: for processors.
 void populateDivisionPatterns(mlir::RewritePatternSet &patterns);
 /// Conversions from and to bf16 and f16, and rounding divisions, in operations

@@ -36,14 +36,15 @@ struct Floats : mlir::ImplicitLocOpBuilder {
   mlir::Value number64(double value) { return constant(wide(), getF64FloatAttr(value)); }
   mlir::Value number(float value) { return constant(type, getF32FloatAttr(value)); }
   mlir::Value integer(int32_t value) { return constant(integers(), getI32IntegerAttr(value)); }
-  mlir::Value fma(mlir::Value x, mlir::Value y, mlir::Value z) { return create<mlir::math::FmaOp>(x, y, z); }
   mlir::Value add(mlir::Value x, mlir::Value y) { return create<mlir::arith::AddFOp>(x, y); }
   mlir::Value subtract(mlir::Value x, mlir::Value y) { return create<mlir::arith::SubFOp>(x, y); }
   mlir::Value multiply(mlir::Value x, mlir::Value y) { return create<mlir::arith::MulFOp>(x, y); }
   mlir::Value divide(mlir::Value x, mlir::Value y) { return create<mlir::arith::DivFOp>(x, y); }
   /// x y + z. Not left to LLVM, which fuses products in loops, but not those that it computes itself, of constants.
   mlir::Value multiplyAdd(mlir::Value x, mlir::Value y, mlir::Value z) {
-    return fused ? fma(x, y, z) : add(multiply(x, y), z);
+    if (fused)
+      return create<mlir::math::FmaOp>(x, y, z);
+    return add(multiply(x, y), z);
   }
   mlir::Value is(mlir::arith::CmpFPredicate how, mlir::Value x, mlir::Value y) {
     return create<mlir::arith::CmpFOp>(how, x, y);
@@ -69,35 +70,36 @@ struct Floats : mlir::ImplicitLocOpBuilder {
     return bound(bound(x, mlir::arith::CmpFPredicate::OLT, low), mlir::arith::CmpFPredicate::OGT, high);
   }
   /// The polynomial of these coefficients, the constant one last.
-  mlir::Value horner(mlir::Value x, llvm::ArrayRef<float> coefficients) {
-    mlir::Value sum = number(coefficients.front());
-    for (float c : coefficients.drop_front())
-      sum = fma(sum, x, number(c));
-    return sum;
-  }
-  /// The same by multiplyAdd, and in f64.
   mlir::Value multiplyAdds(mlir::Value x, llvm::ArrayRef<float> coefficients) {
     mlir::Value sum = number(coefficients.front());
     for (float c : coefficients.drop_front())
       sum = multiplyAdd(sum, x, number(c));
     return sum;
   }
+  /// The same in f64.
   mlir::Value multiplyAdds64(mlir::Value x, llvm::ArrayRef<double> coefficients) {
     mlir::Value sum = number64(coefficients.front());
     for (double c : coefficients.drop_front())
       sum = multiplyAdd(sum, x, number64(c));
     return sum;
   }
-  /// horner, of 2^k coefficients: those of the high powers beside the others, since each step waits for the one before.
-  /// The last step is one rounding, as horner's is.
+  /// multiplyAdds of 2^k coefficients: those of the high powers beside the others, since each step waits for the one
+  /// before. The last step is one multiplyAdd.
   mlir::Value polynomial(mlir::Value x, llvm::ArrayRef<float> coefficients) {
     size_t half = coefficients.size() / 2;
     mlir::Value power = x;
     for (size_t exponent = 1; exponent < half; exponent *= 2)
       power = create<mlir::arith::MulFOp>(power, power);
-    mlir::Value low = horner(x, coefficients.drop_front(half - 1).drop_back());
-    mlir::Value sum = fma(horner(x, coefficients.take_front(half - 1)), power, low);
-    return fma(sum, x, number(coefficients.back()));
+    mlir::Value low = multiplyAdds(x, coefficients.drop_front(half - 1).drop_back());
+    mlir::Value sum = multiplyAdd(multiplyAdds(x, coefficients.take_front(half - 1)), power, low);
+    return multiplyAdd(sum, x, number(coefficients.back()));
+  }
+  /// ln 2 in two parts: the product of the first with an exponent is exact, and so is its difference from what it is
+  /// nearest to.
+  static constexpr float ln2 = 0x1.62e4p-1f, ln2Low = 0x1.7f7d1cp-20f, log2e = 0x1.715476p0f;
+  /// What is left of x besides n ln 2, n near x / ln 2.
+  mlir::Value besidesPower(mlir::Value x, mlir::Value n) {
+    return multiplyAdd(n, number(-ln2Low), multiplyAdd(n, number(-ln2), x));
   }
   /// A number that, added to a whole n, leaves n + 254 in the last bits of the sum.
   static constexpr float exponentShifter = 0x1.8p23f + 254;

@@ -1,4 +1,5 @@
 //===- FuseElementwise.cpp - chains of elementwise operations become one --===//
+#include "ApproximateMath.h"
 #include "Codegen/Passes.h"
 #include "Conversions.h"
 #include "QuantisedBodies.h"
@@ -121,6 +122,7 @@ private:
     RewritePatternSet patterns(context);
     linalg::populateElementwiseOpsFusionPatterns(patterns, shouldFuse);
     linalg::populateEraseUnusedOperandsAndResultsPatterns(patterns);
+    strata::populateConstantMathPatterns(patterns);
     // Reshapes between operations go behind or before the whole chain.
     linalg::populateFoldReshapeOpsByExpansionPatterns(patterns, [](OpOperand *operand) {
       auto consumer = dyn_cast<linalg::GenericOp>(operand->getOwner());

@@ -24,14 +24,14 @@
 //===----------------------------------------------------------------------===//
 #include "ApproximateMath.h"
 #include "FloatBuilder.h"
+#include "Logarithm.h"
 
 using namespace mlir;
 using strata::Floats;
+using strata::Logarithm;
 using Compare = arith::CmpFPredicate;
 
 static constexpr float kInfinity = std::numeric_limits<float>::infinity();
-/// ln 2 in two parts: the product of the first with an exponent is exact.
-static constexpr float kLn2 = 0x1.62e4p-1f, kLn2Low = 0x1.7f7d1cp-20f;
 
 namespace {
 struct Exponentials {
@@ -40,11 +40,11 @@ struct Exponentials {
   Exponentials(Floats &f, Value x) {
     x = f.bound(x, Compare::OGT, 91);
     Value shifter = f.number(0x1.8p23f);
-    Value n = f.subtract(f.multiplyAdd(x, f.number(0x1.715476p0f), shifter), shifter);
+    Value n = f.subtract(f.multiplyAdd(x, f.number(Floats::log2e), shifter), shifter);
     n = f.bound(n, Compare::OGT, 128);
     // NaN has the power 0, too.
     n = f.select(f.is(Compare::OGE, x, 0.69f), n, f.number(0));
-    r = f.multiplyAdd(n, f.number(-kLn2Low), f.multiplyAdd(n, f.number(-kLn2), x));
+    r = f.besidesPower(x, n);
     Value z = f.multiply(r, r);
     sinh = f.multiply(f.multiply(r, z),
                       f.multiplyAdds(z, {0x1.562a6cp-19f, 0x1.a08ab6p-13f, 0x1.11108ep-7f, 0x1.555556p-3f}));
@@ -54,23 +54,6 @@ struct Exponentials {
     Value low = f.create<arith::MaxSIOp>(f.create<arith::SubIOp>(f.integer(126), whole), f.integer(0));
     a = f.fromBits(f.create<arith::ShLIOp>(f.create<arith::AddIOp>(whole, f.integer(126)), position));
     b = f.fromBits(f.create<arith::ShLIOp>(low, position));
-  }
-};
-
-/// log(y) = n ln 2 + f + rest of a y > 0 and not subnormal; of others, any number.
-struct Logarithm {
-  Value n, f, rest;
-
-  Logarithm(Floats &b, Value y) {
-    // The exponent of what is relative to sqrt(1/2); y = 2^n (1 + f).
-    Value all = b.bits(y), position = b.integer(23);
-    Value e = b.create<arith::ShRSIOp>(b.create<arith::SubIOp>(all, b.integer(0x3f3504f3)), position);
-    n = b.create<arith::SIToFPOp>(b.type, e);
-    Value m = b.fromBits(b.create<arith::SubIOp>(all, b.create<arith::ShLIOp>(e, position)));
-    f = b.subtract(m, b.number(1));
-    rest = b.multiply(b.multiply(f, f),
-                      b.multiplyAdds(f, {-0x1.38a074p-4f, 0x1.07479cp-3f, -0x1.0e7deap-3f, 0x1.229becp-3f,
-                                         -0x1.544e8ap-3f, 0x1.99a21cp-3f, -0x1.0002c6p-2f, 0x1.555552p-2f, -0.5f}));
   }
 };
 } // namespace
@@ -94,8 +77,8 @@ static Value expandCosh(Floats &b, Value x) {
 static Value logOfTwice(Floats &b, Value x, Value addend) {
   Logarithm log(b, x);
   Value n = b.add(log.n, b.number(1));
-  Value rest = b.multiplyAdd(n, b.number(kLn2Low), b.add(log.rest, addend));
-  Value result = b.multiplyAdd(n, b.number(kLn2), b.add(log.f, rest));
+  Value rest = b.multiplyAdd(n, b.number(Floats::ln2Low), b.add(log.rest, addend));
+  Value result = b.multiplyAdd(n, b.number(Floats::ln2), b.add(log.f, rest));
   return b.select(b.is(Compare::OLT, x, kInfinity), result, x);
 }
 
@@ -134,8 +117,8 @@ static Value expandAtanh(Floats &b, Value x) {
       d, {-0x1.8538dp-9f, -0x1.d828d4p-10f, -0x1.0fa9b4p-7f, -0x1.53f264p-6f, -0x1.00071cp-4f, -0x1.ffffe8p-3f});
   Logarithm log(b, d);
   Value n = b.subtract(b.number(1), log.n), half = b.number(-0.5f);
-  Value rest = b.multiplyAdd(n, b.number(kLn2Low / 2), b.multiplyAdd(log.rest, half, b.multiply(d, addend)));
-  Value far = b.multiplyAdd(n, b.number(kLn2 / 2), b.multiplyAdd(log.f, half, rest));
+  Value rest = b.multiplyAdd(n, b.number(Floats::ln2Low / 2), b.multiplyAdd(log.rest, half, b.multiply(d, addend)));
+  Value far = b.multiplyAdd(n, b.number(Floats::ln2 / 2), b.multiplyAdd(log.f, half, rest));
   Value beyond = b.select(b.is(Compare::OEQ, magnitude, 1.0f), b.number(kInfinity),
                           b.number(std::numeric_limits<float>::quiet_NaN()));
   far = b.select(b.is(Compare::OLT, magnitude, 1.0f), far, beyond);

@@ -28,6 +28,12 @@ void strata::buildFusedPhase(OpPassManager &pm, const CompileOptions &options) {
   pm.addPass(createCSEPass());
   pm.addNestedPass<func::FuncOp>(createGeneralize());
   TargetFacts facts = describeTarget(options);
+  // Behind this pass, constants of one number are written into bodies.
+  ExpandMathOptions math;
+  math.device = !options.gpu.empty();
+  math.fusedProducts = facts.fma || math.device;
+  math.knownNumbers = true;
+  pm.addPass(createExpandMath(math));
   // Conversions fuse with what makes their operands.
   if (options.precision == Precision::BF16) {
     NarrowProductsOptions narrow;
@@ -149,6 +155,11 @@ void strata::buildVectorPhase(OpPassManager &pm, const CompileOptions &options) 
     kernels.threads = options.threads;
     pm.addNestedPass<func::FuncOp>(createEmitKernels(kernels));
   }
+  // Loops of few steps are unrolled, others have one step: their numbers become constants.
+  ExpandMathOptions math;
+  math.powerScaling = facts.powerScaling;
+  math.fusedProducts = facts.fma;
+  pm.addPass(createExpandMath(math));
   // Clones of the deallocation, and kernels without a vector form.
   pm.addNestedPass<func::FuncOp>(createCopiesToLinalg());
   pm.addNestedPass<func::FuncOp>(createConvertLinalgToLoopsPass());

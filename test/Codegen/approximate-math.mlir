@@ -4,9 +4,10 @@
 // RUN: strata-opt %s --strata-approximate-math=fused-products --split-input-file | FileCheck %s --check-prefix=FUSED
 
 // CHECK-LABEL: func.func @exp
-// CHECK-NOT:     math.exp
-// CHECK:         math.fma
+// CHECK-NOT:     math.{{exp|fma}}
 // CHECK:         arith.shli
+// FUSED-LABEL: func.func @exp
+// FUSED-COUNT-9: math.fma
 // CHECK-NOT:     llvm.call_intrinsic
 // POWER-LABEL: func.func @exp
 // POWER-NOT:     arith.shli
@@ -42,18 +43,21 @@ func.func @exp_without_subnormals(%x: vector<16xf32>) -> vector<16xf32> {
 
 // A softmax's: nothing to bound above, and seven products besides the power of two.
 // CHECK-LABEL: func.func @exp_below
-// CHECK-SAME:    (%[[X:.*]]: vector<16xf32>)
-// CHECK:         %[[SMALL:.*]] = arith.cmpf olt, %[[X]]
-// CHECK-NEXT:    %[[BOUND:.*]] = arith.select %[[SMALL]]
-// CHECK-NEXT:    math.fma %[[BOUND]]
-// CHECK-NEXT:    arith.subf
-// CHECK-NEXT:    %[[R:.*]] = math.fma %[[BOUND]]
-// CHECK-NEXT:    arith.bitcast
-// CHECK-NEXT:    arith.shli
-// CHECK-NEXT:    arith.bitcast
-// CHECK-COUNT-5: math.fma %{{.*}}, %[[R]]
-// CHECK-NEXT:    arith.mulf
-// CHECK-NEXT:    return
+// CHECK-NOT:     math.fma
+// CHECK:         return
+// FUSED-LABEL: func.func @exp_below
+// FUSED-SAME:    (%[[X:.*]]: vector<16xf32>)
+// FUSED:         %[[SMALL:.*]] = arith.cmpf olt, %[[X]]
+// FUSED-NEXT:    %[[BOUND:.*]] = arith.select %[[SMALL]]
+// FUSED-NEXT:    math.fma %[[BOUND]]
+// FUSED-NEXT:    arith.subf
+// FUSED-NEXT:    %[[R:.*]] = math.fma %[[BOUND]]
+// FUSED-NEXT:    arith.bitcast
+// FUSED-NEXT:    arith.shli
+// FUSED-NEXT:    arith.bitcast
+// FUSED-COUNT-5: math.fma %{{.*}}, %[[R]]
+// FUSED-NEXT:    arith.mulf
+// FUSED-NEXT:    return
 func.func @exp_below(%x: vector<16xf32>) -> vector<16xf32> {
   %0 = math.exp %x fastmath<afn> {strata.not_positive} : vector<16xf32>
   return %0 : vector<16xf32>
@@ -232,18 +236,57 @@ func.func @number(%x: vector<16xf32>) -> vector<16xbf16> {
 
 // -----
 
-// The polynomial of log has no subnormal numbers: they are scaled.
+// One power of two and its inverse, no division; erf has two chains of products.
+// CHECK-LABEL: func.func @expm1
+// CHECK-COUNT-2: arith.shli
+// CHECK-NOT:     {{math.fma|arith.divf|call}}
+// CHECK-LABEL: func.func @erf
+// CHECK-NOT:     {{math.fma|arith.divf|call}}
+// CHECK-LABEL: func.func @tanh
+// CHECK-NOT:     {{math.fma|call}}
+// CHECK:         arith.divf
+// CHECK:         return
+// FUSED-LABEL: func.func @expm1
+// FUSED-COUNT-7: math.fma
+// FUSED-LABEL: func.func @erf
+// FUSED-COUNT-16: math.fma
+// FUSED-LABEL: func.func @tanh
+// FUSED-COUNT-8: math.fma
+func.func @expm1(%x: vector<8xf32>) -> vector<8xf32> {
+  %0 = math.expm1 %x : vector<8xf32>
+  return %0 : vector<8xf32>
+}
+func.func @erf(%x: vector<8xf32>) -> vector<8xf32> {
+  %0 = math.erf %x : vector<8xf32>
+  return %0 : vector<8xf32>
+}
+func.func @tanh(%x: vector<8xf32>) -> vector<8xf32> {
+  %0 = math.tanh %x : vector<8xf32>
+  return %0 : vector<8xf32>
+}
+
+// -----
+
+// Subnormal numbers are scaled, so that their exponents are found; log1p has none to scale, and divides by nothing.
 // CHECK-LABEL: func.func @log
 // CHECK:         %[[SMALL:.*]] = arith.cmpf olt, %arg0
 // CHECK:         %[[SCALED:.*]] = arith.mulf %arg0
 // CHECK:         arith.select %[[SMALL]], %[[SCALED]], %arg0
-// CHECK-NOT:     math.log
-// CHECK:         %[[SHIFT:.*]] = arith.select %[[SMALL]]
-// CHECK-NEXT:    %[[LOG:.*]] = arith.subf %{{.*}}, %[[SHIFT]]
-// CHECK:         return %[[LOG]]
+// CHECK-NOT:     math.{{log|fma}}
+// CHECK:         arith.select %[[SMALL]]
+// CHECK:         return
+// CHECK-LABEL: func.func @log1p
+// CHECK-NOT:     {{math|arith.divf|call}}
+// CHECK:         return
+// FUSED-LABEL: func.func @log1p
+// FUSED-COUNT-10: math.fma
 func.func @log(%x: f32) -> f32 {
   %0 = math.log %x : f32
   return %0 : f32
+}
+func.func @log1p(%x: vector<8xf32>) -> vector<8xf32> {
+  %0 = math.log1p %x : vector<8xf32>
+  return %0 : vector<8xf32>
 }
 
 // -----

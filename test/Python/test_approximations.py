@@ -1,5 +1,5 @@
-"""exp, softmax, erf and pow of f32 over their whole range, in vectors and in the scalars that are left, and the
-powers of LRN, against double precision."""
+"""exp, softmax, expm1, erf, tanh, log, log1p and pow of f32 over their whole range, in vectors and in the scalars that are
+left, and the powers of LRN, against double precision."""
 
 import math
 
@@ -7,12 +7,16 @@ import numpy as np
 import onnx.parser
 import pytest
 import strata
+from support.targets import TARGETS
+
+#: Not all have an instruction for x y + z.
+every_target = pytest.mark.parametrize("target", TARGETS)
 
 
-def run(operator, x):
+def run(operator, x, target):
     shape = ",".join(map(str, x.shape))
     text = f'<ir_version: 10, opset_import: ["" : 22]> g (float[{shape}] x) => (float[{shape}] y) {{ y = {operator} (x) }}'
-    return strata.compile(onnx.parser.parse_model(text), threads=1).run({"x": x})[0]
+    return strata.compile(onnx.parser.parse_model(text), threads=1, target=target).run({"x": x})[0]
 
 
 def units(actual, expected):
@@ -20,33 +24,71 @@ def units(actual, expected):
     return (np.abs(actual - expected) / np.spacing(np.abs(expected).astype(np.float32)).astype(np.float64)).max()
 
 
-def test_exp():
+@every_target
+def test_exp(target):
     x = np.linspace(-103.9, 88.72, 200_003).astype(np.float32)  # subnormal results included
-    assert units(run("Exp", x), np.exp(x.astype(np.float64))) < 1
+    assert units(run("Exp", x, target), np.exp(x.astype(np.float64))) < (1.2 if target == "x86-64" else 1)
     special = np.float32([-np.inf, -1e30, -105, -0.0, 0, 88.73, 1e30, np.inf, np.nan])
-    np.testing.assert_array_equal(run("Exp", special), [0, 0, 0, 1, 1, np.inf, np.inf, np.inf, np.nan])
+    np.testing.assert_array_equal(run("Exp", special, target), [0, 0, 0, 1, 1, np.inf, np.inf, np.inf, np.nan])
 
 
-def test_softmax():
+@every_target
+def test_softmax(target):
     x = np.linspace(-80, 0, 16 * 20_001).astype(np.float32).reshape(-1, 16)
     x[:, 3] = 0  # the largest: the difference is exact
-    y = run("Softmax", x).astype(np.float64)
+    y = run("Softmax", x, target).astype(np.float64)
     x = x.astype(np.float64)
     error = np.abs(y / y[:, 3:4] / np.exp(x) - 1)  # two of its units are of the products with one over the sum
     assert (error <= 2.0**-24 * (5 + np.abs(x) / 3)).all()
     least, inf = np.finfo(np.float32).min, np.inf
     rows = np.float32([[least] * 5, [-inf, 1, 1, 1, least], [3e38, -3e38, 0, 1, 2], [1, -inf, -90, -1e30, -88], [1, 2, np.nan, 0, 0]])
     expected = [[0.2] * 5, [0, 1 / 3, 1 / 3, 1 / 3, 0], [1, 0, 0, 0, 0], [1, 0, 0, 0, 0], [np.nan] * 5]
-    np.testing.assert_allclose(run("Softmax", rows), expected, rtol=1e-6)
+    np.testing.assert_allclose(run("Softmax", rows, target), expected, rtol=1e-6)
 
 
-def test_erf():
-    x = np.concatenate([np.linspace(-6, 6, 100_003), np.geomspace(1e-38, 1, 1000)]).astype(np.float32)
-    y, expected = run("Erf", x), np.array([math.erf(v) for v in x])
-    np.testing.assert_allclose(y, expected, rtol=3e-7, atol=1e-45)
+@every_target
+@pytest.mark.parametrize(
+    "operator, function, fused, separate", [("Erf", math.erf, 3e-7, 3.1e-7), ("Tanh", math.tanh, 3.2e-7, 3.6e-7)]
+)
+def test_erf_and_tanh(operator, function, fused, separate, target):
+    x = np.concatenate([np.linspace(-10, 10, 200_003), np.geomspace(1e-38, 1, 1000)]).astype(np.float32)
+    y, expected = run(operator, x, target), np.array([function(v) for v in x])
+    np.testing.assert_allclose(y, expected, rtol=separate if target == "x86-64" else fused, atol=1e-45)
     assert np.abs(y).max() <= 1
-    special = np.float32([-np.inf, -0.0, 0, np.inf, np.nan])
-    np.testing.assert_array_equal(run("Erf", special), [-1, 0, 0, 1, np.nan])
+    special = np.float32([-np.inf, -0.0, 0, 1e-45, np.inf, np.nan])
+    result = run(operator, special, target)
+    np.testing.assert_allclose(result, [-1, 0, 0, 1e-45, 1, np.nan], rtol=0, atol=1.5e-45)
+    assert np.signbit(result[1])
+
+
+@every_target
+def test_log(target):
+    x = np.arange(1, 0x7F800000, 10007, dtype=np.int32).view(np.float32)  # every magnitude, subnormal ones too
+    x = np.concatenate([x, np.linspace(0.6, 1.5, 100_001, dtype=np.float32)])
+    x = x[x != 1]
+    assert units(run("Log", x, target), np.log(x.astype(np.float64))) < 0.9
+    special = np.float32([-np.inf, -1, -1e-45, -0.0, 0, 1, np.inf, np.nan])
+    expected = [np.nan, np.nan, np.nan, -np.inf, -np.inf, 0, np.inf, np.nan]
+    np.testing.assert_array_equal(run("Log", special, target), expected)
+
+
+@every_target
+def test_expm1(target):
+    """Elu below 0."""
+    x = -np.concatenate([np.linspace(1e-3, 30, 200_003), np.geomspace(1e-44, 1, 1000)]).astype(np.float32)
+    assert units(run("Elu", x, target), np.expm1(x.astype(np.float64))) < 1.3
+    result = run("Elu", np.float32([-np.inf, -1e30, -0.0, np.nan]), target)
+    np.testing.assert_array_equal(result, [-1, -1, 0, np.nan])
+
+
+@every_target
+def test_log1p(target):
+    """Softplus of large numbers below 0, whose exponential is less than a unit of 1, and of others."""
+    x = -np.linspace(0, 100, 200_003).astype(np.float32)
+    expected = np.log1p(np.exp(x.astype(np.float64)))
+    # One of the exponential, too.
+    normal = expected > 2.0**-126
+    assert units(run("Softplus", x, target)[normal], expected[normal]) < 2.7
 
 
 def power(x, exponent):
@@ -80,13 +122,30 @@ def test_pow():
 
 
 def test_pow_of_special_numbers():
-    numbers = [0, 1e-45, 1e-38, 0.5, 1, np.nextafter(np.float32(1), 2), 1.5, 2, 3, 2.0**23 + 1, 2.0**24 - 1, 2.0**24, 3e38]
+    numbers = [
+        0,
+        1e-45,
+        1e-38,
+        0.5,
+        1,
+        np.nextafter(np.float32(1), 2),
+        1.5,
+        2,
+        3,
+        2.0**23 + 1,
+        2.0**24 - 1,
+        2.0**24,
+        3e38,
+    ]
     numbers = np.float32([*numbers, np.inf, np.nan])
     numbers = np.concatenate([numbers, -numbers])
     x, exponent = (v.ravel() for v in np.meshgrid(numbers, numbers))
     with np.errstate(all="ignore"):
         expected = np.power(x.astype(np.float64), exponent.astype(np.float64)).astype(np.float32)
-    for actual in (power(x, exponent), np.concatenate([power(x[i : i + 1], exponent[i : i + 1]) for i in range(0, 900, 61)])):
+    for actual in (
+        power(x, exponent),
+        np.concatenate([power(x[i : i + 1], exponent[i : i + 1]) for i in range(0, 900, 61)]),
+    ):
         reference = expected if actual.size == expected.size else expected[0:900:61]
         np.testing.assert_allclose(actual, reference, rtol=2.0**-22, atol=2.0**-149)
         kept = ~np.isnan(reference)

@@ -143,9 +143,9 @@ void useMinimumInstructions(gpu::GPUModuleOp kernels) {
 struct LowerDeviceMathPass : strata::impl::LowerDeviceMathBase<LowerDeviceMathPass> {
   void runOnOperation() override {
     MLIRContext *context = &getContext();
-    prepareApproximateMath(getOperation());
     RewritePatternSet functions(context);
-    populateApproximateMathPatterns(functions);
+    populateExpErfPatterns(functions, /*powerScaling=*/false, /*fused=*/true);
+    populateLogarithmPatterns(functions, /*fused=*/true);
     functions.add<RsqrtToDivision, IntegerPower>(context);
     if (failed(applyPatternsAndFoldGreedily(getOperation(), std::move(functions))))
       return signalPassFailure();

@@ -1,0 +1,181 @@
+//===- ExpandMath.cpp - polynomials before anything is folded -------------===//
+//
+// Upstream folds sin(0.5) with the C library of the machine that compiles, whose bits
+// are not those that our polynomials give at run time. Sums, products and comparisons
+// have one result each, wherever they are computed. So a function is expanded while its
+// operand is not yet a constant: where constants of one number are about to be written
+// into the bodies of operations, functions of such numbers; before loops of few steps
+// are unrolled, all.
+//
+//===----------------------------------------------------------------------===//
+#include "ApproximateMath.h"
+#include "Codegen/Passes.h"
+#include "ConstantExpressions.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Dialect/Linalg/IR/Linalg.h"
+#include "mlir/Dialect/Math/IR/Math.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "mlir/IR/Matchers.h"
+#include "mlir/IR/Threading.h"
+#include "mlir/Interfaces/SideEffectInterfaces.h"
+#include "mlir/Rewrite/PatternApplicator.h"
+
+namespace strata {
+#define GEN_PASS_DEF_EXPANDMATH
+#include "Codegen/Passes.h.inc"
+} // namespace strata
+
+using namespace mlir;
+
+namespace {
+/// Values that folding may find to be one number, or many times the same. Operations are told in their order.
+class KnownNumbers {
+public:
+  void visit(Operation *op) {
+    // Elementwise, each result is by itself.
+    if (auto generic = dyn_cast<linalg::GenericOp>(op); generic && generic.getNumReductionLoops() == 0) {
+      for (auto [result, yielded] : llvm::zip(generic.getResults(), generic.getBody()->getTerminator()->getOperands()))
+        if (contains(yielded))
+          numbers.insert(result);
+    } else if (isKnown(op)) {
+      numbers.insert(op->result_begin(), op->result_end());
+    }
+  }
+
+  bool contains(Value value) const {
+    auto argument = dyn_cast<BlockArgument>(value);
+    auto generic = argument ? dyn_cast<linalg::GenericOp>(argument.getOwner()->getParentOp()) : nullptr;
+    return numbers.contains(generic ? generic.getMatchingOpOperand(argument)->get() : value);
+  }
+
+private:
+  bool isKnown(Operation *op) const {
+    if (auto constant = dyn_cast<arith::ConstantOp>(op)) {
+      auto list = dyn_cast<ElementsAttr>(constant.getValue());
+      return !list || isa<SplatElementsAttr>(list);
+    }
+    if (auto index = dyn_cast<linalg::IndexOp>(op))
+      return op->getParentOfType<linalg::GenericOp>().getStaticLoopRanges()[index.getDim()] == 1;
+    // One of a list.
+    if (auto element = dyn_cast<tensor::ExtractOp>(op); element && matchPattern(element.getTensor(), m_Constant()))
+      return llvm::all_of(element.getIndices(), [&](Value position) { return contains(position); });
+    if (isa<tensor::EmptyOp, tensor::DimOp>(op))
+      return true;
+    if (!op->getNumResults() || !isMemoryEffectFree(op))
+      return false;
+    SetVector<Value> read = strata::valuesReadBy(op);
+    return !read.empty() && llvm::all_of(read, [&](Value value) { return contains(value); });
+  }
+
+  DenseSet<Value> numbers;
+};
+
+/// What GPUs have no polynomial for, as their library computes it.
+struct ByWayOfF64 : RewritePattern {
+  ByWayOfF64(MLIRContext *context) : RewritePattern(MatchAnyOpTypeTag(), /*benefit=*/0, context) {}
+
+  LogicalResult matchAndRewrite(Operation *op, PatternRewriter &rewriter) const override {
+    auto extended = llvm::map_to_vector(op->getOperands(), [&](Value operand) -> Value {
+      return rewriter.create<arith::ExtFOp>(op->getLoc(), rewriter.getF64Type(), operand);
+    });
+    Operation *wide =
+        rewriter.create(op->getLoc(), op->getName().getIdentifier(), extended, {rewriter.getF64Type()}, op->getAttrs());
+    rewriter.replaceOpWithNewOp<arith::TruncFOp>(op, rewriter.getF32Type(), wide->getResult(0));
+    return success();
+  }
+};
+
+struct FoldFusedProduct : OpRewritePattern<math::FmaOp> {
+  using OpRewritePattern::OpRewritePattern;
+
+  LogicalResult matchAndRewrite(math::FmaOp op, PatternRewriter &rewriter) const override {
+    APFloat x(0.0), y(0.0), z(0.0);
+    if (!isa<FloatType>(op.getType()) || !matchPattern(op.getA(), m_ConstantFloat(&x)) ||
+        !matchPattern(op.getB(), m_ConstantFloat(&y)) || !matchPattern(op.getC(), m_ConstantFloat(&z)))
+      return failure();
+    x.fusedMultiplyAdd(y, z, APFloat::rmNearestTiesToEven);
+    rewriter.replaceOpWithNewOp<arith::ConstantOp>(op, rewriter.getFloatAttr(op.getType(), x));
+    return success();
+  }
+};
+
+/// Upstream folds exact ones only.
+struct FoldTruncation : OpRewritePattern<arith::TruncFOp> {
+  using OpRewritePattern::OpRewritePattern;
+
+  LogicalResult matchAndRewrite(arith::TruncFOp op, PatternRewriter &rewriter) const override {
+    APFloat x(0.0);
+    auto type = dyn_cast<FloatType>(op.getType());
+    if (!type || op.getRoundingmode() || !matchPattern(op.getIn(), m_ConstantFloat(&x)))
+      return failure();
+    bool inexact;
+    x.convert(type.getFloatSemantics(), APFloat::rmNearestTiesToEven, &inexact);
+    rewriter.replaceOpWithNewOp<arith::ConstantOp>(op, rewriter.getFloatAttr(type, x));
+    return success();
+  }
+};
+
+/// What is one number everywhere is a fill, which upstream writes into the bodies of its readers.
+struct ConstantToFill : OpRewritePattern<linalg::GenericOp> {
+  using OpRewritePattern::OpRewritePattern;
+
+  LogicalResult matchAndRewrite(linalg::GenericOp op, PatternRewriter &rewriter) const override {
+    Attribute number;
+    if (!op.hasPureTensorSemantics() || op.getNumResults() != 1 ||
+        !op.getMatchingIndexingMap(op.getDpsInitOperand(0)).isPermutation() ||
+        !matchPattern(op.getBody()->getTerminator()->getOperand(0), m_Constant(&number)))
+      return failure();
+    Value constant = rewriter.create<arith::ConstantOp>(op.getLoc(), cast<TypedAttr>(number));
+    rewriter.replaceOpWithNewOp<linalg::FillOp>(op, constant, op.getDpsInits()[0]);
+    return success();
+  }
+};
+
+struct ExpandMathPass : strata::impl::ExpandMathBase<ExpandMathPass> {
+  using ExpandMathBase::ExpandMathBase;
+
+  void runOnOperation() override {
+    MLIRContext *context = &getContext();
+    RewritePatternSet patterns(context);
+    if (device) {
+      strata::populateExpErfPatterns(patterns, powerScaling, fusedProducts);
+      strata::populateLogarithmPatterns(patterns, fusedProducts);
+      patterns.add<ByWayOfF64>(context);
+    } else {
+      strata::populatePolynomialPatterns(patterns, powerScaling, fusedProducts);
+    }
+    FrozenRewritePatternSet frozen(std::move(patterns));
+    SmallVector<func::FuncOp> functions(getOperation().getOps<func::FuncOp>());
+    parallelForEach(context, functions, [&](func::FuncOp function) { expand(function, frozen); });
+  }
+
+private:
+  void expand(func::FuncOp function, const FrozenRewritePatternSet &patterns) {
+    SmallVector<Operation *> found;
+    KnownNumbers known;
+    function.walk([&](Operation *op) {
+      if (knownNumbers)
+        known.visit(op);
+      if (strata::becomesPolynomial(*op) && getElementTypeOrSelf(op->getResult(0)).isF32() &&
+          (!knownNumbers || known.contains(op->getResult(0))))
+        found.push_back(op);
+    });
+    // Not by a driver, which would fold first.
+    PatternApplicator applicator(patterns);
+    applicator.applyDefaultCostModel();
+    PatternRewriter rewriter(function.getContext());
+    for (Operation *op : found) {
+      rewriter.setInsertionPoint(op);
+      (void)applicator.matchAndRewrite(op, rewriter);
+    }
+  }
+};
+} // namespace
+
+void strata::populateConstantMathPatterns(RewritePatternSet &patterns) {
+  patterns.add<FoldFusedProduct, FoldTruncation, ConstantToFill>(patterns.getContext());
+  scf::IfOp::getCanonicalizationPatterns(patterns, patterns.getContext());
+}
