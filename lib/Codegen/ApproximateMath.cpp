@@ -168,7 +168,7 @@ void strata::prepareApproximateMath(Operation *root) { root->walk(scaleSubnormal
 void strata::populateApproximateMathPatterns(RewritePatternSet &patterns, bool powerScaling) {
   RewritePatternSet polynomials(patterns.getContext());
   populateMathPolynomialApproximationPatterns(polynomials);
-  keepOnly<math::ExpM1Op, math::TanhOp, math::LogOp, math::Log1pOp>(polynomials);
+  keepOnly<math::TanhOp, math::LogOp, math::Log1pOp>(polynomials);
   populateExpErfPatterns(patterns, powerScaling);
   llvm::move(polynomials.getNativePatterns(), std::back_inserter(patterns.getNativePatterns()));
 }

@@ -12,7 +12,7 @@ bool becomesPolynomial(mlir::Operation &op);
 void prepareApproximateMath(mlir::Operation *root);
 /// Functions of f32 whose polynomials are accurate everywhere.
 void populateApproximateMathPatterns(mlir::RewritePatternSet &patterns, bool powerScaling = false);
-/// exp and erf of f32.
+/// exp, expm1 and erf of f32.
 /// `powerScaling`: x86 has an instruction that multiplies vectors of 512 bits by powers of two.
 void populateExpErfPatterns(mlir::RewritePatternSet &patterns, bool powerScaling = false);
 /// Powers of f32 by way of f64: for processors, whose f64 is half as fast as f32; many GPUs' is a fraction of that.

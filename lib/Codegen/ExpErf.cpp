@@ -1,7 +1,8 @@
-//===- ExpErf.cpp - exp and erf of f32 without branches -------------------===//
+//===- ExpErf.cpp - exp, expm1 and erf of f32 without branches ------------===//
 //
-// Upstream's polynomials select among special cases, and its erf among four
-// rational functions. These take half of the operations:
+// Upstream's polynomials select among special cases, its expm1 divides by a
+// logarithm, and its erf selects among four rational functions. These take half of
+// the operations, or less:
 //
 // - exp(x) = 2^n * exp(r), n = round(x / ln 2), |r| <= ln(2) / 2, and a polynomial
 //   of degree 6 for exp(r). The power of two is applied in two halves, so that
@@ -10,6 +11,9 @@
 //   is 0: processors take a hundred times as long for a product with it. Without
 //   an instruction for powers of two that is where 2 exp(r) 2^(n - 1) has one
 //   that is 0, and nothing is infinite: half as many operations around exp(r).
+// - exp(x) - 1 = 2^n * (exp(r) - 1) + (2^n - 1): of the polynomial without its constant, with one rounding behind it.
+// The
+//   error is below two units in the last place, since for n = -1 and 1 terms of opposite signs are added.
 // - erf(x) = x * p(x^2) for |x| <= 3.92, where erf(x) rounds to 1; p has degree 15
 //   in x^2 scaled to [-1, 1], where the sum of the
 //   absolute values of its coefficients is no larger than its largest value: no
@@ -26,6 +30,16 @@
 using namespace mlir;
 using strata::Floats;
 
+static constexpr float log2e = 0x1.715476p0f;
+/// exp(r).
+static constexpr float polynomial[] = {
+    0x1.687bf6p-10f, 0x1.123b9ep-7f, 0x1.555b58p-5f, 0x1.55548ep-3f, 0x1.fffff8p-2f, 1, 1};
+
+/// What is left of x besides n ln 2; ln 2 in two parts, the product with the first of which is exact.
+static Value rest(Floats &b, Value x, Value n) {
+  return b.fma(n, b.number(-0x1.7f7d1cp-20f), b.fma(n, b.number(-0x1.62e4p-1f), x));
+}
+
 namespace {
 struct ApproximateExp : OpRewritePattern<math::ExpOp> {
   ApproximateExp(MLIRContext *context, bool powerScaling) : OpRewritePattern(context), powerScaling(powerScaling) {}
@@ -41,11 +55,6 @@ struct ApproximateExp : OpRewritePattern<math::ExpOp> {
 
 private:
   bool powerScaling;
-
-  /// What is left of x besides n ln 2; ln 2 in two parts, the product with the first of which is exact.
-  static Value rest(Floats &b, Value x, Value n) {
-    return b.fma(n, b.number(-0x1.7f7d1cp-20f), b.fma(n, b.number(-0x1.62e4p-1f), x));
-  }
 
   Value anywhere(Floats &b, Value x, bool flush) const {
     // Beyond, 0 and infinity.
@@ -76,10 +85,29 @@ private:
     Value power = b.fromBits(b.create<arith::ShLIOp>(b.bits(shifted), b.integer(23)));
     return b.create<arith::MulFOp>(b.horner(rest(b, x, n), twice), power);
   }
+};
 
-  static constexpr float log2e = 0x1.715476p0f;
-  static constexpr float polynomial[] = {
-      0x1.687bf6p-10f, 0x1.123b9ep-7f, 0x1.555b58p-5f, 0x1.55548ep-3f, 0x1.fffff8p-2f, 1, 1};
+struct ApproximateExpM1 : OpRewritePattern<math::ExpM1Op> {
+  using OpRewritePattern::OpRewritePattern;
+
+  LogicalResult matchAndRewrite(math::ExpM1Op op, PatternRewriter &rewriter) const override {
+    if (!getElementTypeOrSelf(op.getType()).isF32())
+      return failure();
+    Floats b(op.getLoc(), rewriter, op.getType());
+    // Beyond, -1 and infinity.
+    Value x = b.clamp(op.getOperand(), -25, 89);
+    // The last bits are n - 1 as an exponent: 2^n itself may be infinite where the result is not.
+    Value shifter = b.number(0x1.8p23f + 126);
+    Value shifted = b.fma(x, b.number(log2e), shifter);
+    Value r = rest(b, x, b.subtract(shifted, shifter));
+    Value p = b.fma(b.multiply(r, r), b.horner(r, ArrayRef(polynomial).drop_back(2)), r);
+    Value half = b.fromBits(b.create<arith::ShLIOp>(b.bits(shifted), b.integer(23)));
+    Value halfOfAll = b.fma(p, half, b.subtract(half, b.number(0.5f)));
+    // Halves of the least numbers lose a bit, and zero its sign.
+    Value small = b.is(arith::CmpFPredicate::OLT, b.magnitude(x), 0x1p-100f);
+    rewriter.replaceOp(op, b.select(small, x, b.add(halfOfAll, halfOfAll)));
+    return success();
+  }
 };
 
 struct ApproximateErf : OpRewritePattern<math::ErfOp> {
@@ -105,5 +133,5 @@ struct ApproximateErf : OpRewritePattern<math::ErfOp> {
 
 void strata::populateExpErfPatterns(RewritePatternSet &patterns, bool powerScaling) {
   patterns.add<ApproximateExp>(patterns.getContext(), powerScaling);
-  patterns.add<ApproximateErf>(patterns.getContext());
+  patterns.add<ApproximateExpM1, ApproximateErf>(patterns.getContext());
 }

@@ -1,4 +1,4 @@
-"""exp, erf and pow of f32 over their whole range, in vectors and in the scalars that are left, and the powers of LRN,
+"""exp, expm1, erf and pow of f32 over their whole range, in vectors and in the scalars that are left, and the powers of LRN,
 against double precision."""
 
 import math
@@ -24,6 +24,14 @@ def test_exp():
     assert units(run("Exp", x), np.exp(x.astype(np.float64))) < 1
     special = np.float32([-np.inf, -1e30, -105, -0.0, 0, 88.73, 1e30, np.inf, np.nan])
     np.testing.assert_array_equal(run("Exp", special), [0, 0, 0, 1, 1, np.inf, np.inf, np.inf, np.nan])
+
+
+def test_expm1():
+    """Of what is below zero, which is where operators have it: Elu with the factor 1 is the function itself."""
+    x = -np.concatenate([np.linspace(0, 20, 200_003)[1:], np.geomspace(1e-45, 1, 20_000)]).astype(np.float32)
+    assert units(run("Elu", x), np.expm1(x.astype(np.float64))) < 2
+    special = np.float32([-np.inf, -1e30, -26, -1e-45, -0.0, 0, np.inf, np.nan])
+    np.testing.assert_array_equal(run("Elu", special), np.float32([-1, -1, -1, -1e-45, -0.0, 0, np.inf, np.nan]))
 
 
 def test_erf():
