@@ -54,7 +54,9 @@ def ExpandMath : Pass<"strata-expand-math", "mlir::ModuleOp"> {
     ```mlir
     %0 = math.exp %x : f32
     ```
-    becomes arith operations, and `math.fma` where products are fused.
+    becomes arith operations, and `math.fma` where products are fused. Without
+    `known-numbers`, what sines of large angles need is a function of the module,
+    one for each type.
   }];
   let options = [
     Option<"powerScaling", "power-scaling", "bool", "false", "x86 vectors of 512 bits multiply by powers of two">,
@@ -63,7 +65,7 @@ def ExpandMath : Pass<"strata-expand-math", "mlir::ModuleOp"> {
     Option<"knownNumbers", "known-numbers", "bool", "false", "functions of constants of one number only">
   ];
   let dependentDialects = ["mlir::math::MathDialect", "mlir::arith::ArithDialect", "mlir::scf::SCFDialect",
-                           "mlir::vector::VectorDialect", "mlir::LLVM::LLVMDialect"];
+                           "mlir::vector::VectorDialect", "mlir::LLVM::LLVMDialect", "mlir::func::FuncDialect"];
 }
 
 def NarrowProducts : Pass<"strata-narrow-products", "mlir::func::FuncOp"> {

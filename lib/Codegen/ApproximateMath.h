@@ -2,6 +2,7 @@
 #ifndef STRATA_CODEGEN_APPROXIMATEMATH_H
 #define STRATA_CODEGEN_APPROXIMATEMATH_H
 
+#include "mlir/IR/BuiltinOps.h"
 #include "mlir/IR/PatternMatch.h"
 
 namespace strata {
@@ -19,6 +20,9 @@ void populatePowerPatterns(mlir::RewritePatternSet &patterns, bool powerScaling,
 /// sin, cos and tan of f32, with angles in f64: for processors, too, as are the next two, since the device library has
 /// these functions of f32 by way of f64.
 void populateTrigonometryPatterns(mlir::RewritePatternSet &patterns, bool fused);
+/// Functions of the module that these patterns call for large angles, for each type that has some; without them they
+/// have the instructions in place.
+void addLargeAngleFunctions(mlir::ModuleOp module);
 /// asin, acos and atan of f32.
 void populateInverseTrigonometryPatterns(mlir::RewritePatternSet &patterns, bool fused);
 /// sinh, cosh, asinh, acosh and atanh of f32.

@@ -274,7 +274,11 @@ struct ConvertToLLVMPass : strata::impl::ConvertToLLVMBase<ConvertToLLVMPass> {
       if (!function->hasAttr("strata.entry"))
         function.setLinkage(LLVM::Linkage::Internal);
       function->removeAttr("strata.entry");
-      function.setPassthroughAttr(ArrayAttr::get(context, {top.getStrArrayAttr({"prefer-vector-width", width})}));
+      SmallVector<Attribute> passthrough;
+      if (ArrayAttr given = function.getPassthroughAttr())
+        llvm::append_range(passthrough, given);
+      passthrough.push_back(top.getStrArrayAttr({"prefer-vector-width", width}));
+      function.setPassthroughAttr(ArrayAttr::get(context, passthrough));
     }
   }
 

@@ -148,6 +148,8 @@ struct ExpandMathPass : strata::impl::ExpandMathBase<ExpandMathPass> {
       strata::populatePolynomialPatterns(patterns, powerScaling, fusedProducts);
     }
     FrozenRewritePatternSet frozen(std::move(patterns));
+    if (!knownNumbers)
+      strata::addLargeAngleFunctions(getOperation());
     SmallVector<func::FuncOp> functions(getOperation().getOps<func::FuncOp>());
     parallelForEach(context, functions, [&](func::FuncOp function) { expand(function, frozen); });
   }

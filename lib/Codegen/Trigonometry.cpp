@@ -8,7 +8,9 @@
 // - Beyond (Payne and Hanek): x is a whole number m < 2^24 times 2^e, and of 2/pi all
 //   bits are left out that contribute multiples of 2 pi, or less than 2^-62: m times
 //   the 96 others, modulo 2^96, in integers. One branch for all lanes skips it where
-//   no lane needs it; each lane takes what its own x asks for.
+//   no lane needs it; each lane takes what its own x asks for. Behind the branch is a
+//   call where the module has the function: one for all that need it, which LLVM need
+//   not look at in each loop.
 //
 // What is added to r and to 1 is computed in f32 of r and r^2, each rounded once; r is
 // added in f64, since half a unit of its own is one of the sine, which is smaller.
@@ -22,6 +24,7 @@
 #include "ApproximateMath.h"
 #include "FloatBuilder.h"
 
+#include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
 
@@ -32,6 +35,12 @@ using Compare = arith::CmpFPredicate;
 /// 2 / pi after 32 zeros.
 static constexpr uint32_t kTwoOverPi[] = {0,          0xa2f9836e, 0x4e441529, 0xfc2757d1,
                                           0xf534ddc0, 0xdb629599, 0x3c439041, 0xfe5163ab};
+
+/// Of the function for large angles of this type.
+static std::string largeAngleName(Type type) {
+  auto vector = dyn_cast<VectorType>(type);
+  return "strata_large_angle" + (vector ? "_" + std::to_string(vector.getNumElements()) : "");
+}
 
 namespace {
 /// x = quarter * pi/2 + rest, the rest in f64; the last two bits of the quarter count.
@@ -88,7 +97,14 @@ struct Reduction : Floats {
     {
       OpBuilder::InsertionGuard guard(*this);
       setInsertionPointToStart(branch.thenBlock());
-      Angle beyond = ofLarge(x);
+      Angle beyond;
+      auto module = branch->getParentOfType<ModuleOp>();
+      if (auto function = module ? module.lookupSymbol<func::FuncOp>(largeAngleName(type)) : nullptr) {
+        auto call = create<func::CallOp>(function, x);
+        beyond = {call.getResult(0), call.getResult(1)};
+      } else {
+        beyond = ofLarge(x);
+      }
       Value rest = select(is(Compare::OLT, x, std::numeric_limits<float>::infinity()), beyond.rest,
                           number64(std::numeric_limits<double>::quiet_NaN()));
       create<scf::YieldOp>(ValueRange{select(large, beyond.quarter, usual.quarter), select(large, rest, usual.rest)});
@@ -147,6 +163,26 @@ static Value expandTan(Floats &b, Value x) {
   Value odd = b.create<arith::CmpIOp>(arith::CmpIPredicate::ne, b.both(quarter, b.integer(1)), b.integer(0));
   t = b.divide(b.select(odd, b.number64(-1), t), b.select(odd, t, b.number64(1)));
   return b.flip(b.truncate(t), x);
+}
+
+void strata::addLargeAngleFunctions(ModuleOp module) {
+  SetVector<Type> types;
+  for (auto function : module.getOps<func::FuncOp>())
+    function.walk([&](Operation *op) {
+      if (isa<math::SinOp, math::CosOp, math::TanOp>(op) && getElementTypeOrSelf(op->getResult(0)).isF32())
+        types.insert(op->getResult(0).getType());
+    });
+  for (Type type : types) {
+    OpBuilder top(module.getBodyRegion());
+    Floats floats(module.getLoc(), top, type);
+    auto function = floats.create<func::FuncOp>(largeAngleName(type),
+                                                floats.getFunctionType({type}, {floats.integers(), floats.wide()}));
+    function.setPrivate();
+    function->setAttr("passthrough", floats.getStrArrayAttr({"cold", "noinline"}));
+    floats.setInsertionPointToStart(function.addEntryBlock());
+    Angle angle = Reduction(floats).ofLarge(function.getArgument(0));
+    floats.create<func::ReturnOp>(ValueRange{angle.quarter, angle.rest});
+  }
 }
 
 void strata::populateTrigonometryPatterns(RewritePatternSet &patterns, bool fused) {

@@ -60,6 +60,13 @@ func.func private @calls(%m: memref<4x4xf32, strided<[8, 1], offset: 2>>, %i: in
   return
 }
 
+// What LLVM is told of a function stays beside the width of vectors.
+// CHECK-LABEL: llvm.func internal @rare
+// CHECK-SAME:    passthrough = ["cold", "noinline", ["prefer-vector-width", "256"]]
+func.func private @rare(%x: f32) -> f32 attributes {passthrough = ["cold", "noinline"]} {
+  return %x : f32
+}
+
 // Results first, then inputs; a descriptor of rank 0 has no sizes.
 // CHECK-LABEL: llvm.func @net_main(
 // CHECK-SAME:    %[[ARGS:.*]]: !llvm.ptr

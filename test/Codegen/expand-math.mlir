@@ -101,3 +101,24 @@ func.func @tables() -> (tensor<3xf32>, tensor<3xf32>, tensor<1xf32>, tensor<1xf6
   } -> tensor<1xf64>
   return %0, %1, %2, %3 : tensor<3xf32>, tensor<3xf32>, tensor<1xf32>, tensor<1xf64>
 }
+
+// -----
+
+// What large angles need is a function for each type, called behind the branch.
+// ALL:           func.func private @strata_large_angle_8(%{{.*}}: vector<8xf32>) -> (vector<8xi32>, vector<8xf64>) attributes {passthrough = ["cold", "noinline"]}
+// ALL-COUNT-3:     arith.muli %{{.*}} : vector<8xi64>
+// ALL-NOT:       func.func private
+// ALL-LABEL:     func.func @angles
+// ALL:             scf.if
+// ALL-NEXT:          call @strata_large_angle_8
+// ALL:             scf.if
+// ALL-NEXT:          call @strata_large_angle_8
+// ALL-NOT:         arith.muli
+// ALL:             return
+// KNOWN-LABEL:   func.func @angles
+// KNOWN:           math.sin
+func.func @angles(%x: vector<8xf32>) -> vector<8xf32> {
+  %0 = math.sin %x : vector<8xf32>
+  %1 = math.tan %0 : vector<8xf32>
+  return %1 : vector<8xf32>
+}

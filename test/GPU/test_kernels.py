@@ -4,6 +4,7 @@ import math
 import os
 
 import numpy as np
+import onnx.parser
 import pytest
 import strata
 from support.emulator import use_emulator
@@ -47,6 +48,26 @@ FUNCTIONS = {"Exp": np.exp, "Log": np.log, "Sin": np.sin, "Cos": np.cos, "Tan": 
              "Acos": np.arccos, "Atan": np.arctan, "Sinh": np.sinh, "Cosh": np.cosh, "Tanh": np.tanh, "Asinh": np.arcsinh,
              "Acosh": np.arccosh, "Atanh": np.arctanh, "Sqrt": np.sqrt, "Erf": np.vectorize(math.erf),
              "Floor": np.floor, "Ceil": np.ceil, "Round": np.rint, "Abs": np.abs}  # fmt: skip
+
+
+@pytest.mark.parametrize("function", ["Exp", "Tanh", "Log", "Sin", "Atan", "Acosh", "Sinh"])
+def test_functions_of_constants(function):
+    """The same bits as of numbers that a run is given, in polynomials and in the library's functions."""
+    c = (np.random.default_rng(1).uniform(0.05, 0.95, 12) + (function == "Acosh")).astype(np.float32)
+
+    def compiled(inputs, outputs, constants, body):
+        text = f'<ir_version: 10, opset_import: ["" : 22]> g ({inputs}) => ({outputs}) {constants} {{ {body} }}'
+        return compile_for_gpu(onnx.parser.parse_model(text))
+
+    [given] = compiled("float[12] x", "float[12] y", "", f"y = {function} (x)").run({"x": c})
+    numbers = range(c.size)
+    folded = compiled(
+        "float[9] x",
+        ", ".join(f"float[9] y{i}" for i in numbers),
+        f"<{', '.join(f'float[1] c{i} = {{{c[i]:.9g}}}' for i in numbers)}>",
+        " ".join(f"f{i} = {function} (c{i}) y{i} = Add (x, f{i})" for i in numbers),
+    ).run({"x": np.zeros(9, np.float32)})
+    np.testing.assert_array_equal([result[0] for result in folded], given)
 
 
 @pytest.mark.parametrize("dtype", ["float", "double"])
