@@ -4,7 +4,10 @@
 #include "PromoteTiles.h"
 #include "Target.h"
 #include "mlir/Target/LLVMIR/Export.h"
+#include "llvm/Analysis/AssumptionCache.h"
 #include "llvm/Analysis/LoopInfo.h"
+#include "llvm/Analysis/ScalarEvolution.h"
+#include "llvm/Analysis/TargetLibraryInfo.h"
 #include "llvm/Analysis/TargetTransformInfo.h"
 #include "llvm/Bitcode/BitcodeReader.h"
 #include "llvm/Bitcode/BitcodeWriter.h"
@@ -40,6 +43,36 @@ static void keepTiles(Function &function, TargetMachine &machine) {
     if (2 * count_if(loop->getHeader()->phis(), isSum) > registers && any_of(loop->blocks(), spreads))
       loop->setLoopAlreadyUnrolled();
   }
+}
+
+/// The instructions of a loop if it and those inside were unrolled completely. Where that is too many, a loop around
+/// others is marked as one that stays: LLVM takes a row that is filled for one instruction, unrolls the nest around it,
+/// and schedules thousands of stores as one block, which takes the second power of their number.
+static uint64_t keepNests(Loop &loop, ScalarEvolution &counts) {
+  constexpr uint64_t most = 1024;
+  uint64_t instructions = 0;
+  for (BasicBlock *block : loop.blocks())
+    instructions += block->size();
+  for (Loop *inner : loop) {
+    for (BasicBlock *block : inner->blocks())
+      instructions -= block->size();
+    instructions = SaturatingAdd(instructions, keepNests(*inner, counts));
+  }
+  instructions = SaturatingMultiply<uint64_t>(instructions, std::max(1u, counts.getSmallConstantTripCount(&loop)));
+  if (!loop.isInnermost() && instructions > most)
+    loop.setLoopAlreadyUnrolled();
+  return instructions;
+}
+
+static void keepNests(Function &function, TargetMachine &machine) {
+  TargetLibraryInfoImpl library(machine.getTargetTriple());
+  TargetLibraryInfo functions(library, &function);
+  AssumptionCache assumptions(function);
+  DominatorTree dominators(function);
+  LoopInfo loops(dominators);
+  ScalarEvolution counts(function, functions, assumptions, dominators, loops);
+  for (Loop *loop : loops)
+    keepNests(*loop, counts);
 }
 
 /// A call is nothing beside a kernel; one function of all kernels would take LLVM far longer than the kernels one by
@@ -82,6 +115,7 @@ mlir::FailureOr<std::unique_ptr<Module>> translateToLLVM(mlir::ModuleOp module, 
     function.setDoesNotThrow();
     promoteTiles(function);
     keepTiles(function, machine);
+    keepNests(function, machine);
   }
   chooseInlined(*result);
   if (GlobalVariable *table = result->getNamedGlobal((modelName + "_constants").str())) {
