@@ -373,16 +373,3 @@ func.func @hidden_extension(%x: vector<8xf16>, %y: vector<8xf32>) -> (vector<8xf
   return %1, %2, %3 : vector<8xf32>, vector<8xi1>, vector<8xf32>
 }
 
-// -----
-
-// The polynomial of exp without its constant; no logarithm is divided by.
-// CHECK-LABEL: func.func @expm1
-// CHECK-NOT:     {{math.expm1|math.log|arith.divf}}
-// CHECK:         %[[HALF:.*]] = arith.bitcast %{{.*}} : vector<8xi32> to vector<8xf32>
-// CHECK:         %[[LESS:.*]] = arith.subf %[[HALF]]
-// CHECK:         %[[SUM:.*]] = math.fma %{{.*}}, %[[HALF]], %[[LESS]]
-// CHECK:         arith.addf %[[SUM]], %[[SUM]]
-func.func @expm1(%x: vector<8xf32>) -> vector<8xf32> {
-  %0 = math.expm1 %x : vector<8xf32>
-  return %0 : vector<8xf32>
-}
