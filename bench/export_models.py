@@ -48,8 +48,8 @@ def _flatten(model, pick):
     return Flat()
 
 
-def detector(name, edge, small_edge=64):
-    """Its boxes, scores and labels: several thousand nodes, control flow, NonMaxSuppression."""
+def detector(name, edge, small_edge=64, outputs=("boxes", "scores", "labels")):
+    """What it finds: several thousand nodes, control flow, NonMaxSuppression."""
 
     def build(small):
         import torch
@@ -62,10 +62,46 @@ def detector(name, edge, small_edge=64):
 
             def forward(self, image):
                 found = self.model([image[0]])[0]
-                return found["boxes"], found["scores"], found["labels"]
+                return tuple(found[output] for output in outputs)
 
         size = small_edge if small else edge
-        return First(), [torch.rand(1, 3, size, size)], ["input"], ["boxes", "scores", "labels"]
+        return First(), [torch.rand(1, 3, size, size)], ["input"], list(outputs)
+
+    return build
+
+
+def graph_network(small):
+    """Three layers of graph convolutions: messages are gathered along the edges, and summed with ScatterND."""
+    import torch
+
+    nodes, edges, width = (50, 200, 16) if small else (1000, 5000, 64)
+
+    class Network(torch.nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.layers = torch.nn.ModuleList(torch.nn.Linear(width, width) for _ in range(3))
+            self.head = torch.nn.Linear(width, 7)
+
+        def forward(self, x, edge):
+            source, target = edge[0], edge[1]
+            degree = torch.ones(nodes).scatter_add(0, target, torch.ones(edges)).rsqrt()
+            weight = (degree[source] * degree[target])[:, None]
+            for layer in self.layers:
+                y = layer(x)
+                x = torch.zeros_like(y).index_add(0, target, y[source] * weight) + y * (degree * degree)[:, None]
+                x = torch.relu(x)
+            return self.head(x)
+
+    return Network(), [torch.randn(nodes, width), torch.randint(0, nodes, (2, edges))], ["input", "edges"], ["logits"]
+
+
+def video(name, shape, small_shape):
+    def build(small):
+        import torch
+        import torchvision
+
+        model = torchvision.models.get_model(name, weights=None)
+        return model, [torch.randn(*(small_shape if small else shape))], ["input"], ["logits"]
 
     return build
 
@@ -205,6 +241,7 @@ def clip(small):
     return model, [_tokens(16, 1000), torch.randn(1, 3, 64, 64)], ["input_ids", "pixel_values"], ["logits"]
 
 
+MASKS = ("boxes", "scores", "labels", "masks")
 BATCH = {"input": {0: "batch"}, "logits": {0: "batch"}}
 SEQUENCE = {name: {0: "batch", 1: "seq"} for name in ("input_ids", "attention_mask", "last_hidden_state")}
 SEQUENCE["pooler_output"] = {0: "batch"}
@@ -250,6 +287,10 @@ MODELS = {
     "lraspp_dyn": (vision("lraspp_mobilenet_v3_large", weights_backbone=None, outputs=("out",)), 18, None, None),
     "ssdlite320_ts17": (detector("ssdlite320_mobilenet_v3_large", 320), None, 17, None),
     "fasterrcnn_ts17": (detector("fasterrcnn_resnet50_fpn", 480), None, 17, None),
+    "retinanet_ts17": (detector("retinanet_resnet50_fpn", 320), None, 17, None),
+    "maskrcnn_ts17": (detector("maskrcnn_resnet50_fpn", 320, outputs=MASKS), None, 17, None),
+    "s3d_dyn": (video("s3d", (1, 3, 16, 224, 224), (1, 3, 14, 224, 224)), 18, None, None),
+    "gcn_dyn": (graph_network, 18, None, None),
     "lstm_dyn": (recurrent("LSTM"), 18, None, None),
     "lstm_ts17_dynb": (recurrent("LSTM"), None, 17, BATCH),
     "gru_ts17": (recurrent("GRU"), None, 17, None),
