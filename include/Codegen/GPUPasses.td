@@ -86,6 +86,23 @@ def SplitAttention : Pass<"strata-split-attention", "mlir::ModuleOp"> {
                            "mlir::func::FuncDialect"];
 }
 
+def KeepRoundings : Pass<"strata-keep-roundings", "mlir::ModuleOp"> {
+  let summary = "What an operator rounds stays rounded where the next one extends it";
+  let description = [{
+    The kernels of attention round scores as the operators between them say, which
+    they know by conversions. Without the flag `contract`, no folder takes a
+    conversion to f16 or bf16 and the one back away.
+
+    ```mlir
+    %0 = arith.truncf %x fastmath<contract> : f32 to f16
+    ```
+    becomes
+    ```mlir
+    %0 = arith.truncf %x : f32 to f16
+    ```
+  }];
+}
+
 def ReorderFilters : Pass<"strata-reorder-filters", "mlir::func::FuncOp"> {
   let summary = "Operands of products have their steps in the order of the others, which are computed";
   let description = [{

@@ -23,6 +23,8 @@ using namespace mlir;
 using namespace strata;
 
 void strata::buildFusedPhase(OpPassManager &pm, const CompileOptions &options) {
+  if (!options.gpu.empty())
+    pm.addPass(createKeepRoundings());
   pm.addPass(createInlinerPass());
   pm.addPass(createCanonicalizerPass());
   pm.addPass(createCSEPass());
