@@ -6,6 +6,12 @@
 
 namespace strata {
 
+/// Each element of `tensor` as `of` makes one of type `element` of it. `read`: where the result's elements are in
+/// `tensor`, a permutation (none: at the same place).
+mlir::linalg::GenericOp mapElements(mlir::OpBuilder &b, mlir::Location loc, mlir::Value tensor, mlir::Type element,
+                                    llvm::function_ref<mlir::Value(mlir::OpBuilder &, mlir::Value)> of,
+                                    mlir::AffineMap read = {});
+
 /// Rounds each element of its operand to a narrower type, or extends bytes to 16 bits or floats to f32, and does nothing
 /// else.
 bool isConversion(mlir::linalg::GenericOp op);

@@ -58,6 +58,23 @@ static bool shouldFuse(OpOperand *operand) {
   return producer->hasOneUse() && !strata::finishesSums(producer, consumer);
 }
 
+linalg::GenericOp strata::mapElements(OpBuilder &b, Location loc, Value tensor, Type element,
+                                      function_ref<Value(OpBuilder &, Value)> of, AffineMap read) {
+  int64_t rank = cast<RankedTensorType>(tensor.getType()).getRank();
+  AffineMap identity = b.getMultiDimIdentityMap(rank);
+  if (!read)
+    read = identity;
+  SmallVector<OpFoldResult> sizes(rank);
+  for (auto [i, size] : llvm::enumerate(tensor::getMixedSizes(b, loc, tensor)))
+    sizes[read.getDimPosition(i)] = size;
+  Value empty = b.create<tensor::EmptyOp>(loc, sizes, element);
+  SmallVector<utils::IteratorType> kinds(rank, utils::IteratorType::parallel);
+  return b.create<linalg::GenericOp>(loc, empty.getType(), tensor, empty, ArrayRef{read, identity}, kinds,
+                                     [&](OpBuilder &b, Location loc, ValueRange arguments) {
+                                       b.create<linalg::YieldOp>(loc, of(b, arguments[0]));
+                                     });
+}
+
 bool strata::isConversion(linalg::GenericOp op) {
   auto isWidening = [](Operation &op) {
     Type type = op.getResult(0).getType();

@@ -8,6 +8,7 @@
 //===----------------------------------------------------------------------===//
 #include "Codegen/Passes.h"
 #include "ConstantExpressions.h"
+#include "Conversions.h"
 #include "LoopNest.h"
 #include "ProductSums.h"
 #include "WinogradCost.h"
@@ -149,7 +150,6 @@ private:
     OpBuilder b(value.getContext());
     b.setInsertionPointAfterValue(value);
     Location loc = value.getLoc();
-    auto type = cast<RankedTensorType>(value.getType());
     auto bf16 = b.getBF16Type();
     Operation *maker = value.getDefiningOp();
     Value result;
@@ -159,18 +159,13 @@ private:
       if (Value wider = maker ? maximumOf(maker) : Value(); wider && isa<FloatType>(getElementTypeOrSelf(wider)))
         narrowed(wider);
       b.setInsertionPointAfterValue(value);
-      Value empty = b.create<tensor::EmptyOp>(loc, tensor::getMixedSizes(b, loc, value), bf16);
-      AffineMap identity = b.getMultiDimIdentityMap(type.getRank());
-      SmallVector<utils::IteratorType> kinds(type.getRank(), utils::IteratorType::parallel);
-      auto round = [&](OpBuilder &b, Location loc, ValueRange arguments) {
-        auto rounded = b.create<arith::TruncFOp>(loc, bf16, arguments[0]);
+      auto round = [&](OpBuilder &b, Value x) -> Value {
         // Subnormal numbers may be 0, as they are for the instructions that multiply.
+        auto rounded = b.create<arith::TruncFOp>(loc, bf16, x);
         rounded.setFastmath(arith::FastMathFlags::afn);
-        b.create<linalg::YieldOp>(loc, rounded.getResult());
+        return rounded;
       };
-      result =
-          b.create<linalg::GenericOp>(loc, empty.getType(), value, empty, ArrayRef{identity, identity}, kinds, round)
-              .getResult(0);
+      result = strata::mapElements(b, loc, value, bf16, round).getResult(0);
       converted.push_back(value);
       conversions.insert(result.getDefiningOp());
     }

@@ -6,6 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 #include "QuantisedBodies.h"
+#include "Conversions.h"
 #include "LoopNest.h"
 #include "ProductSums.h"
 #include "WholeNumbers.h"
@@ -132,10 +133,12 @@ struct DivideSums : OpRewritePattern<arith::TruncFOp> {
   LogicalResult matchAndRewrite(arith::TruncFOp op, PatternRewriter &rewriter) const override {
     double factor = 0;
     Value divided = matchQuotient(op, factor);
-    if (!divided || !divided.getType().isF32() || !isScaledSum(divided))
+    if (!divided || !divided.getType().isF32())
       return failure();
     auto biased = divided.getDefiningOp<arith::AddFOp>();
     auto scaled = (biased ? biased.getLhs() : divided).getDefiningOp<arith::MulFOp>();
+    if (!scaled || !isSum(scaled.getLhs()))
+      return failure();
     if (biased)
       for (Operation *part : {scaled.getOperation(), biased.getOperation()})
         rewriter.modifyOpInPlace(part, [&] {
@@ -186,24 +189,12 @@ struct DivideSums : OpRewritePattern<arith::TruncFOp> {
     }
     Operation *generic = tensor->getOwner();
     rewriter.setInsertionPoint(generic);
-    Value source = tensor->get();
-    auto type = cast<RankedTensorType>(source.getType());
-    Value empty =
-        rewriter.create<tensor::EmptyOp>(loc, tensor::getMixedSizes(rewriter, loc, source), type.getElementType());
-    SmallVector<AffineMap> maps(2, rewriter.getMultiDimIdentityMap(type.getRank()));
-    SmallVector<utils::IteratorType> kinds(type.getRank(), utils::IteratorType::parallel);
-    auto product = rewriter.create<GenericOp>(loc, empty.getType(), source, empty, maps, kinds,
-                                              [&](OpBuilder &b, Location, ValueRange arguments) {
-                                                b.create<linalg::YieldOp>(loc, times(b, arguments[0]));
-                                              });
+    GenericOp product = strata::mapElements(rewriter, loc, tensor->get(), rewriter.getF32Type(), times);
     rewriter.modifyOpInPlace(generic, [&] { tensor->set(product.getResult(0)); });
   }
 
-  static bool isScaledSum(Value value) {
-    if (auto biased = value.getDefiningOp<arith::AddFOp>())
-      value = biased.getLhs();
-    auto scaled = value.getDefiningOp<arith::MulFOp>();
-    auto sum = scaled ? scaled.getLhs().getDefiningOp<arith::SIToFPOp>() : nullptr;
+  static bool isSum(Value value) {
+    auto sum = value.getDefiningOp<arith::SIToFPOp>();
     if (!sum)
       return false;
     value = sum.getIn();
@@ -246,15 +237,14 @@ static unsigned bitsOf(Value value) {
 }
 
 static GenericOp cloneOn(OpBuilder &b, GenericOp op, Value input) {
-  Location loc = op.getLoc();
-  Value empty = b.create<tensor::EmptyOp>(loc, tensor::getMixedSizes(b, loc, input),
-                                          getElementTypeOrSelf(op.getResult(0).getType()));
-  int64_t rank = cast<RankedTensorType>(input.getType()).getRank();
-  AffineMap identity = b.getMultiDimIdentityMap(rank);
-  SmallVector<utils::IteratorType> kinds(rank, utils::IteratorType::parallel);
-  auto made = b.create<GenericOp>(loc, empty.getType(), input, empty, ArrayRef{identity, identity}, kinds);
-  b.cloneRegionBefore(op.getRegion(), made.getRegion(), made.getRegion().begin());
-  return made;
+  Type element = getElementTypeOrSelf(op.getResult(0).getType());
+  return strata::mapElements(b, op.getLoc(), input, element, [&](OpBuilder &b, Value x) {
+    IRMapping mapping;
+    mapping.map(op.getBody()->getArgument(0), x);
+    for (Operation &inner : op.getBody()->without_terminator())
+      b.clone(inner, mapping);
+    return mapping.lookupOrDefault(op.getBody()->getTerminator()->getOperand(0));
+  });
 }
 
 /// What `op` makes of numbers, if it never makes less of more, and integers of at most eight bits: their range.

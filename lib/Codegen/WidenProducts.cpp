@@ -111,21 +111,10 @@ private:
     return isWorthWidening(0) || isWorthWidening(1);
   }
 
-  static Value extendAll(OpBuilder &b, Location loc, Value value, AffineMap map, bool isUnsigned) {
-    auto type = cast<RankedTensorType>(value.getType());
-    Type wide = widerThan(type.getElementType());
-    SmallVector<OpFoldResult> sizes(type.getRank()), from = tensor::getMixedSizes(b, loc, value);
-    for (auto [size, expr] : llvm::zip_equal(from, map.getResults()))
-      sizes[cast<AffineDimExpr>(expr).getPosition()] = size;
-    Value empty = b.create<tensor::EmptyOp>(loc, sizes, wide);
-    SmallVector<utils::IteratorType> kinds(type.getRank(), utils::IteratorType::parallel);
-    AffineMap identity = b.getMultiDimIdentityMap(type.getRank());
-    return b
-        .create<linalg::GenericOp>(loc, empty.getType(), value, empty, ArrayRef{map, identity}, kinds,
-                                   [&](OpBuilder &b, Location loc, ValueRange arguments) {
-                                     b.create<linalg::YieldOp>(loc, extend(b, loc, arguments[0], wide, isUnsigned));
-                                   })
-        .getResult(0);
+  static Value extendAll(OpBuilder &b, Location loc, Value value, AffineMap read, bool isUnsigned) {
+    Type wide = widerThan(getElementTypeOrSelf(value));
+    auto extended = [&](OpBuilder &b, Value x) { return extend(b, loc, x, wide, isUnsigned); };
+    return strata::mapElements(b, loc, value, wide, extended, read).getResult(0);
   }
 
   /// `value` extended where it is made: before it is padded or put beside others.
@@ -159,7 +148,7 @@ private:
       auto map = AffineMap::getPermutationMap(transpose.getPermutation(), b.getContext());
       result = extendAll(b, loc, transpose.getInput(), inversePermutation(map), isUnsigned);
     } else {
-      result = extendAll(b, loc, value, b.getMultiDimIdentityMap(type.getRank()), isUnsigned);
+      result = extendAll(b, loc, value, {}, isUnsigned);
       conversions.push_back(result.getDefiningOp<linalg::GenericOp>());
     }
     return known[isUnsigned][value] = result;

@@ -28,11 +28,8 @@ namespace strata {
 
 /// Loops whose sums fill most of the registers, and which multiply them with one number each: LLVM would unroll short
 /// ones, keep the numbers of several steps, and spill.
-static void keepTiles(Function &function, TargetMachine &machine) {
-  TargetTransformInfo costs = machine.getTargetTransformInfo(function);
+static void keepTiles(LoopInfo &loops, const TargetTransformInfo &costs) {
   unsigned registers = costs.getNumberOfRegisters(costs.getRegisterClassForType(/*Vector=*/true));
-  DominatorTree dominators(function);
-  LoopInfo loops(dominators);
   for (Loop *loop : loops.getLoopsInPreorder()) {
     auto isSum = [](PHINode &phi) { return phi.getType()->isVectorTy(); };
     auto isNumber = [](Instruction &instruction) {
@@ -64,12 +61,16 @@ static uint64_t keepNests(Loop &loop, ScalarEvolution &counts) {
   return instructions;
 }
 
-static void keepNests(Function &function, TargetMachine &machine) {
+/// Marks loops that LLVM should not unroll.
+static void keepLoops(Function &function, TargetMachine &machine) {
+  DominatorTree dominators(function);
+  LoopInfo loops(dominators);
+  if (loops.empty())
+    return;
+  keepTiles(loops, machine.getTargetTransformInfo(function));
   TargetLibraryInfoImpl library(machine.getTargetTriple());
   TargetLibraryInfo functions(library, &function);
   AssumptionCache assumptions(function);
-  DominatorTree dominators(function);
-  LoopInfo loops(dominators);
   ScalarEvolution counts(function, functions, assumptions, dominators, loops);
   for (Loop *loop : loops)
     keepNests(*loop, counts);
@@ -114,8 +115,7 @@ mlir::FailureOr<std::unique_ptr<Module>> translateToLLVM(mlir::ModuleOp module, 
       function.addFnAttr("prefer-vector-width", "512");
     function.setDoesNotThrow();
     promoteTiles(function);
-    keepTiles(function, machine);
-    keepNests(function, machine);
+    keepLoops(function, machine);
   }
   chooseInlined(*result);
   if (GlobalVariable *table = result->getNamedGlobal((modelName + "_constants").str())) {
