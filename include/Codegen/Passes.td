@@ -259,6 +259,26 @@ def PackWeights : Pass<"strata-pack-weights", "mlir::func::FuncOp"> {
                            "mlir::arith::ArithDialect"];
 }
 
+def CrossProducts : Pass<"strata-cross-products", "mlir::func::FuncOp"> {
+  let summary = "Of sums of products of 16-bit integers, half of the multiplications become additions";
+  let description = [{
+    Two steps of the reduction, one of its first and one of its second half, are one
+    product of sums, by Winograd's inner product:
+
+    ```
+    a0 w0 + a1 w1 = (a0 + w1) (a1 + w0) - a0 a1 - w0 w1
+    ```
+
+    The sums of `a0 a1` and of `w0 w1` are computed once for each row and each lane,
+    those of constant weights by the init function, and are what the sums start with.
+    For bytes that `strata-widen-products` extended, whose sums need no more than 16
+    bits; everything else wraps alike. Only where enough lanes share the sums of a
+    row, and with one loop over the reduction beside the groups of
+    `strata-group-reductions`.
+  }];
+  let dependentDialects = ["mlir::arith::ArithDialect", "mlir::linalg::LinalgDialect", "mlir::tensor::TensorDialect"];
+}
+
 def HoistConstants : Pass<"strata-hoist-constants", "mlir::ModuleOp"> {
   let summary = "Expressions of weights alone are computed by the init function";
   let description = [{

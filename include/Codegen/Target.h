@@ -23,6 +23,7 @@ struct TargetFacts {
   bool int8Tiles = false;    ///< the same of 8-bit integers to sums of i32
   bool byteDots = false;     ///< x86 vectors that add products of four bytes
   bool pairDots = false;     ///< x86 vectors that add products of two 16-bit integers
+  bool spareAdders = false;  ///< at least twice as many of these can be added in a cycle as multiplied
   bool bf16Dots = false;     ///< x86 vectors that add products of two bf16 to sums of f32
   bool integerPacks = false; ///< x86 vectors, which narrow integers by saturation and round what becomes one
   bool partLoads = false;    ///< vectors of which some lanes are loaded, whatever memory the others would be in

@@ -14,6 +14,7 @@
 //
 //===----------------------------------------------------------------------===//
 #include "BodyLoads.h"
+#include "CrossProducts.h"
 #include "PairProducts.h"
 #include "ProductSums.h"
 #include "TileEmitter.h"
@@ -24,10 +25,49 @@
 using namespace mlir;
 using namespace strata;
 
+/// Both factors' data walks the groups, and lies together for all lanes; both factors' weights are blocks of lanes.
+static bool planCrossed(LoopNest &nest, const NestOptions &options, NestPlan &plan) {
+  std::optional<CrossedSum> sum = matchCrossedSum(nest.reduce->op);
+  if (!sum || !options.pairDots)
+    return false;
+  constexpr int64_t group = 2;
+  ArrayRef<Access> inputs = nest.reduce->inputs;
+  DotPlan dots{0, 0, -1, group, {false, false}, /*bytes=*/false, /*floats=*/false, {}};
+  int lane = -1;
+  for (auto [f, factor] : llvm::enumerate(sum->factors)) {
+    auto [data, weights] = std::pair(factor[0], factor[1]);
+    if (inputs[weights].blockedLoop < 0)
+      std::swap(data, weights);
+    int blocked = inputs[weights].blockedLoop;
+    if (blocked < 0 || (lane >= 0 && blocked != lane) || nest.loops[blocked].reduction ||
+        inputs[weights].withinStride != group || !inputs[data].base || !stride(inputs[data], blocked).is(0))
+      return false;
+    lane = blocked;
+    if (f)
+      dots.other = {data, weights};
+    else
+      std::tie(dots.data, dots.weights) = {data, weights};
+  }
+  if (!bodyLoadsFit(nest, lane))
+    return false;
+  for (auto [loop, info] : llvm::enumerate(nest.loops))
+    if (info.reduction && info.size.is(group) &&
+        llvm::all_of(inputs, [&, loop = loop](const Access &input) { return stride(input, loop).is(1); }))
+      dots.group = loop;
+  if (dots.group < 0)
+    return false;
+  plan.dots = dots;
+  plan.lane = lane;
+  plan.width = options.vectorBits / 32;
+  return true;
+}
+
 bool strata::planDots(LoopNest &nest, const NestOptions &options, NestPlan &plan) {
   if ((!options.byteDots && !options.pairDots && !options.bf16Dots) || !nest.reduce ||
       nest.reduce->outputs.size() != 1 || !isVectorizable(nest.init) || !isVectorizable(nest.finish))
     return false;
+  if (planCrossed(nest, options, plan))
+    return true;
   std::optional<ProductSum> sum = matchProductSum(nest.reduce->op);
   if (!sum || sum->elements[0] != sum->elements[1])
     return false;
@@ -54,7 +94,8 @@ bool strata::planDots(LoopNest &nest, const NestOptions &options, NestPlan &plan
                           group,
                           {sum->isUnsigned[0], sum->isUnsigned[1]},
                           bytes && options.byteDots,
-                          floats};
+                          floats,
+                          {}};
       plan.lane = lane;
       // Sums of i32 for each lane, or, of bytes that are extended, for each pair of products in it.
       plan.width = options.vectorBits / (bytes && !options.byteDots ? 64 : 32);
@@ -250,4 +291,37 @@ TileEmitter::Values TileEmitter::reduceDots(const Tile &whole, Values start) {
     start[n] = dots.finish(start[n], carried[n], dots.movesData() ? carried[moved] : Value());
   }
   return start;
+}
+
+/// The same of products of sums. Their sums begin as they are: what is taken away is no constant.
+TileEmitter::Values TileEmitter::reduceCrossed(const Tile &whole, Values start) {
+  Tile tile = whole;
+  tile.steps = stepsAtOnce(tile);
+  std::pair<unsigned, unsigned> factors[] = {{plan.dots->data, plan.dots->weights}, *plan.dots->other};
+  ArrayRef<Access> inputs = nest.reduce->inputs;
+  Values bases = basesOf(*nest.reduce, tile);
+  auto pair = VectorType::get({2}, b.getI16Type()), pairs = VectorType::get({2 * tile.lanes}, b.getI16Type());
+  return reduceLoops(tile, reductionOrder(), start, [&](const Tile &step, Values sums) {
+    Values data, weights[2];
+    for (auto [f, factor] : llvm::enumerate(factors)) {
+      const Access &access = inputs[factor.second];
+      Value at = add(bases[factor.second], position(access, step, true));
+      prefetch(access, bases[factor.second], at, step);
+      for (int64_t j = 0; j < step.vectors; ++j)
+        weights[f].push_back(
+            b.create<vector::LoadOp>(loc, pairs, access.base, elementAt(access, at, step, 0, j)));
+      data.push_back(add(bases[factor.first], position(inputs[factor.first], step, true)));
+    }
+    for (int64_t i = 0; i < step.rows; ++i) {
+      Value spread[2];
+      for (auto [f, factor] : llvm::enumerate(factors)) {
+        const Access &access = inputs[factor.first];
+        Value loaded = b.create<vector::LoadOp>(loc, pair, access.base, elementAt(access, data[f], step, i, 0));
+        spread[f] = spreadPair(b, loc, loaded, step.lanes);
+      }
+      auto row = MutableArrayRef<Value>(sums).slice(i * step.vectors, step.vectors);
+      addCrossedProducts(b, loc, row, spread[0], spread[1], weights[0], weights[1]);
+    }
+    return sums;
+  });
 }

@@ -8,6 +8,7 @@
 #include "Blocks.h"
 #include "Codegen/Passes.h"
 #include "ConstantExpressions.h"
+#include "LinalgQueries.h"
 #include "Padding.h"
 #include "ProductSums.h"
 #include "Transposed.h"
@@ -51,10 +52,13 @@ struct GroupReductionsPass : strata::impl::GroupReductionsBase<GroupReductionsPa
     for (linalg::GenericOp op : ops)
       for (unsigned weights : {0u, 1u})
         if (canGroup(op, weights, constants)) {
+          unsigned depth = *strata::innermost(op.getMatchingIndexingMap(op.getDpsInputOperand(1 - weights)));
           // A matrix unit's tiles have rows of several lines.
-          if (!tiles)
+          if (!tiles) {
+            mergeTaps(op, weights, depth);
             strata::markPadding(op);
-          group(op, weights);
+          }
+          group(op, weights, depth);
           break;
         }
   }
@@ -72,12 +76,112 @@ private:
     return sum && isMultiplied(*sum) && strata::canGroup(op, weights, constants);
   }
 
-  void group(linalg::GenericOp op, unsigned weights) {
+  static int64_t groupOf(linalg::GenericOp op) {
+    return 32 / getElementTypeOrSelf(op.getDpsInputs()[0].getType()).getIntOrFloatBitWidth();
+  }
+
+  /// Of the first convolution of a network, whose pixels have three channels, a group would be filled up for each tap.
+  /// Where whole groups lie between the windows of neighbours, their taps and channels along a line are one loop,
+  /// `depth`, as they lie one behind the other.
+  static void mergeTaps(linalg::GenericOp &op, unsigned weights, unsigned &depth) {
+    OpOperand *data = op.getDpsInputOperand(1 - weights);
+    AffineMap map = op.getMatchingIndexingMap(data), weightsMap = op.getMatchingIndexingMap(op.getDpsInputOperand(weights));
+    auto type = cast<RankedTensorType>(data->get().getType());
+    int64_t rank = type.getRank(), group = groupOf(op);
+    SmallVector<int64_t> ranges = op.getStaticLoopRanges(), steps;
+    if (rank < 2 || failed(getFlattenedAffineExpr(map.getResult(rank - 2), map.getNumDims(), 0, &steps)) ||
+        type.isDynamicDim(rank - 2) || type.isDynamicDim(rank - 1) || ranges[depth] != type.getDimSize(rank - 1))
+      return;
+    std::optional<unsigned> tap;
+    int64_t channels = ranges[depth], line = channels * type.getDimSize(rank - 2), last = 0;
+    for (auto [loop, kind] : llvm::enumerate(op.getIteratorTypesArray())) {
+      if (!steps[loop])
+        continue;
+      if (kind == utils::IteratorType::reduction) {
+        if (tap || steps[loop] != 1 || !strata::positionOf(weightsMap, loop) || ShapedType::isDynamic(ranges[loop]) ||
+            llvm::count_if(map.getResults(), [&](AffineExpr e) { return e.isFunctionOfDim(loop); }) != 1)
+          return;
+        tap = loop;
+        continue;
+      }
+      if (steps[loop] < 0 || steps[loop] * channels % group || ShapedType::isDynamic(ranges[loop]))
+        return;
+      last += steps[loop] * channels * (ranges[loop] - 1);
+    }
+    if (!tap || steps.back())
+      return;
+    int64_t merged = llvm::alignTo(ranges[*tap] * channels, group);
+    if (line % group || last + merged > line || merged >= ranges[*tap] * static_cast<int64_t>(llvm::alignTo(channels, group)))
+      return;
+    OpBuilder b(op);
+    Location loc = op.getLoc();
+    // Of weights, too, the taps come before the channels.
+    Value w = op.getDpsInputs()[weights];
+    SmallVector<int64_t> order;
+    SmallVector<AffineExpr> read;
+    for (auto [i, expr] : llvm::enumerate(weightsMap.getResults())) {
+      if (expr == b.getAffineDimExpr(*tap))
+        continue;
+      if (expr == b.getAffineDimExpr(depth))
+        order.push_back(*strata::positionOf(weightsMap, *tap));
+      order.push_back(i);
+      read.push_back(expr);
+    }
+    int64_t at = llvm::find(read, b.getAffineDimExpr(depth)) - read.begin();
+    w = collapseWithNext(b, loc, strata::transposed(b, loc, w, order), at);
+    Value x = collapseWithNext(b, loc, data->get(), rank - 2);
+    SmallVector<AffineExpr> results(map.getResults());
+    AffineExpr window = results[rank - 2].replace(b.getAffineDimExpr(*tap), b.getAffineConstantExpr(0));
+    results.pop_back();
+    results.back() = simplifyAffineExpr(window * channels + b.getAffineDimExpr(depth), map.getNumDims(), 0);
+    SmallVector<AffineMap> maps = op.getIndexingMapsArray();
+    maps[weights] = AffineMap::get(map.getNumDims(), 0, read, op.getContext());
+    maps[1 - weights] = AffineMap::get(map.getNumDims(), 0, results, op.getContext());
+    // The loop over the taps is no more.
+    SmallVector<utils::IteratorType> kinds = op.getIteratorTypesArray();
+    kinds.erase(kinds.begin() + *tap);
+    llvm::SmallBitVector unused(map.getNumDims());
+    unused.set(*tap);
+    for (AffineMap &each : maps)
+      each = compressDims(each, unused);
+    depth -= *tap < depth;
+    Value inputs[2];
+    inputs[weights] = w;
+    inputs[1 - weights] = x;
+    replace(op, inputs, maps, kinds);
+  }
+
+  static Value collapseWithNext(OpBuilder &b, Location loc, Value value, int64_t dim) {
+    SmallVector<ReassociationIndices> parts;
+    for (int64_t i = 0, e = cast<RankedTensorType>(value.getType()).getRank(); i < e; ++i) {
+      if (i == dim + 1)
+        parts.back().push_back(i);
+      else
+        parts.push_back({i});
+    }
+    return b.create<tensor::CollapseShapeOp>(loc, value, parts);
+  }
+
+  /// The same operation with other inputs and loops.
+  static void replace(linalg::GenericOp &op, ValueRange inputs, ArrayRef<AffineMap> maps,
+                      ArrayRef<utils::IteratorType> kinds) {
+    OpBuilder b(op);
+    auto moved = b.create<linalg::GenericOp>(op.getLoc(), op.getResultTypes(), inputs, op.getDpsInits(), maps, kinds);
+    moved.getRegion().takeBody(op.getRegion());
+    // Of the reductions, `strata-widen-products` has noted what the elements are.
+    if (Attribute largest = op->getAttr(strata::kLargestProduct))
+      moved->setAttr(strata::kLargestProduct, largest);
+    op.replaceAllUsesWith(moved);
+    op.erase();
+    op = moved;
+  }
+
+  void group(linalg::GenericOp op, unsigned weights, unsigned depth) {
     SmallVector<AffineMap> maps = op.getIndexingMapsArray();
     SmallVector<utils::IteratorType> kinds = op.getIteratorTypesArray();
     SmallVector<Value> inputs(op.getDpsInputs());
-    unsigned depth = *strata::innermost(maps[1 - weights]), dims = kinds.size();
-    int64_t group = 32 / getElementTypeOrSelf(inputs[0].getType()).getIntOrFloatBitWidth();
+    unsigned dims = kinds.size();
+    int64_t group = groupOf(op);
     int64_t size = filledUp(op.getStaticLoopRanges()[depth], group, tiles);
     // Where weights that are given in each run are transposed, their copy does it, too.
     SmallVector<linalg::TransposeOp> folded;
@@ -91,18 +195,19 @@ private:
     for (auto [i, map] : llvm::enumerate(maps)) {
       SmallVector<AffineExpr> results(map.getResults());
       if (i < inputs.size()) {
-        int64_t at = llvm::find(results, b.getAffineDimExpr(depth)) - results.begin();
+        int64_t at = llvm::find_if(results, [&](AffineExpr e) { return e.isFunctionOfDim(depth); }) - results.begin();
+        // Of merged taps, the window begins with a group.
+        AffineExpr step = b.getAffineDimExpr(depth), window = results[at].replace(step, b.getAffineConstantExpr(0));
+        results[at] = simplifyAffineExpr(window.floorDiv(group) + step, dims, 0);
         results.insert(results.begin() + at + 1, b.getAffineDimExpr(dims));
-        inputs[i] = strata::inGroups(b, loc, inputs[i], at, group, size);
+        inputs[i] = strata::inGroups(b, loc, inputs[i], at, group, window.isSymbolicOrConstant() ? size : 0);
       }
       map = AffineMap::get(dims + 1, 0, results, op.getContext());
     }
     kinds.push_back(utils::IteratorType::reduction);
-    auto moved = b.create<linalg::GenericOp>(loc, op.getResultTypes(), inputs, op.getDpsInits(), maps, kinds);
-    moved.getRegion().takeBody(op.getRegion());
-    strata::setPaddedLoops(moved, strata::getPaddedLoops(op));
-    op.replaceAllUsesWith(moved);
-    op.erase();
+    SmallVector<strata::PaddedLoop> padded = strata::getPaddedLoops(op);
+    replace(op, inputs, maps, kinds);
+    strata::setPaddedLoops(op, padded);
     for (linalg::TransposeOp transpose : folded)
       if (transpose->use_empty())
         transpose.erase();

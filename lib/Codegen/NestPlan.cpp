@@ -480,7 +480,8 @@ NestPlan strata::planNest(LoopNest &nest, const NestOptions &options) {
     plan.lane = chooseLane(nest, plan);
   if (plan.lane < 0)
     return plan;
-  int64_t bits = dots ? 32 / plan.dots->groupSize : elementBits(nest, plan.lane);
+  bool crossed = dots && plan.dots->other;
+  int64_t bits = dots ? (crossed ? 2 : 1) * 32 / plan.dots->groupSize : elementBits(nest, plan.lane); // of a step
   if (!dots)
     plan.width = std::max<int64_t>(2, options.vectorBits / bits);
   const Extent &size = nest.loops[plan.lane].size;
@@ -508,6 +509,8 @@ NestPlan strata::planNest(LoopNest &nest, const NestOptions &options) {
   plan.vectorTile = block ? std::max<int64_t>(1, block / plan.width) : atMost(plan.row < 0 ? 4 : 2);
   chooseWindow(nest, plan);
   TargetFacts target = options;
+  if (crossed)
+    target.registers -= 5; // of two vectors: the other factors' weights and data, and the sums that are multiplied
   if (plan.window >= 0) { // Weights of all taps stay in registers, too; vectors share no data.
     target.registers -= nest.loops[plan.window].size.known;
     constexpr int64_t fewRows = 8;

@@ -2,7 +2,9 @@
 //
 // x86 has an instruction for the products and the sum of each pair, and another one
 // adds it to the sums. LLVM would turn the sums of several steps around, add their
-// products first, and keep these in memory; it does not look into assembly.
+// products first, and keep these in memory; it does not look into assembly. Of sums
+// that are multiplied, it would also mix the instructions of several vectors: where these come in pairs of one kind,
+// both halves of the units have the same to do.
 //
 //===----------------------------------------------------------------------===//
 #include "PairProducts.h"
@@ -54,4 +56,36 @@ Value strata::addPairProducts(OpBuilder &b, Location loc, Value sum, Value x, Va
                                  /*has_side_effects=*/false, /*is_align_stack=*/false, dialect,
                                  /*operand_attrs=*/nullptr)
       .getResult(0);
+}
+
+void strata::addCrossedProducts(OpBuilder &b, Location loc, MutableArrayRef<Value> sums, Value x, Value y, ValueRange v,
+                                ValueRange w) {
+  size_t vector = 0;
+  // The data's registers become the second vector's sums. As it has side effects, LLVM does not load what comes next
+  // before it, for which there would be no register.
+  static constexpr const char two[] = "vpaddw $10, $4, $2\n"
+                                      "vpaddw $12, $5, $3\n"
+                                      "vpaddw $11, $4, $4\n"
+                                      "vpaddw $13, $5, $5\n"
+                                      "vpmaddwd $2, $3, $2\n"
+                                      "vpmaddwd $4, $5, $4\n"
+                                      "vpaddd $2, $0, $0\n"
+                                      "vpaddd $4, $1, $1";
+  auto type = cast<VectorType>(x.getType());
+  if (type.getNumElements() == 16)
+    for (; vector + 2 <= sums.size(); vector += 2) {
+      Type sum = sums[vector].getType();
+      auto results = LLVM::LLVMStructType::getLiteral(b.getContext(), {sum, sum, type, type, type, type});
+      Value operands[] = {sums[vector], sums[vector + 1], x, y, v[vector], v[vector + 1], w[vector], w[vector + 1]};
+      auto dialect = LLVM::AsmDialectAttr::get(b.getContext(), LLVM::AsmDialect::AD_ATT);
+      Value made = b.create<LLVM::InlineAsmOp>(loc, results, operands, two, "=x,=x,=&x,=&x,=&x,=&x,0,1,4,5,x,x,x,x",
+                                               /*has_side_effects=*/true, /*is_align_stack=*/false, dialect,
+                                               /*operand_attrs=*/nullptr)
+                       .getResult(0);
+      for (int64_t i : {0, 1})
+        sums[vector + i] = b.create<LLVM::ExtractValueOp>(loc, made, i);
+    }
+  for (; vector < sums.size(); ++vector)
+    sums[vector] = addPairProducts(b, loc, sums[vector], b.create<arith::AddIOp>(loc, x, v[vector]),
+                                   b.create<arith::AddIOp>(loc, y, w[vector]));
 }

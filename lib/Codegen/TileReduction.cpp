@@ -172,10 +172,12 @@ static int64_t vectorElements(const Access &access, const Tile &tile) {
 /// the lines of the next block, are many beside those of a short step. Of few sums LLVM does so by itself; of so many
 /// that they nearly fill the registers, it would keep them in memory to load the weights of the next step early.
 int64_t TileEmitter::stepsAtOnce(const Tile &tile) {
-  constexpr int64_t lines = 4, mostCycles = 12;
+  constexpr int64_t mostCycles = 12;
   SmallVector<int> order = reductionOrder();
-  int64_t sums = tile.rows * tile.vectors;
-  if (order.empty() || 2 * sums <= target.registers || sums > mostCycles * target.fmaPerCycle)
+  bool crossed = plan.dots && plan.dots->other; // with as many vectors again
+  int64_t sums = tile.rows * tile.vectors, lines = crossed ? 8 : 4;
+  bool areFew = 2 * sums <= target.registers && !crossed;
+  if (order.empty() || areFew || sums > mostCycles * target.fmaPerCycle)
     return 1;
   const Extent &size = nest.loops[order.back()].size;
   auto isTap = [&](const PaddedLoop &padded) { return padded.tap == order.back(); };
@@ -623,7 +625,8 @@ void TileEmitter::emit(const Tile &tile) {
         sum = vector::makeArithReduction(b, loc, vector::CombiningKind::ADD, sum, product(tile, i, j));
       });
     } else if (plan.dots) {
-      accumulators[0] = reduceDots(tile, accumulators[0]);
+      accumulators[0] =
+          plan.dots->other ? reduceCrossed(tile, accumulators[0]) : reduceDots(tile, accumulators[0]);
     } else if (plan.laneIsReduction) {
       accumulators[0][0] = reduceToOne(tile, accumulators[0][0]);
     } else {

@@ -86,6 +86,8 @@ void strata::buildTiledPhase(OpPassManager &pm, const CompileOptions &options) {
     PackWeightsOptions pack;
     copyTarget(pack, facts);
     pm.addNestedPass<func::FuncOp>(createPackWeights(pack));
+    if (facts.pairDots && facts.spareAdders && !facts.byteDots && !facts.int8Tiles)
+      pm.addNestedPass<func::FuncOp>(createCrossProducts());
   } else {
     pm.addNestedPass<func::FuncOp>(createReorderFilters());
   }

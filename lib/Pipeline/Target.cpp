@@ -4,6 +4,8 @@
 
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringMap.h"
+#include "llvm/MC/MCInstrInfo.h"
+#include "llvm/MC/MCSchedule.h"
 #include "llvm/MC/MCSubtargetInfo.h"
 #include "llvm/MC/TargetRegistry.h"
 #include "llvm/Support/TargetSelect.h"
@@ -82,6 +84,22 @@ static void measureHost(TargetFacts &facts) {
   set(facts.lineBytes, _SC_LEVEL1_DCACHE_LINESIZE);
 }
 
+/// How many instructions of a kind LLVM's description lets begin in a cycle; 0 of one that it does not know.
+static double perCycle(const llvm::MCSubtargetInfo &subtarget, const llvm::MCInstrInfo &instructions,
+                       llvm::StringRef name) {
+  const llvm::MCSchedModel &model = subtarget.getSchedModel();
+  if (!model.hasInstrSchedModel())
+    return 0;
+  for (unsigned i = 0; i < instructions.getNumOpcodes(); ++i)
+    if (instructions.getName(i) == name) {
+      const llvm::MCSchedClassDesc *kind = model.getSchedClassDesc(instructions.get(i).getSchedClass());
+      return kind->isValid() && !kind->isVariant()
+                 ? 1 / llvm::MCSchedModel::getReciprocalThroughput(subtarget, *kind)
+                 : 0;
+    }
+  return 0;
+}
+
 TargetFacts strata::describeTarget(const CompileOptions &given) {
   static const bool initialized = [] {
     llvm::InitializeAllTargetInfos();
@@ -126,6 +144,11 @@ TargetFacts strata::describeTarget(const CompileOptions &given) {
     if (facts.vectorBits == 512 && !has("+avx512vnni"))
       facts.byteDots = false;
     facts.bf16Dots = facts.vectorBits == 512 && has("+avx512bf16");
+    if (facts.vectorBits == 256) {
+      std::unique_ptr<llvm::MCInstrInfo> instructions(target->createMCInstrInfo());
+      double multiplied = perCycle(*info, *instructions, "VPMADDWDYrr");
+      facts.spareAdders = multiplied > 0 && perCycle(*info, *instructions, "VPADDWYrr") >= 2 * multiplied;
+    }
   } else if (triple.isAArch64()) {
     facts.fma = true;
     facts.registers = 32;
