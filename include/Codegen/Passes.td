@@ -114,9 +114,13 @@ def WidenProducts : Pass<"strata-widen-products", "mlir::func::FuncOp"> {
     ```mlir
     %a = arith.extsi %x : i16 to i32
     ```
+    With `byte-pairs`, products of unsigned data and constant weights of seven bits
+    stay as they are, with the attribute `strata.exact_pairs`: vectors add two of
+    them in 16 bits.
   }];
   let options = [
     Option<"bytes", "bytes", "bool", "false", "integers of 8 bits">,
+    Option<"bytePairs", "byte-pairs", "bool", "false", "x86 vectors add two products of bytes in 16 bits">,
     Option<"f16", "f16", "bool", "false", "floats of f16">,
     Option<"bf16", "bf16", "bool", "false", "floats of bf16">
   ];

@@ -1,9 +1,12 @@
 //===- ConstantExpressions.cpp - what depends on weights alone ------------===//
 #include "ConstantExpressions.h"
+#include "Conversions.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
-#include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/MLProgram/IR/MLProgram.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "mlir/IR/DialectResourceBlobManager.h"
+#include "mlir/IR/Matchers.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
 #include "mlir/Transforms/RegionUtils.h"
 
@@ -50,4 +53,33 @@ bool ConstantExpressions::isConstant(Value value) const {
 
 bool ConstantExpressions::usesWeights(Value value) const {
   return value.getDefiningOp() && known.lookup(value.getDefiningOp());
+}
+
+/// The model's constant that `value` has the elements of, in whichever order.
+static Attribute constantBehind(Value value) {
+  while (Operation *op = value.getDefiningOp()) {
+    auto conversion = dyn_cast<linalg::GenericOp>(op);
+    if (isa<linalg::TransposeOp, tensor::ExpandShapeOp, tensor::CollapseShapeOp, tensor::ExtractSliceOp>(op) ||
+        (conversion && isConversion(conversion))) {
+      value = op->getOperand(0);
+      continue;
+    }
+    if (auto load = dyn_cast<ml_program::GlobalLoadConstOp>(op)) {
+      auto global = SymbolTable::lookupNearestSymbolFrom<ml_program::GlobalOp>(op, load.getGlobal());
+      return global ? global.getValueAttr() : Attribute();
+    }
+    Attribute constant;
+    return matchPattern(value, m_Constant(&constant)) ? constant : Attribute();
+  }
+  return {};
+}
+
+std::pair<ArrayRef<char>, Type> strata::elementsBehind(Value value) {
+  auto constant = dyn_cast_or_null<ElementsAttr>(constantBehind(value));
+  if (auto dense = dyn_cast_or_null<DenseElementsAttr>(constant))
+    return {dense.getRawData(), dense.getElementType()};
+  if (auto resource = dyn_cast_or_null<DenseResourceElementsAttr>(constant))
+    if (AsmResourceBlob *blob = resource.getRawHandle().getBlob())
+      return {blob->getData(), resource.getElementType()};
+  return {};
 }

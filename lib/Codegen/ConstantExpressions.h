@@ -11,6 +11,10 @@ namespace strata {
 /// The operands of an operation, and what its regions read from outside of it.
 llvm::SetVector<mlir::Value> valuesReadBy(mlir::Operation *op);
 
+/// The bytes and the type of the elements, in whichever order, of the model's constant that is moved and perhaps
+/// converted to become `value`; none if it is anything else. Of equal elements it may be one.
+std::pair<llvm::ArrayRef<char>, mlir::Type> elementsBehind(mlir::Value value);
+
 /// The values of a function, those inside of loops and branches too, that are made of constants of the model only, by
 /// operations without side effects.
 class ConstantExpressions {

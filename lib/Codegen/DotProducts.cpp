@@ -7,10 +7,10 @@
 //
 //   sum x w = sum (x + 128) w - 128 sum w    sum x w = sum (x - 128) w + 128 sum w
 //
-// Without it, 16-bit integers are multiplied and added in pairs, to which bytes are
+// Without it, two products of bytes are added in 16 bits, where these are known to hold
+// them, and elsewhere 16-bit integers are multiplied and added in pairs, to which bytes are
 // extended; where that pays, strata-widen-products has done it before. All of integers are exact
-// but for the wrap of i32. (The products of unsigned and signed bytes that are added in
-// 16 bits are not: they saturate.)
+// but for the wrap of i32.
 //
 //===----------------------------------------------------------------------===//
 #include "BodyLoads.h"
@@ -32,7 +32,7 @@ static bool planCrossed(LoopNest &nest, const NestOptions &options, NestPlan &pl
     return false;
   constexpr int64_t group = 2;
   ArrayRef<Access> inputs = nest.reduce->inputs;
-  DotPlan dots{0, 0, -1, group, {false, false}, /*bytes=*/false, /*floats=*/false, {}};
+  DotPlan dots{0, 0, -1, group, {false, false}, /*bytes=*/false, /*floats=*/false};
   int lane = -1;
   for (auto [f, factor] : llvm::enumerate(sum->factors)) {
     auto [data, weights] = std::pair(factor[0], factor[1]);
@@ -79,6 +79,7 @@ bool strata::planDots(LoopNest &nest, const NestOptions &options, NestPlan &plan
   if (!bytes && !pairs && !floats)
     return false;
   int64_t group = bytes ? 4 : 2;
+  bool byteDots = bytes && (options.byteDots || nest.reduce->op->hasAttr(kExactPairs));
   for (unsigned input : {0u, 1u}) {
     const Access &weights = nest.reduce->inputs[input], &data = nest.reduce->inputs[1 - input];
     int lane = weights.blockedLoop;
@@ -93,12 +94,12 @@ bool strata::planDots(LoopNest &nest, const NestOptions &options, NestPlan &plan
                           static_cast<int>(loop),
                           group,
                           {sum->isUnsigned[0], sum->isUnsigned[1]},
-                          bytes && options.byteDots,
+                          byteDots,
                           floats,
-                          {}};
+                          byteDots && !options.byteDots};
       plan.lane = lane;
       // Sums of i32 for each lane, or, of bytes that are extended, for each pair of products in it.
-      plan.width = options.vectorBits / (bytes && !options.byteDots ? 64 : 32);
+      plan.width = options.vectorBits / (bytes && !byteDots ? 64 : 32);
       return true;
     }
   }
@@ -112,7 +113,7 @@ public:
   Dots(OpBuilder &b, Location loc, const DotPlan &plan, int64_t lanes)
       : b(b), loc(loc), lanes(lanes), group(plan.groupSize), unsignedData(plan.isUnsigned[plan.data]),
         unsignedWeights(plan.isUnsigned[plan.weights]), bytes(plan.bytes && lanes >= 4), floats(plan.floats),
-        extends(!bytes && group == 4) {}
+        inPairs(plan.inPairs), extends(!bytes && group == 4) {}
 
   /// Whether sums of the weights are needed beside those of the products.
   bool movesData() const { return bytes && unsignedData == unsignedWeights; }
@@ -157,6 +158,8 @@ public:
       return addPairProducts(b, loc, sum, data, weights);
     // One unsigned operand, one signed; moved data has the other sign.
     bool swapped = movesData() ? unsignedWeights : !unsignedData;
+    if (inPairs)
+      return addBytePairs(b, loc, sum, swapped ? weights : data, swapped ? data : weights);
     return call(("llvm.x86.avx512.vpdpbusd." + Twine(32 * lanes)).str(), sums(),
                 {sum, swapped ? weights : data, swapped ? data : weights});
   }
@@ -188,7 +191,7 @@ private:
   OpBuilder &b;
   Location loc;
   int64_t lanes, group;
-  bool unsignedData, unsignedWeights, bytes, floats;
+  bool unsignedData, unsignedWeights, bytes, floats, inPairs;
   bool extends; ///< bytes to pairs of 16-bit integers
 
   Value constant(uint32_t number) {

@@ -93,7 +93,8 @@ private:
         type.isDynamicDim(rank - 2) || type.isDynamicDim(rank - 1) || ranges[depth] != type.getDimSize(rank - 1))
       return;
     std::optional<unsigned> tap;
-    int64_t channels = ranges[depth], line = channels * type.getDimSize(rank - 2), last = 0;
+    // Lines and beginnings of windows of whole groups: no window that is filled up ends beyond its line.
+    int64_t channels = ranges[depth], line = channels * type.getDimSize(rank - 2);
     for (auto [loop, kind] : llvm::enumerate(op.getIteratorTypesArray())) {
       if (!steps[loop])
         continue;
@@ -104,14 +105,16 @@ private:
         tap = loop;
         continue;
       }
-      if (steps[loop] < 0 || steps[loop] * channels % group || ShapedType::isDynamic(ranges[loop]))
+      if (steps[loop] < 0 || steps[loop] * channels % group)
         return;
-      last += steps[loop] * channels * (ranges[loop] - 1);
     }
     if (!tap || steps.back())
       return;
     int64_t merged = llvm::alignTo(ranges[*tap] * channels, group);
-    if (line % group || last + merged > line || merged >= ranges[*tap] * static_cast<int64_t>(llvm::alignTo(channels, group)))
+    // What fills up the weights is zero, but not the data that it is multiplied with: no infinity must be.
+    bool isFilled = merged != ranges[*tap] * channels;
+    if ((isFilled && !getElementTypeOrSelf(type).isInteger()) || line % group ||
+        merged >= ranges[*tap] * static_cast<int64_t>(llvm::alignTo(channels, group)))
       return;
     OpBuilder b(op);
     Location loc = op.getLoc();
@@ -168,9 +171,10 @@ private:
     OpBuilder b(op);
     auto moved = b.create<linalg::GenericOp>(op.getLoc(), op.getResultTypes(), inputs, op.getDpsInits(), maps, kinds);
     moved.getRegion().takeBody(op.getRegion());
-    // Of the reductions, `strata-widen-products` has noted what the elements are.
-    if (Attribute largest = op->getAttr(strata::kLargestProduct))
-      moved->setAttr(strata::kLargestProduct, largest);
+    // What `strata-widen-products` has noted of the elements.
+    for (const char *name : {strata::kLargestProduct, strata::kExactPairs})
+      if (Attribute noted = op->getAttr(name))
+        moved->setAttr(name, noted);
     op.replaceAllUsesWith(moved);
     op.erase();
     op = moved;

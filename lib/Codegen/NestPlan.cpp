@@ -511,6 +511,8 @@ NestPlan strata::planNest(LoopNest &nest, const NestOptions &options) {
   TargetFacts target = options;
   if (crossed)
     target.registers -= 5; // of two vectors: the other factors' weights and data, and the sums that are multiplied
+  if (dots && plan.dots->inPairs)
+    target.registers -= 2; // pairs, and ones
   if (plan.window >= 0) { // Weights of all taps stay in registers, too; vectors share no data.
     target.registers -= nest.loops[plan.window].size.known;
     constexpr int64_t fewRows = 8;

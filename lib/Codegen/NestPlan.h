@@ -48,6 +48,7 @@ struct DotPlan {
   bool isUnsigned[2];     ///< by input
   bool bytes;             ///< by instructions that take bytes, one unsigned and one signed; else in pairs
   bool floats;            ///< of bf16; else of i16
+  bool inPairs = false;   ///< of bytes, first added in pairs of 16 bits: `strata.exact_pairs`
   /// Products of sums (CrossProducts.h): `data` and `weights` are what one factor adds, these what the other one does.
   std::optional<std::pair<unsigned, unsigned>> other;
 };

@@ -6,38 +6,17 @@
 //
 //===----------------------------------------------------------------------===//
 #include "Padding.h"
-#include "Conversions.h"
+#include "ConstantExpressions.h"
 #include "ProductSums.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
-#include "mlir/Dialect/MLProgram/IR/MLProgram.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
-#include "mlir/IR/DialectResourceBlobManager.h"
 #include "mlir/IR/Matchers.h"
 
 using namespace mlir;
 using linalg::GenericOp;
 
 static constexpr llvm::StringLiteral attributeName = "strata.inside";
-
-/// The model's constant that `value` has the elements of, in whichever order.
-static Attribute constantBehind(Value value) {
-  while (Operation *op = value.getDefiningOp()) {
-    auto conversion = dyn_cast<GenericOp>(op);
-    if (isa<linalg::TransposeOp, tensor::ExpandShapeOp, tensor::CollapseShapeOp, tensor::ExtractSliceOp>(op) ||
-        (conversion && strata::isConversion(conversion))) {
-      value = op->getOperand(0);
-      continue;
-    }
-    if (auto load = dyn_cast<ml_program::GlobalLoadConstOp>(op)) {
-      auto global = SymbolTable::lookupNearestSymbolFrom<ml_program::GlobalOp>(op, load.getGlobal());
-      return global ? global.getValueAttr() : Attribute();
-    }
-    Attribute constant;
-    return matchPattern(value, m_Constant(&constant)) ? constant : Attribute();
-  }
-  return {};
-}
 
 /// Whether no magnitude is above `largest`, both as bits of a floating-point type.
 template <typename Bits> static bool areAtMost(ArrayRef<char> bytes, Bits largest) {
@@ -51,14 +30,7 @@ static bool isFinite(Value weights) {
   Type element = getElementTypeOrSelf(weights.getType());
   if (element.isInteger())
     return true;
-  ArrayRef<char> bytes;
-  auto constant = dyn_cast_or_null<ElementsAttr>(constantBehind(weights));
-  if (auto dense = dyn_cast_or_null<DenseElementsAttr>(constant))
-    bytes = dense.getRawData();
-  else if (auto resource = dyn_cast_or_null<DenseResourceElementsAttr>(constant))
-    if (AsmResourceBlob *blob = resource.getRawHandle().getBlob())
-      bytes = blob->getData();
-  Type stored = constant ? constant.getElementType() : Type();
+  auto [bytes, stored] = strata::elementsBehind(weights);
   if (bytes.empty() || !isa<Float32Type, Float16Type, BFloat16Type>(stored))
     return false;
   if (stored.isF16())

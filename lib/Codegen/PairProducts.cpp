@@ -58,6 +58,17 @@ Value strata::addPairProducts(OpBuilder &b, Location loc, Value sum, Value x, Va
       .getResult(0);
 }
 
+Value strata::addBytePairs(OpBuilder &b, Location loc, Value sum, Value x, Value y) {
+  int64_t lanes = cast<VectorType>(x.getType()).getNumElements();
+  bool wide = lanes == 8;
+  auto bytes = VectorType::get({4 * lanes}, b.getI8Type()), pairs = VectorType::get({2 * lanes}, b.getI16Type());
+  Value operands[] = {b.create<vector::BitCastOp>(loc, bytes, x), b.create<vector::BitCastOp>(loc, bytes, y)};
+  StringRef name = wide ? "llvm.x86.avx2.pmadd.ub.sw" : "llvm.x86.ssse3.pmadd.ub.sw.128";
+  Value products = b.create<LLVM::CallIntrinsicOp>(loc, pairs, b.getStringAttr(name), operands).getResult(0);
+  Value ones = b.create<arith::ConstantOp>(loc, DenseElementsAttr::get(pairs, int16_t(1)));
+  return addPairProducts(b, loc, sum, products, ones);
+}
+
 void strata::addCrossedProducts(OpBuilder &b, Location loc, MutableArrayRef<Value> sums, Value x, Value y, ValueRange v,
                                 ValueRange w) {
   size_t vector = 0;

@@ -41,6 +41,9 @@ bool isPlain(mlir::AffineMap map);
 /// The dimension that `strata-group-reductions` made: the last one of `data`, with 32 bits of elements.
 std::optional<unsigned> getGroup(mlir::linalg::GenericOp op, mlir::OpOperand *data);
 
+/// On a sum of products of unsigned and signed bytes: two such products and their sum fit 16 bits.
+constexpr const char kExactPairs[] = "strata.exact_pairs";
+
 /// On a sum of products of bytes that were extended to 16 bits: the largest magnitude of such a product.
 constexpr const char kLargestProduct[] = "strata.largest_product";
 

@@ -61,7 +61,9 @@ struct WidenProductsPass : strata::impl::WidenProductsBase<WidenProductsPass> {
     SmallVector<std::pair<linalg::GenericOp, strata::ProductSum>> found;
     getOperation().walk([&](linalg::GenericOp op) {
       std::optional<strata::ProductSum> sum = strata::matchProductSum(op);
-      if (sum && (sum->sum.isF32() ? areWidened(op, *sum) : areWidened(op, *sum, constants)))
+      if (sum && areExactInPairs(op, *sum, constants))
+        op->setAttr(strata::kExactPairs, UnitAttr::get(op.getContext()));
+      else if (sum && (sum->sum.isF32() ? areWidened(op, *sum) : areWidened(op, *sum, constants)))
         found.push_back({op, *sum});
     });
     for (auto &[op, sum] : found)
@@ -97,6 +99,30 @@ private:
 
   bool areWidened(linalg::GenericOp op, const strata::ProductSum &sum) const {
     return op.hasPureTensorSemantics() && (isWidened(op, sum, 0) || isWidened(op, sum, 1));
+  }
+
+  /// Products of bytes that vectors add in 16 bits without saturation: of weights of seven bits. Windows are left to
+  /// minimal filtering, which wants more.
+  bool areExactInPairs(linalg::GenericOp op, const strata::ProductSum &sum,
+                       const strata::ConstantExpressions &constants) const {
+    if (!bytePairs || !sum.sum.isInteger(32) || !sum.elements[0].isInteger(8) || !sum.elements[1].isInteger(8) ||
+        sum.isUnsigned[0] == sum.isUnsigned[1])
+      return false;
+    SmallVector<unsigned> reductions;
+    op.getReductionDims(reductions);
+    bool isWindow = llvm::count_if(reductions, [&](unsigned loop) { return op.getStaticLoopRanges()[loop] != 1; }) > 1;
+    for (unsigned weights : {0u, 1u}) {
+      auto [elements, type] = strata::elementsBehind(op.getDpsInputs()[weights]);
+      if (isWindow || elements.empty() || !type.isInteger(8) || !strata::canGroup(op, weights, constants))
+        continue;
+      // 2 * 64 * 255 and 2 * 127 * 128.
+      int64_t most = sum.isUnsigned[weights] ? 127 : 64;
+      return llvm::all_of(elements, [&](char byte) {
+        return sum.isUnsigned[weights] ? static_cast<uint8_t>(byte) <= most
+                                       : std::abs(static_cast<int64_t>(static_cast<int8_t>(byte))) <= most;
+      });
+    }
+    return false;
   }
 
   /// Bytes: both, or none.

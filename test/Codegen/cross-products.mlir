@@ -1,24 +1,27 @@
 // RUN: strata-opt %s --split-input-file --pass-pipeline='builtin.module(func.func(strata-cross-products),cse,canonicalize)' | FileCheck %s
 
-// Both halves of the reduction together: 64 steps of pairs where 128 were.
-// CHECK-DAG:   #[[FIRST:.*]] = affine_map<(d0, d1, d2, d3) -> (d0, d2 * 2 + d3)>
-// CHECK-DAG:   #[[SECOND:.*]] = affine_map<(d0, d1, d2, d3) -> (d0, d2 * 2 + d3 + 128)>
-// CHECK-DAG:   #[[WFIRST:.*]] = affine_map<(d0, d1, d2, d3) -> (d1 floordiv 16, d2, d1 mod 16, d3)>
-// CHECK-DAG:   #[[WSECOND:.*]] = affine_map<(d0, d1, d2, d3) -> (d1 floordiv 16, d2 + 64, d1 mod 16, d3)>
+// Pieces of eight groups: those of the first half of each are multiplied with those of the second.
+// CHECK-DAG:   #[[FIRST:.*]] = affine_map<(d0, d1, d2, d3, d4) -> (d0, d2, 0, d4, d3)>
+// CHECK-DAG:   #[[SECOND:.*]] = affine_map<(d0, d1, d2, d3, d4) -> (d0, d2, 1, d4, d3)>
+// CHECK-DAG:   #[[WFIRST:.*]] = affine_map<(d0, d1, d2, d3, d4) -> (d1 floordiv 16, d2, 0, d4, d1 mod 16, d3)>
+// CHECK-DAG:   #[[WSECOND:.*]] = affine_map<(d0, d1, d2, d3, d4) -> (d1 floordiv 16, d2, 1, d4, d1 mod 16, d3)>
 // CHECK-LABEL: func.func @product(
 
 // What is taken away for each row,
-// CHECK:         %[[ROWS:.*]] = linalg.generic {{.*}}"parallel", "reduction", "reduction"]} ins(%arg0, %arg0 :{{.*}} -> tensor<?xi32>
+// CHECK:         %[[X:.*]] = tensor.expand_shape {{.*}} into tensor<?x16x2x4x2xi16>
+// CHECK:         %[[W:.*]] = tensor.expand_shape {{.*}} into tensor<4x16x2x4x16x2xi16>
+// CHECK:         %[[ROWS:.*]] = linalg.generic {{.*}}"parallel", "reduction", "reduction", "reduction"]} ins(%[[X]], %[[X]] : {{.*}} outs(%{{.*}} : tensor<?xi32>)
 // and for each lane.
-// CHECK:         %[[LANES:.*]] = linalg.generic {{.*}}"parallel", "reduction", "reduction"]} ins(%[[W:.*]], %[[W]] :{{.*}} -> tensor<64xi32>
+// CHECK:         %[[LANES:.*]] = linalg.generic {{.*}}"parallel", "reduction", "reduction", "reduction"]} ins(%[[W]], %[[W]] : {{.*}} outs(%{{.*}} : tensor<64xi32>)
 // CHECK:         %[[START:.*]] = linalg.generic {{.*}}"parallel", "parallel"]} ins(%[[ROWS]], %[[LANES]] :
 // CHECK:           %[[LESS:.*]] = arith.subi %c0_i32, %{{.*}}
 // CHECK:           arith.subi %[[LESS]], %{{.*}}
 // CHECK:         linalg.generic {indexing_maps = [#[[FIRST]], #[[SECOND]], #[[WFIRST]], #[[WSECOND]], #{{.*}}]
+// CHECK-SAME:      ins(%[[X]], %[[X]], %[[W]], %[[W]] :
 // CHECK-SAME:      outs(%[[START]] : tensor<?x64xi32>)
 // CHECK:         ^bb0(%[[A0:.*]]: i16{{.*}}, %[[A1:.*]]: i16{{.*}}, %[[W0:.*]]: i16{{.*}}, %[[W1:.*]]: i16{{.*}}, %[[SUM:.*]]: i32{{.*}}):
-// CHECK:           %[[X:.*]] = arith.addi %[[A0]], %[[W1]] : i16
-// CHECK:           %[[XX:.*]] = arith.extsi %[[X]] : i16 to i32
+// CHECK:           %[[U:.*]] = arith.addi %[[A0]], %[[W1]] : i16
+// CHECK:           %[[XX:.*]] = arith.extsi %[[U]] : i16 to i32
 // CHECK:           %[[Y:.*]] = arith.addi %[[A1]], %[[W0]] : i16
 // CHECK:           %[[YY:.*]] = arith.extsi %[[Y]] : i16 to i32
 // CHECK:           %[[XY:.*]] = arith.muli %[[XX]], %[[YY]] : i32
@@ -50,8 +53,8 @@ func.func @product(%data: tensor<?x256xi16>, %rows: index) -> tensor<?x64xi32> {
 // Sums that begin with something else keep it. A filter of one pixel, at every second one.
 // CHECK-LABEL: func.func @convolution(
 // CHECK-SAME:    %{{.*}}: tensor<1x14x14x64xi16>, %[[C:.*]]: tensor<1x7x7x64xi32>)
-// CHECK:         %[[ROWS:.*]] = linalg.generic {{.*}} -> tensor<1x7x7xi32>
-// CHECK:         %[[LANES:.*]] = linalg.generic {{.*}} -> tensor<64xi32>
+// CHECK:         %[[ROWS:.*]] = linalg.generic {{.*}} outs(%{{.*}} : tensor<1x7x7xi32>)
+// CHECK:         %[[LANES:.*]] = linalg.generic {{.*}} outs(%{{.*}} : tensor<64xi32>)
 // CHECK:         linalg.generic {{.*}} ins(%[[ROWS]], %[[LANES]], %[[C]] :
 // CHECK:         ^bb0(%[[R:.*]]: i32, %[[L:.*]]: i32, %[[S:.*]]: i32, %{{.*}}: i32):
 // CHECK:           %[[LESS:.*]] = arith.subi %[[S]], %[[R]]
@@ -77,7 +80,7 @@ func.func @convolution(%data: tensor<1x14x14x64xi16>, %c: tensor<1x7x7x64xi32>) 
 
 // -----
 
-// Sums of integers that may be any of 16 bits would not fit, an odd number of steps has no halves, of few lanes the
+// Sums of integers that may be any of 16 bits would not fit, steps that are no whole number of pieces, of few lanes the
 // sums of the rows cost more than they save, and weights that are given have no sums yet.
 // CHECK-LABEL: func.func @others(
 // CHECK-NOT:     arith.subi

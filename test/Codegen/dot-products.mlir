@@ -154,3 +154,67 @@ func.func @heads(%x: memref<32x2xbf16>, %w: memref<4x2x32x16x2xbf16>, %y: memref
   }
   return
 }
+
+// Without products of four bytes, of unsigned and signed ones whose neighbours' sums fit 16 bits.
+// PAIRS-LABEL: func.func @exact(
+// PAIRS-DAG:     %[[ONE:.*]] = arith.constant dense<1> : vector<16xi16>
+// PAIRS:         scf.for
+// PAIRS-COUNT-2:   vector.load {{.*}} vector<32xi8>
+// PAIRS:           vector.load {{.*}} vector<4xi8>
+// PAIRS:           %[[NEIGHBOURS:.*]] = llvm.call_intrinsic "llvm.x86.avx2.pmadd.ub.sw"
+// PAIRS:           llvm.call_intrinsic "llvm.x86.avx2.pmadd.wd"(%[[NEIGHBOURS]], %[[ONE]])
+// PAIRS-NOT:       arith.ext
+// PAIRS:         return
+// CHECK-LABEL: func.func @exact(
+// CHECK:           llvm.call_intrinsic "llvm.x86.avx512.vpdpbusd.512"
+#w5 = affine_map<(m, n, k, g) -> (n floordiv 16, k, n mod 16, g)>
+func.func @exact(%x: memref<40x32x4xi8>, %w: memref<4x32x16x4xi8>, %y: memref<40x64xi32>) attributes {strata.kernel} {
+  linalg.generic {indexing_maps = [#x, #w5, #o], iterator_types = ["parallel", "parallel", "reduction", "reduction"]}
+      ins(%x, %w : memref<40x32x4xi8>, memref<4x32x16x4xi8>) outs(%y : memref<40x64xi32>) attrs = {strata.exact_pairs} {
+  ^bb0(%a: i8, %b: i8, %s: i32):
+    %1 = arith.extui %a : i8 to i32
+    %2 = arith.extsi %b : i8 to i32
+    %3 = arith.muli %1, %2 : i32
+    %4 = arith.addi %s, %3 : i32
+    linalg.yield %4 : i32
+  }
+  return
+}
+
+// Products of sums (strata-cross-products): both halves' data and weights for two vectors, four rows at a time.
+// PAIRS-LABEL: func.func @crossed(
+// PAIRS:         scf.for
+// PAIRS:           %[[STARTS:.*]] = arith.subi
+// PAIRS:           scf.for %{{.*}} = %c0 to %c16 step %c1 iter_args
+// PAIRS-COUNT-16:    llvm.inline_asm has_side_effects {{.*}} "vpaddw {{.*}}vpaddw {{.*}}vpaddw {{.*}}vpaddw {{.*}}vpmaddwd {{.*}}vpmaddwd {{.*}}vpaddd {{.*}}vpaddd
+// PAIRS-NOT:         llvm.inline_asm
+// PAIRS:             scf.yield
+// PAIRS:         return
+#r = affine_map<(m, n) -> (m)>
+#l = affine_map<(m, n) -> (n)>
+#s = affine_map<(m, n) -> (m, n)>
+#a0 = affine_map<(m, n, k, g, j) -> (m, k, 0, j, g)>
+#a1 = affine_map<(m, n, k, g, j) -> (m, k, 1, j, g)>
+#b0 = affine_map<(m, n, k, g, j) -> (n floordiv 16, k, 0, j, n mod 16, g)>
+#b1 = affine_map<(m, n, k, g, j) -> (n floordiv 16, k, 1, j, n mod 16, g)>
+#c = affine_map<(m, n, k, g, j) -> (m, n)>
+func.func @crossed(%x: memref<40x16x2x4x2xi16>, %w: memref<4x16x2x4x16x2xi16>, %rows: memref<40xi32>, %lanes: memref<64xi32>, %y: memref<40x64xi32>) attributes {strata.kernel} {
+  linalg.generic {indexing_maps = [#r, #l, #s], iterator_types = ["parallel", "parallel"]}
+      ins(%rows, %lanes : memref<40xi32>, memref<64xi32>) outs(%y : memref<40x64xi32>) {
+  ^bb0(%a: i32, %b: i32, %o: i32):
+    %1 = arith.subi %a, %b : i32
+    linalg.yield %1 : i32
+  }
+  linalg.generic {indexing_maps = [#a0, #a1, #b0, #b1, #c], iterator_types = ["parallel", "parallel", "reduction", "reduction", "reduction"]}
+      ins(%x, %x, %w, %w : memref<40x16x2x4x2xi16>, memref<40x16x2x4x2xi16>, memref<4x16x2x4x16x2xi16>, memref<4x16x2x4x16x2xi16>) outs(%y : memref<40x64xi32>) {
+  ^bb0(%a: i16, %b: i16, %v: i16, %u: i16, %s: i32):
+    %1 = arith.addi %a, %u : i16
+    %2 = arith.extsi %1 : i16 to i32
+    %3 = arith.addi %b, %v : i16
+    %4 = arith.extsi %3 : i16 to i32
+    %5 = arith.muli %2, %4 : i32
+    %6 = arith.addi %s, %5 : i32
+    linalg.yield %6 : i32
+  }
+  return
+}

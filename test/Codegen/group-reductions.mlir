@@ -191,3 +191,74 @@ func.func @padded(%x: tensor<1x7x7x32xbf16>, %start: tensor<1x7x7x32xf32>) -> te
   } -> tensor<1x7x7x32xf32>
   return %0 : tensor<1x7x7x32xf32>
 }
+
+// -----
+
+// Three channels would take a group of four, or two pairs, for each tap. Nine taps and channels along a line take five
+// pairs; the tenth weight is zero.
+// GROUPS-DAG:    #[[X:.*]] = affine_map<(d0, d1, d2, d3, d4, d5, d6) -> (d0, d1 * 2 + d4, d2 * 3 + d5, d6)>
+// GROUPS-DAG:    #[[W:.*]] = affine_map<(d0, d1, d2, d3, d4, d5, d6) -> (d3, d5, d6, d4)>
+// GROUPS-LABEL:  func.func @line(
+// GROUPS-DAG:      %[[DATA:.*]] = tensor.collapse_shape %arg0 {{\[\[}}0], [1], [2, 3]] : tensor<1x9x10x3xi16> into tensor<1x9x30xi16>
+// GROUPS-DAG:      %[[PAIRS:.*]] = tensor.expand_shape %[[DATA]] {{.*}} : tensor<1x9x30xi16> into tensor<1x9x15x2xi16>
+// GROUPS-DAG:      %[[LINES:.*]] = tensor.collapse_shape %{{.*}} {{\[\[}}0], [1, 2], [3]] : tensor<8x3x3x3xi16> into tensor<8x9x3xi16>
+// GROUPS-DAG:      %[[FILLED:.*]] = tensor.pad %[[LINES]] low[0, 0, 0] high[0, 1, 0]
+// GROUPS-DAG:      %[[WEIGHTS:.*]] = tensor.expand_shape %[[FILLED]] {{.*}} : tensor<8x10x3xi16> into tensor<8x5x2x3xi16>
+// GROUPS:          linalg.generic {indexing_maps = [#[[X]], #[[W]], #{{.*}}]{{.*}} ins(%[[PAIRS]], %[[WEIGHTS]] :
+#x = affine_map<(n, h, w, f, kh, kw, c) -> (n, 2 * h + kh, 2 * w + kw, c)>
+#w = affine_map<(n, h, w, f, kh, kw, c) -> (f, c, kh, kw)>
+#y = affine_map<(n, h, w, f, kh, kw, c) -> (n, h, w, f)>
+ml_program.global private @w(dense_resource<w> : tensor<8x3x3x3xi16>) : tensor<8x3x3x3xi16>
+func.func @line(%x: tensor<1x9x10x3xi16>, %start: tensor<1x4x4x8xi32>) -> tensor<1x4x4x8xi32> {
+  %w = ml_program.global_load_const @w : tensor<8x3x3x3xi16>
+  %0 = linalg.generic {indexing_maps = [#x, #w, #y], iterator_types = ["parallel", "parallel", "parallel", "parallel", "reduction", "reduction", "reduction"]}
+      ins(%x, %w : tensor<1x9x10x3xi16>, tensor<8x3x3x3xi16>) outs(%start : tensor<1x4x4x8xi32>) {
+  ^bb0(%a: i16, %b: i16, %s: i32):
+    %1 = arith.extsi %a : i16 to i32
+    %2 = arith.extsi %b : i16 to i32
+    %3 = arith.muli %1, %2 : i32
+    %4 = arith.addi %s, %3 : i32
+    linalg.yield %4 : i32
+  } -> tensor<1x4x4x8xi32>
+  return %0 : tensor<1x4x4x8xi32>
+}
+
+// -----
+
+// Of floats, what the filled-up weight is multiplied with might be infinite; and a line of integers has no whole
+// number of pairs.
+// PADDED-LABEL:  func.func @separate(
+// PADDED-NOT:      tensor.collapse_shape
+// PADDED:          return
+// GROUPS-LABEL:  func.func @separate(
+// GROUPS-NOT:      tensor.collapse_shape
+// GROUPS:          return
+#x = affine_map<(n, h, w, f, kh, kw, c) -> (n, 2 * h + kh, 2 * w + kw, c)>
+#w = affine_map<(n, h, w, f, kh, kw, c) -> (f, c, kh, kw)>
+#y = affine_map<(n, h, w, f, kh, kw, c) -> (n, h, w, f)>
+ml_program.global private @w(dense_resource<w> : tensor<8x3x3x3xbf16>) : tensor<8x3x3x3xbf16>
+ml_program.global private @v(dense_resource<v> : tensor<8x3x3x3xi16>) : tensor<8x3x3x3xi16>
+func.func @separate(%x: tensor<1x9x10x3xbf16>, %start: tensor<1x4x4x8xf32>, %y: tensor<1x9x9x3xi16>, %begin: tensor<1x4x4x8xi32>)
+    -> (tensor<1x4x4x8xf32>, tensor<1x4x4x8xi32>) {
+  %w = ml_program.global_load_const @w : tensor<8x3x3x3xbf16>
+  %v = ml_program.global_load_const @v : tensor<8x3x3x3xi16>
+  %0 = linalg.generic {indexing_maps = [#x, #w, #y], iterator_types = ["parallel", "parallel", "parallel", "parallel", "reduction", "reduction", "reduction"]}
+      ins(%x, %w : tensor<1x9x10x3xbf16>, tensor<8x3x3x3xbf16>) outs(%start : tensor<1x4x4x8xf32>) {
+  ^bb0(%a: bf16, %b: bf16, %s: f32):
+    %2 = arith.extf %a : bf16 to f32
+    %3 = arith.extf %b : bf16 to f32
+    %4 = arith.mulf %2, %3 : f32
+    %5 = arith.addf %s, %4 : f32
+    linalg.yield %5 : f32
+  } -> tensor<1x4x4x8xf32>
+  %1 = linalg.generic {indexing_maps = [#x, #w, #y], iterator_types = ["parallel", "parallel", "parallel", "parallel", "reduction", "reduction", "reduction"]}
+      ins(%y, %v : tensor<1x9x9x3xi16>, tensor<8x3x3x3xi16>) outs(%begin : tensor<1x4x4x8xi32>) {
+  ^bb0(%a: i16, %b: i16, %s: i32):
+    %2 = arith.extsi %a : i16 to i32
+    %3 = arith.extsi %b : i16 to i32
+    %4 = arith.muli %2, %3 : i32
+    %5 = arith.addi %s, %4 : i32
+    linalg.yield %5 : i32
+  } -> tensor<1x4x4x8xi32>
+  return %0, %1 : tensor<1x4x4x8xf32>, tensor<1x4x4x8xi32>
+}

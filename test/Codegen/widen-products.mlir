@@ -1,4 +1,5 @@
 // RUN: strata-opt %s --split-input-file --pass-pipeline='builtin.module(func.func(strata-widen-products{bytes=true}))' | FileCheck %s
+// RUN: strata-opt %s --split-input-file --pass-pipeline='builtin.module(func.func(strata-widen-products{bytes=true byte-pairs=true}))' | FileCheck %s --check-prefix=EXACT
 // RUN: strata-opt %s --split-input-file --pass-pipeline='builtin.module(func.func(strata-widen-products{f16=true}))' | FileCheck %s --check-prefix=HALVES
 
 // The data is extended before the padding, by what makes it; its bytes stay for another reader.
@@ -189,4 +190,53 @@ func.func @rows(%f: tensor<4x64xf32>, %c: tensor<4xf32>) -> tensor<4x64xf32> {
     linalg.yield %3 : f32
   } -> tensor<4x64xf32>
   return %1 : tensor<4x64xf32>
+}
+
+// -----
+
+// Two products of unsigned bytes and of weights up to 64 fit 16 bits, of weights up to 65 they do not; of two signed
+// bytes there is no such product.
+// EXACT-LABEL: func.func @exact(
+// EXACT:         linalg.generic {{.*}} ins(%arg0, %{{.*}} : tensor<40x4xi8>, tensor<4x2xi8>) {{.*}}strata.exact_pairs
+// EXACT:         linalg.generic {{.*}} ins(%{{.*}}, %{{.*}} : tensor<40x4xi16>, tensor<4x2xi16>)
+// EXACT-NOT:       strata.exact_pairs
+// EXACT:         linalg.generic {{.*}} ins(%{{.*}}, %{{.*}} : tensor<40x4xi16>, tensor<4x2xi16>)
+// EXACT-NOT:       strata.exact_pairs
+// EXACT:         return
+// CHECK-LABEL: func.func @exact(
+// CHECK-NOT:     strata.exact_pairs
+#x = affine_map<(m, n, k) -> (m, k)>
+#w = affine_map<(m, n, k) -> (k, n)>
+#o = affine_map<(m, n, k) -> (m, n)>
+func.func @exact(%x: tensor<40x4xi8>, %c: tensor<40x2xi32>) -> (tensor<40x2xi32>, tensor<40x2xi32>, tensor<40x2xi32>) {
+  %w = arith.constant dense<[[-64, 64], [1, 2], [3, 4], [64, -64]]> : tensor<4x2xi8>
+  %v = arith.constant dense<[[-64, 65], [1, 2], [3, 4], [64, -64]]> : tensor<4x2xi8>
+  %0 = linalg.generic {indexing_maps = [#x, #w, #o], iterator_types = ["parallel", "parallel", "reduction"]}
+      ins(%x, %w : tensor<40x4xi8>, tensor<4x2xi8>) outs(%c : tensor<40x2xi32>) {
+  ^bb0(%a: i8, %b: i8, %s: i32):
+    %3 = arith.extui %a : i8 to i32
+    %4 = arith.extsi %b : i8 to i32
+    %5 = arith.muli %3, %4 : i32
+    %6 = arith.addi %s, %5 : i32
+    linalg.yield %6 : i32
+  } -> tensor<40x2xi32>
+  %1 = linalg.generic {indexing_maps = [#x, #w, #o], iterator_types = ["parallel", "parallel", "reduction"]}
+      ins(%x, %v : tensor<40x4xi8>, tensor<4x2xi8>) outs(%c : tensor<40x2xi32>) {
+  ^bb0(%a: i8, %b: i8, %s: i32):
+    %3 = arith.extui %a : i8 to i32
+    %4 = arith.extsi %b : i8 to i32
+    %5 = arith.muli %3, %4 : i32
+    %6 = arith.addi %s, %5 : i32
+    linalg.yield %6 : i32
+  } -> tensor<40x2xi32>
+  %2 = linalg.generic {indexing_maps = [#x, #w, #o], iterator_types = ["parallel", "parallel", "reduction"]}
+      ins(%x, %w : tensor<40x4xi8>, tensor<4x2xi8>) outs(%c : tensor<40x2xi32>) {
+  ^bb0(%a: i8, %b: i8, %s: i32):
+    %3 = arith.extsi %a : i8 to i32
+    %4 = arith.extsi %b : i8 to i32
+    %5 = arith.muli %3, %4 : i32
+    %6 = arith.addi %s, %5 : i32
+    linalg.yield %6 : i32
+  } -> tensor<40x2xi32>
+  return %0, %1, %2 : tensor<40x2xi32>, tensor<40x2xi32>, tensor<40x2xi32>
 }

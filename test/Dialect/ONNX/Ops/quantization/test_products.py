@@ -64,6 +64,8 @@ MATRICES = [
     # Whole tiles, parts of them, one row, one column, depths that are no multiple of 4, large ones.
     (64, 64, 64), (33, 70, 50), (1, 128, 96), (1, 67, 5), (7, 3, 1), (5, 1, 17), (16, 4, 15), (40, 130, 33),
     (100, 257, 47), (2, 1030, 130), (130, 64, 16), (300, 40, 8),
+    # Pieces of sixteen, and lanes enough to share the sums of a row.
+    (49, 96, 80), (130, 208, 101),
 ]  # fmt: skip
 
 
@@ -94,6 +96,22 @@ def test_matmul_integer(target, number):
         )
         expected = product(a, b, 0 if za is None else za, 0 if zb is None else zb).astype(np.int32)
         run(target, node, operands, constant, expected, TensorProto.INT32, dynamic)
+
+
+@pytest.mark.parametrize("target,number", cells(4))
+def test_seven_bits(target, number):
+    """Weights whose products with unsigned data fit 16 bits in pairs, by vectors that saturate there, and one beyond."""
+    rng = np.random.default_rng(number)
+    m, k, n = ((50, 64, 80), (17, 36, 19), (3, 100, 64), (200, 7, 33))[number]
+    for left, right, most in ((np.uint8, np.int8, 64), (np.int8, np.uint8, 127)):
+        a, least = draw(rng, (m, k), left), 0 if right == np.uint8 else -most
+        b = np.clip(draw(rng, (k, n), right).astype(int), least, most)
+        a[: m // 2] = np.where(b[:, 0] > 0, np.iinfo(left).max, np.iinfo(left).min)  # the largest sums
+        for beyond in (0, 1):
+            b[:2, :] = most + beyond
+            operands = {"a": a, "b": b.astype(right)}
+            node = helper.make_node("MatMulInteger", list(operands), ["y"])
+            run(target, node, operands, ("b",), product(a, b).astype(np.int32), TensorProto.INT32)
 
 
 def test_batches(target=0):
@@ -167,6 +185,10 @@ CONVOLUTIONS = [
     ((1, 24, 11, 10), (24, 1, 3, 3), (1, 0, 1, 2), (1, 1), 24),
     ((1, 8, 10, 10), (16, 4, 3, 3), (1, 1, 1, 1), (2, 1), 2),
     ((1, 7, 8, 8), (5, 7, 2, 3), (0, 0, 0, 0), (1, 1), 1),
+    # Taps and channels of a line together: of pairs, of groups of four, and up to the last element of the image.
+    ((1, 3, 19, 18), (20, 3, 7, 7), (3, 3, 3, 3), (2, 2), 1),
+    ((2, 3, 16, 16), (70, 3, 4, 4), (0, 0, 0, 0), (4, 4), 1),
+    ((1, 3, 9, 6), (17, 3, 3, 5), (1, 0, 1, 2), (2, 2), 1),
 ]  # fmt: skip
 
 
