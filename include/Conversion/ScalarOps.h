@@ -44,7 +44,7 @@ mlir::Value expBelow(mlir::ImplicitLocOpBuilder &b, mlir::Value x, mlir::Value m
 /// On the math.exp of expBelow: its operand is not positive. Without it, the same slower and more accurate.
 constexpr llvm::StringLiteral kNotPositive = "strata.not_positive";
 
-/// The logistic function, 1 / (1 + exp(-x)), of a floating-point x: below 3 units in the last place where the result is a
+/// The logistic function, 1 / (1 + exp(-x)), of a floating-point x: below 3.2 units in the last place where the result is a
 /// normal f32.
 mlir::Value logistic(mlir::ImplicitLocOpBuilder &b, mlir::Value x);
 
