@@ -41,8 +41,12 @@ mlir::Value convert(mlir::ImplicitLocOpBuilder &b, mlir::Value element, mlir::Ty
 /// nothing in it and may be 0, since processors take a hundred times as long for it.
 mlir::Value expBelow(mlir::ImplicitLocOpBuilder &b, mlir::Value x, mlir::Value most);
 
-/// On the math.exp of expBelow: its operand is not positive. Without it, the same slower.
+/// On the math.exp of expBelow: its operand is not positive. Without it, the same slower and more accurate.
 constexpr llvm::StringLiteral kNotPositive = "strata.not_positive";
+
+/// The logistic function, 1 / (1 + exp(-x)), of a floating-point x: below 3.2 units in the last place where the result is a
+/// normal f32.
+mlir::Value logistic(mlir::ImplicitLocOpBuilder &b, mlir::Value x);
 
 /// The smallest value of a compute type for `onnxElement` (-inf for floating point), and the largest.
 mlir::TypedAttr getLowest(mlir::Type onnxElement);

@@ -96,7 +96,9 @@ struct Floats : mlir::ImplicitLocOpBuilder {
   }
   /// ln 2 in two parts: the product of the first with an exponent is exact, and so is its difference from what it is
   /// nearest to.
-  static constexpr float ln2 = 0x1.62e4p-1f, ln2Low = 0x1.7f7d1cp-20f, log2e = 0x1.715476p0f;
+  static constexpr float ln2 = 0x1.62e4p-1f, ln2Low = 0x1.7f7d1cp-20f;
+  /// log2 e, rounded, and what is left of it.
+  static constexpr float log2e = 0x1.715476p0f, log2eLow = 0x1.4ae0cp-26f;
   /// What is left of x besides n ln 2, n near x / ln 2.
   mlir::Value besidesPower(mlir::Value x, mlir::Value n) {
     return multiplyAdd(n, number(-ln2Low), multiplyAdd(n, number(-ln2), x));

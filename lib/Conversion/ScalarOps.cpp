@@ -208,4 +208,11 @@ Value expBelow(ImplicitLocOpBuilder &b, Value x, Value most) {
   return exp;
 }
 
+// The exponential is infinite for a very negative x and the quotient is 0, as it should be.
+Value logistic(ImplicitLocOpBuilder &b, Value x) {
+  Value one = b.create<arith::ConstantOp>(b.getFloatAttr(x.getType(), 1));
+  Value exp = b.create<math::ExpOp>(b.create<arith::NegFOp>(x), arith::FastMathFlags::afn);
+  return b.create<arith::DivFOp>(one, b.create<arith::AddFOp>(exp, one));
+}
+
 } // namespace strata::scalar

@@ -19,10 +19,11 @@ func.func @exp(%x: vector<16xf32>) -> vector<16xf32> {
 
 // -----
 
-// What would be subnormal is 0, by a power of two that is 0 there; NaN, which no bound holds for, stays.
+// What would be subnormal is 0, by a power of two that is 0 there, and what is too large infinite; NaN, which no bound
+// holds for, stays.
 // CHECK-LABEL: func.func @exp_without_subnormals
 // CHECK-SAME:    (%[[X:.*]]: vector<16xf32>)
-// CHECK-DAG:     %[[MOST:.*]] = arith.constant dense<88.7228317>
+// CHECK-DAG:     %[[MOST:.*]] = arith.constant dense<89.1999969>
 // CHECK-DAG:     %[[LEAST:.*]] = arith.constant dense<-8.730000e+01>
 // CHECK:         arith.cmpf ogt, %[[X]], %[[MOST]]
 // CHECK:         arith.cmpf olt, %{{.*}}, %[[LEAST]]
@@ -37,6 +38,31 @@ func.func @exp(%x: vector<16xf32>) -> vector<16xf32> {
 func.func @exp_without_subnormals(%x: vector<16xf32>) -> vector<16xf32> {
   %0 = math.exp %x fastmath<afn> : vector<16xf32>
   return %0 : vector<16xf32>
+}
+
+// -----
+
+// Of a negated number, the constants are negated.
+// CHECK-LABEL: func.func @exp_of_negated
+// CHECK:         arith.negf
+// FUSED-LABEL: func.func @exp_of_negated
+// FUSED-SAME:    (%[[X:.*]]: vector<16xf32>)
+// FUSED-DAG:     %[[SCALE:.*]] = arith.constant dense<-1.44269502>
+// FUSED-DAG:     %[[REST:.*]] = arith.constant dense<-1.92596303E-8>
+// FUSED-NOT:     arith.negf
+// FUSED:         arith.cmpf olt, %[[X]]
+// FUSED:         %[[SMALL:.*]] = arith.cmpf ogt
+// FUSED-NEXT:    %[[BOUND:.*]] = arith.select %[[SMALL]]
+// FUSED-NEXT:    math.fma %[[BOUND]], %[[SCALE]]
+// FUSED-NEXT:    arith.subf
+// FUSED-NEXT:    %[[R:.*]] = math.fma %[[BOUND]], %[[SCALE]]
+// FUSED-NEXT:    math.fma %[[BOUND]], %[[REST]], %[[R]]
+// FUSED-COUNT-5: math.fma
+// FUSED-NEXT:    arith.bitcast
+func.func @exp_of_negated(%x: vector<16xf32>) -> vector<16xf32> {
+  %0 = arith.negf %x : vector<16xf32>
+  %1 = math.exp %0 fastmath<afn> : vector<16xf32>
+  return %1 : vector<16xf32>
 }
 
 // -----

@@ -1,5 +1,5 @@
-"""exp, softmax, expm1, erf, tanh, log, log1p and pow of f32 over their whole range, in vectors and in the scalars that are
-left, and the powers of LRN, against double precision."""
+"""exp, softmax, sigmoid, expm1, erf, tanh, log, log1p and pow of f32 over their whole range, in vectors and in the
+scalars that are left, and the powers of LRN, against double precision."""
 
 import math
 
@@ -44,6 +44,14 @@ def test_softmax(target):
     rows = np.float32([[least] * 5, [-inf, 1, 1, 1, least], [3e38, -3e38, 0, 1, 2], [1, -inf, -90, -1e30, -88], [1, 2, np.nan, 0, 0]])
     expected = [[0.2] * 5, [0, 1 / 3, 1 / 3, 1 / 3, 0], [1, 0, 0, 0, 0], [1, 0, 0, 0, 0], [np.nan] * 5]
     np.testing.assert_allclose(run("Softmax", rows, target), expected, rtol=1e-6)
+
+
+@every_target
+def test_sigmoid(target):
+    x = np.linspace(-87.33, 100, 400_003).astype(np.float32)  # results are normal
+    assert units(run("Sigmoid", x, target), 1 / (1 + np.exp(-x.astype(np.float64)))) < 3.2
+    special = np.float32([-np.inf, -1e30, -89.1, -0.0, 0, 88.73, 1e30, np.inf, np.nan])
+    np.testing.assert_array_equal(run("Sigmoid", special, target), [0, 0, 0, 0.5, 0.5, 1, 1, 1, np.nan])
 
 
 @every_target

@@ -1,6 +1,6 @@
 //===- Cumulative.cpp - CumSum and CumProd --------------------------------===//
 //
-// A loop along the axis carries the sum (product) of the slices so far.
+// A loop along the axis carries the sum (product) of the elements or slices so far.
 //
 //===----------------------------------------------------------------------===//
 
@@ -15,53 +15,96 @@ static LogicalResult inferCumulative(ShapeContext &c) {
   return success();
 }
 
-// The operator along a known axis.
-static Value accumulate(Operation *op, LinalgBuilder &b, Value data, int64_t axis, bool isProduct) {
-  auto type = cast<RankedTensorType>(data.getType());
-  Type onnx = getElementType(op->getOperand(0)), compute = scalar::getComputeType(onnx);
-  auto getFlag = [&](StringRef name) {
+namespace {
+/// What the operator computes of one element.
+struct Accumulation {
+  Accumulation(Operation *op, bool isProduct)
+      : onnx(getElementType(op->getOperand(0))), compute(scalar::getComputeType(onnx)), isProduct(isProduct),
+        exclusive(isSet(op, "exclusive")), reverse(isSet(op, "reverse")) {}
+
+  /// The next sum, and the element of the result.
+  std::pair<Value, Value> step(ImplicitLocOpBuilder &b, Value sum, Value element) const {
+    Value y = scalar::decode(b, element, onnx), next;
+    if (isa<FloatType>(compute))
+      next = isProduct ? b.create<arith::MulFOp>(sum, y).getResult() : b.create<arith::AddFOp>(sum, y).getResult();
+    else
+      next = isProduct ? b.create<arith::MulIOp>(sum, y).getResult() : b.create<arith::AddIOp>(sum, y).getResult();
+    return {next, scalar::encode(b, exclusive ? sum : next, onnx)};
+  }
+
+  Type onnx, compute;
+  bool isProduct, exclusive, reverse;
+
+private:
+  static bool isSet(Operation *op, StringRef name) {
     auto attr = op->getAttrOfType<IntegerAttr>(name);
     return attr && attr.getInt() != 0;
-  };
-  bool exclusive = getFlag("exclusive"), reverse = getFlag("reverse");
-  Sizes sizes = b.sizes(data), slice = sizes;
-  slice[axis] = b.getIndexAttr(1);
-  Value sum = b.fill(slice, b.scalarInt(compute, isProduct)), result = b.empty(sizes, type.getElementType());
-  SmallVector<OpFoldResult> ones(sizes.size(), b.getIndexAttr(1));
-  OpFoldResult last = b.sub(sizes[axis], b.getIndexAttr(1));
-  return b.loopNest({sizes[axis]}, {result, sum}, [&](ValueRange at, ValueRange carried) -> SmallVector<Value> {
-    SmallVector<OpFoldResult> offsets(sizes.size(), b.getIndexAttr(0));
-    offsets[axis] = reverse ? b.sub(last, at[0]) : OpFoldResult(at[0]);
-    Value x = b.slice(data, offsets, slice);
-    Value next = b.elementwise({carried[1], x}, compute, [&](ImplicitLocOpBuilder &nested, ValueRange args) -> Value {
-      Value y = scalar::decode(nested, args[1], onnx);
-      if (isa<FloatType>(compute))
-        return isProduct ? nested.create<arith::MulFOp>(args[0], y).getResult()
-                         : nested.create<arith::AddFOp>(args[0], y).getResult();
-      return isProduct ? nested.create<arith::MulIOp>(args[0], y).getResult()
-                       : nested.create<arith::AddIOp>(args[0], y).getResult();
-    });
-    Value stored = exclusive ? carried[1] : next;
-    if (compute != type.getElementType())
-      stored = b.elementwise(stored, type.getElementType(), [&](ImplicitLocOpBuilder &nested, ValueRange args) {
-        return scalar::encode(nested, args[0], onnx);
-      });
-    return {b.create<tensor::InsertSliceOp>(stored, carried[0], offsets, slice, ones), next};
+  }
+};
+} // namespace
+
+// Along the last axis: element after element of a row, the sum in a register.
+static Value accumulateRows(const Accumulation &a, LinalgBuilder &b, Value data) {
+  auto type = cast<RankedTensorType>(data.getType());
+  Sizes sizes = b.sizes(data), outer(ArrayRef(sizes).drop_back());
+  OpFoldResult last = b.sub(sizes.back(), b.getIndexAttr(1));
+  Value result = b.empty(sizes, type.getElementType()), none = b.scalarInt(a.compute, a.isProduct);
+  return b.loopNest(outer, result, [&](ValueRange row, ValueRange rows) -> SmallVector<Value> {
+    return {b.loopNest({sizes.back()}, {rows[0], none}, [&](ValueRange i, ValueRange carried) -> SmallVector<Value> {
+      SmallVector<Value> at(row);
+      at.push_back(a.reverse ? b.index(b.sub(last, i[0])) : i[0]);
+      auto [next, stored] = a.step(b, carried[1], b.create<tensor::ExtractOp>(data, at));
+      return {b.create<tensor::InsertOp>(stored, carried[0], at), next};
+    })[0]};
   })[0];
 }
 
-// Elements of the last axis lie side by side, and those of all rows far apart: they change places.
-static Value accumulateAlong(Operation *op, LinalgBuilder &b, Value data, int64_t axis, bool isProduct) {
-  int64_t rank = getRank(data);
-  if (axis != rank - 1 || rank == 1)
-    return accumulate(op, b, data, axis, isProduct);
-  SmallVector<int64_t> first{axis}, back;
-  for (int64_t i = 0; i < rank - 1; ++i) {
-    first.push_back(i);
-    back.push_back(i + 1);
+// Along another one: slice after slice, which are vectors. Their sums stay in the first-level cache: of a larger slice
+// it is one part after the other.
+static Value accumulateSlices(const Accumulation &a, LinalgBuilder &b, Value data, int64_t axis) {
+  auto type = cast<RankedTensorType>(data.getType());
+  int64_t rank = type.getRank(), room = 2048;
+  Sizes sizes = b.sizes(data), slice = sizes, parts(rank, b.getIndexAttr(1));
+  slice[axis] = b.getIndexAttr(1);
+  for (int64_t i = rank - 1; i >= 0 && llvm::none_of(type.getShape(), ShapedType::isDynamic); --i) {
+    if (i == axis || type.getDimSize(i) == 0)
+      continue;
+    int64_t part = std::min(type.getDimSize(i), std::max<int64_t>(room, 1));
+    while (type.getDimSize(i) % part != 0)
+      --part;
+    slice[i] = b.getIndexAttr(part);
+    parts[i] = b.getIndexAttr(type.getDimSize(i) / part);
+    room /= part;
   }
-  back.push_back(0);
-  return b.transpose(accumulate(op, b, b.transpose(data, first), 0, isProduct), back);
+  OpFoldResult last = b.sub(sizes[axis], b.getIndexAttr(1));
+  SmallVector<OpFoldResult> ones(rank, b.getIndexAttr(1));
+  Value result = b.empty(sizes, type.getElementType());
+  return b.loopNest(parts, result, [&](ValueRange part, ValueRange whole) -> SmallVector<Value> {
+    Value none = b.fill(slice, b.scalarInt(a.compute, a.isProduct));
+    return {b.loopNest({sizes[axis]}, {whole[0], none}, [&](ValueRange i, ValueRange carried) -> SmallVector<Value> {
+      SmallVector<OpFoldResult> offsets;
+      for (int64_t d = 0; d < rank; ++d)
+        offsets.push_back(b.mul(part[d], slice[d]));
+      offsets[axis] = a.reverse ? b.sub(last, i[0]) : OpFoldResult(i[0]);
+      Value x = b.slice(data, offsets, slice), place = b.slice(carried[0], offsets, slice);
+      SmallVector<AffineMap> maps(3, b.getMultiDimIdentityMap(rank));
+      SmallVector<utils::IteratorType> iterators(rank, utils::IteratorType::parallel);
+      auto both = b.create<linalg::GenericOp>(
+          TypeRange{carried[1].getType(), place.getType()}, x, ValueRange{carried[1], place}, maps, iterators,
+          [&](OpBuilder &nested, Location loc, ValueRange args) {
+            ImplicitLocOpBuilder body(loc, nested);
+            auto [next, stored] = a.step(body, args[1], args[0]);
+            body.create<linalg::YieldOp>(ValueRange{next, stored});
+          });
+      return {b.create<tensor::InsertSliceOp>(both.getResult(1), carried[0], offsets, slice, ones), both.getResult(0)};
+    })[0]};
+  })[0];
+}
+
+// The operator along a known axis.
+static Value accumulateAlong(Operation *op, LinalgBuilder &b, Value data, int64_t axis, bool isProduct) {
+  Accumulation a(op, isProduct);
+  return axis == getRank(data) - 1 ? accumulateRows(a, b, data) : accumulateSlices(a, b, data, axis);
 }
 
 template <bool isProduct>

@@ -170,12 +170,7 @@ static Value shrink(ImplicitLocOpBuilder &b, Value x, Operation *op) {
   return select(b, isLow, moved(bias), select(b, isHigh, moved(-bias), constant(b, x, 0)));
 }
 
-// 1 / (1 + exp(-alpha x)): exp overflows to infinity for very negative x and the quotient is 0, as it should be.
-static Value sigmoidOf(ImplicitLocOpBuilder &b, Value x, double alpha) {
-  return div(b, constant(b, x, 1), add(b, b.create<math::ExpOp>(mul(b, x, -alpha)), 1));
-}
-
-static Value sigmoid(ImplicitLocOpBuilder &b, Value x, Operation *) { return sigmoidOf(b, x, 1); }
+static Value sigmoid(ImplicitLocOpBuilder &b, Value x, Operation *) { return scalar::logistic(b, x); }
 
 static Value sign(ImplicitLocOpBuilder &b, Value x, Operation *op) {
   Value zero = constant(b, x, 0), one = constant(b, x, 1), minusOne = constant(b, x, -1);
@@ -195,7 +190,8 @@ static Value softsign(ImplicitLocOpBuilder &b, Value x, Operation *) {
 }
 
 static Value swish(ImplicitLocOpBuilder &b, Value x, Operation *op) {
-  return mul(b, x, sigmoidOf(b, x, getFloat(op, "alpha", 1)));
+  double alpha = getFloat(op, "alpha", 1);
+  return mul(b, x, scalar::logistic(b, alpha == 1 ? x : mul(b, x, alpha)));
 }
 
 static Value thresholdedRelu(ImplicitLocOpBuilder &b, Value x, Operation *op) {

@@ -161,7 +161,7 @@ static Value apply(ImplicitLocOpBuilder &n, const Function &f, Value x) {
   if (f.name == "tanh")
     return n.create<math::TanhOp>(x);
   if (f.name == "sigmoid")
-    return div(number(1), add(number(1), n.create<math::ExpOp>(n.create<arith::NegFOp>(x))));
+    return scalar::logistic(n, x);
   if (f.name == "relu")
     return n.create<arith::MaximumFOp>(x, number(0));
   if (f.name == "affine")

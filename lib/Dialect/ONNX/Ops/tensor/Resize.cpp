@@ -306,6 +306,32 @@ static Value getNearest(ImplicitLocOpBuilder &b, StringRef mode, Value x) {
   return toIndex(b, rounded);
 }
 
+/// The whole number of times that each element along `axis` is repeated, the first one first, where that is all that the
+/// nearest elements are; else 1.
+static int64_t getRepetitions(const Settings &settings, const Axis &axis) {
+  FloatAttr scale;
+  if (!matchPattern(axis.scale, m_Constant(&scale)))
+    return 1;
+  double factor = scale.getValueAsDouble();
+  int64_t count = factor >= 2 && factor <= 64 ? static_cast<int64_t>(factor) : 1;
+  std::optional<int64_t> from = getConstantIntValue(axis.from), to = getConstantIntValue(axis.to);
+  bool isWhole = from && to && count == factor && *to == *from * count;
+  bool centred = settings.coordinates == "half_pixel" || settings.coordinates == "pytorch_half_pixel" ||
+                 settings.coordinates == "half_pixel_symmetric";
+  if (!isWhole || (!centred && settings.coordinates != "asymmetric"))
+    return 1;
+  for (int64_t i = 0; i < count; ++i) {
+    double x = centred ? (i + 0.5) / factor - 0.5 : i / factor;
+    double nearest = settings.nearest == "floor"               ? std::floor(x)
+                     : settings.nearest == "ceil"              ? std::ceil(x)
+                     : settings.nearest == "round_prefer_ceil" ? std::floor(x + 0.5)
+                                                               : std::ceil(x - 0.5);
+    if (nearest != 0)
+      return 1;
+  }
+  return count;
+}
+
 // The kernel at a distance (f64, not negative).
 static Value getWeight(ImplicitLocOpBuilder &b, const Settings &settings, Value d) {
   Value one = f64Constant(b, 1), zero = f64Constant(b, 0);
@@ -512,6 +538,23 @@ static FailureOr<SmallVector<Value>> lowerResize(Operation *op, ValueRange opera
     b.check(b.compare(arith::CmpIPredicate::sgt, axis.from, b.getIndexAttr(0)),
             "there is nothing to resize in dimension " + Twine(axis.dim));
   double outside = resize.getExtrapolationValue().convertToDouble();
+
+  // Elements that are repeated need no table.
+  auto isRepeated = [&](const Axis &axis) { return getRepetitions(settings, axis) > 1; };
+  if (settings.mode == "nearest" && llvm::all_of(list, isRepeated)) {
+    Sizes single, repeated, result = b.sizes(data);
+    for (int64_t dim = 0; dim < rank; ++dim) {
+      single.push_back(result[dim]);
+      repeated.push_back(result[dim]);
+      for (const Axis &axis : list)
+        if (axis.dim == dim) {
+          single.push_back(b.getIndexAttr(1));
+          repeated.push_back(b.getIndexAttr(getRepetitions(settings, axis)));
+          result[dim] = axis.to;
+        }
+    }
+    return SmallVector<Value>{b.reshape(b.broadcast(b.reshape(data, single), repeated), result)};
+  }
 
   if (settings.mode == "nearest") {
     Sizes result = b.sizes(data);

@@ -1,15 +1,28 @@
 // RUN: strata-opt %s --split-input-file --onnx-infer-shapes --onnx-upgrade-opset --onnx-infer-shapes | FileCheck %s
 // RUN: strata-opt %s --split-input-file --onnx-infer-shapes --onnx-upgrade-opset --onnx-infer-shapes --convert-onnx-to-linalg --canonicalize --cse | FileCheck %s --check-prefix=LOWER
 
-// Upsample became Resize; its coordinates are asymmetric.
+// Upsample became Resize; its coordinates are asymmetric. What is repeated a whole number of times is spread out.
 // CHECK-LABEL: @upsample
 // CHECK: onnx.Resize_19{{.*}}coordinate_transformation_mode = "asymmetric"{{.*}} -> tensor<1x1x4x6xf32>
 // LOWER-LABEL: @upsample
-// LOWER: linalg.generic
-// LOWER: tensor.extract
+// LOWER-NOT: tensor.extract
+// LOWER: linalg.generic {{.*}} outs(%{{.*}} : tensor<1x1x2x2x3x2xf32>)
+// LOWER-NOT: tensor.extract
+// LOWER: tensor.collapse_shape {{.*}} into tensor<1x1x4x6xf32>
 func.func @upsample(%x: tensor<1x1x2x3xf32>) -> tensor<*xf32> {
   %a = onnx.Initializer dense<[1.0, 1.0, 2.0, 2.0]> : tensor<4xf32>
   %y = onnx.Upsample_9(%x, %a) {mode = "nearest"} : (tensor<1x1x2x3xf32>, tensor<4xf32>) -> tensor<*xf32>
+  return %y : tensor<*xf32>
+}
+
+// -----
+
+// Of an even scale, the element above begins too early to be a repetition.
+// LOWER-LABEL: @above
+// LOWER: tensor.extract
+func.func @above(%x: tensor<1x1x2x3xf32>) -> tensor<*xf32> {
+  %a = onnx.Initializer dense<[1.0, 1.0, 2.0, 2.0]> : tensor<4xf32>
+  %y = onnx.Resize_19(%x, none, %a, none) {mode = "nearest", nearest_mode = "ceil"} : (tensor<1x1x2x3xf32>, none, tensor<4xf32>, none) -> tensor<*xf32>
   return %y : tensor<*xf32>
 }
 
