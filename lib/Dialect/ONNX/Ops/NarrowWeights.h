@@ -27,6 +27,14 @@ struct NarrowWeights {
   /// Constant weights that fewer than 16 rows of f32 read.
   static std::optional<NarrowWeights> match(Value x, Value w, int64_t depth) {
     constexpr int64_t leastRows = 16; // as of products that take other weights in f32
+    // Exporters of linear layers transpose what they dequantize.
+    while (auto transpose = w.getDefiningOp<TransposeOp>()) {
+      auto order = transpose->getAttrOfType<DenseI64ArrayAttr>("perm");
+      if (!order || order.size() != 2)
+        return std::nullopt;
+      depth = order[depth];
+      w = transpose.getData();
+    }
     auto op = w.getDefiningOp<DequantizeLinearOp>();
     auto data = dyn_cast<RankedTensorType>(x.getType());
     if (!op || !data || data.getRank() == 0 || !getElementType(op.getY()).isF32() ||
@@ -88,8 +96,8 @@ struct NarrowWeights {
     auto map = [&](int64_t dims, ArrayRef<AffineExpr> exprs) { return AffineMap::get(dims, 0, exprs, b.getContext()); };
     Sizes sizes = b.sizes(x);
     sizes.back() = b.dim(w, depth == 1 ? 0 : 2);
-    Value sums = contract(b, x, w, {map(loops, read), map(loops, weights), map(loops, sum)}, kinds, sizes,
-                          {f32, element, f32});
+    Value sums =
+        contract(b, x, w, {map(loops, read), map(loops, weights), map(loops, sum)}, kinds, sizes, {f32, element, f32});
     sizes.erase(sizes.end() - 2);
     kinds.pop_back();
     kinds[lead] = IteratorType::reduction;
@@ -123,7 +131,8 @@ private:
     else if (getRank(moved) == 1 && depth == 1)
       moved = b.unsqueeze(moved, {1});
     return b.elementwise({w, moved}, element, [&](ImplicitLocOpBuilder &n, ValueRange v) -> Value {
-      Value difference = n.create<arith::SubIOp>(scalar::convert(n, v[0], from, i32), scalar::convert(n, v[1], from, i32));
+      Value difference =
+          n.create<arith::SubIOp>(scalar::convert(n, v[0], from, i32), scalar::convert(n, v[1], from, i32));
       return n.create<arith::TruncIOp>(element, difference);
     });
   }
