@@ -73,7 +73,7 @@ struct NarrowWeights {
       Shape shape{Dim(cast<RankedTensorType>(w.getType()).getDimSize(0)),
                   Dim(cast<RankedTensorType>(w.getType()).getDimSize(1))};
       Value sums = multiplyMatrices(b, x, w, shapeX, shape, {f32, element, f32});
-      if (getRank(scales) == 1 && cast<RankedTensorType>(scales.getType()).getDimSize(0) == 1)
+      if (isOne(scales))
         scales = b.fromScalar(b.extractScalar(scales));
       return b.elementwise({sums, scales}, f32,
                            [](ImplicitLocOpBuilder &n, ValueRange v) { return mulScalars(n, v[0], v[1]); });
@@ -109,6 +109,9 @@ struct NarrowWeights {
   }
 
 private:
+  /// A number, whatever its rank.
+  static bool isOne(Value value) { return cast<RankedTensorType>(value.getType()).getNumElements() == 1; }
+
   /// The weights without their zero points, in as few bits as hold them, with the blocks as a dimension.
   Value centered(LinalgBuilder &b, Type &element) const {
     Type from = getElementType(value), i32 = b.getI32Type();
@@ -124,7 +127,7 @@ private:
     bool fits = !isByte || (scalar::isUnsigned(from) && all(128));
     element = fits ? b.getI8Type() : b.getI16Type();
     Value moved = b.lookup(zero);
-    if (getRank(moved) == 1 && cast<RankedTensorType>(moved.getType()).getDimSize(0) == 1)
+    if (isOne(moved))
       moved = b.fromScalar(b.extractScalar(moved));
     else if (blocks)
       moved = b.unsqueeze(moved, {depth + 1});

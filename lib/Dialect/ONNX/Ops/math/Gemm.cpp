@@ -7,8 +7,7 @@
 static LogicalResult inferGemm(ShapeContext &c) {
   for (unsigned i = 0; i < 2; ++i)
     if (auto rank = c.rank(i); rank && *rank != 2)
-      return c.emitError() << "'"
-                           << "AB"[i] << "' has rank " << *rank << ", not 2";
+      return c.emitError() << "'" << "AB"[i] << "' has rank " << *rank << ", not 2";
   std::optional<Shape> a = c.shape(0), b = c.shape(1);
   bool transA = c.integer("transA", 0) != 0, transB = c.integer("transB", 0) != 0;
   Dim m, n;

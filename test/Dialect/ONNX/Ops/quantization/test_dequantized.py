@@ -107,6 +107,21 @@ def test_narrow_weights(operator, kind, zero, block):
     assert np.abs(y - want).max() <= 2e-6 * np.abs(want).max()
 
 
+@pytest.mark.parametrize("shape", [(1,), (1, 1)])
+def test_narrow_column(shape):
+    """One scale is a number, whatever its rank: the product of two vectors has none."""
+    x, w = np.linspace(-1, 2, 16, dtype=np.float32), np.arange(-8, 8, dtype=np.int8)[:, None]
+    attributes = {"axis": 0, "block_size": 16} if len(shape) == 2 else {}
+    nodes = [
+        helper.make_node("DequantizeLinear", ["w", "scale", "zero"], ["real"], **attributes),
+        helper.make_node("MatMul", ["x", "real"], ["y"]),
+    ]
+    weights = {"w": w, "scale": np.full(shape, 0.25, np.float32), "zero": np.full(shape, 3, np.int8)}
+    result = helper.make_tensor_value_info("y", TensorProto.FLOAT, None)
+    [y] = strata.compile(model_of(nodes, {"x": x}, weights, [result])).run({"x": x})
+    np.testing.assert_allclose(y, x.astype(np.float64) @ ((w - 3.0) * 0.25), rtol=1e-6)
+
+
 @pytest.mark.parametrize("constant", [True, False])
 def test_quotients(constant):
     """What is quantized is the quotient of f32, rounded once, in every case, ties among them."""
