@@ -1,7 +1,7 @@
 //===- Gemm.cpp - alpha * A' * B' + beta * C ------------------------------===//
 
 #include "../Dequantized.h"
-#include "../MatrixProduct.h"
+#include "../NarrowWeights.h"
 #include "Dialect/VersionSteps.h"
 
 static LogicalResult inferGemm(ShapeContext &c) {
@@ -94,7 +94,12 @@ static FailureOr<SmallVector<Value>> lowerGemm(Operation *op, ValueRange operand
   Sizes sizes{b.dim(x, transA), b.dim(y, !transB)};
   Value product;
   Value zero = b.fill(sizes, b.scalar(compute, 0));
-  if (!transA && !transB)
+  std::optional<NarrowWeights> weights;
+  if (!transA)
+    weights = NarrowWeights::match(gemm.getA(), gemm.getB(), transB);
+  if (weights)
+    product = weights->multiply(b, x, *getShape(gemm.getA().getType()));
+  else if (!transA && !transB)
     product = b.create<linalg::MatmulOp>(ValueRange{x, y}, ValueRange{zero}).getResult(0);
   else if (!transA && transB)
     product = b.create<linalg::MatmulTransposeBOp>(ValueRange{x, y}, ValueRange{zero}).getResult(0);

@@ -1,7 +1,7 @@
 //===- MatMul.cpp - matrix products with broadcast batches ----------------===//
 
 #include "../Dequantized.h"
-#include "../MatrixProduct.h"
+#include "../NarrowWeights.h"
 
 static LogicalResult inferMatMul(ShapeContext &c) {
   std::optional<Shape> a = c.shape(0), b = c.shape(1);
@@ -41,6 +41,8 @@ static FailureOr<SmallVector<Value>> lowerMatMul(Operation *op, ValueRange opera
       return k.lower(product->multiply<MatMulIntegerOp>(k, getRank(op->getResult(0)) - 1));
     }
   }
+  if (auto weights = NarrowWeights::match(op->getOperand(0), op->getOperand(1), 0))
+    return SmallVector<Value>{weights->multiply(b, operands[0], *getShape(op->getOperand(0).getType()))};
   Value product = multiplyMatrices(b, operands[0], operands[1], *getShape(op->getOperand(0).getType()),
                                    *getShape(op->getOperand(1).getType()), element);
   return SmallVector<Value>{roundTo(b, product, element)};

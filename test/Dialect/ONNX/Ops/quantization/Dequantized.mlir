@@ -42,3 +42,61 @@ func.func @two_activations(%x: tensor<2x3xui8>, %y: tensor<3x2xui8>, %s: tensor<
   %2 = onnx.MatMul_13(%0, %1) : (tensor<*xf32>, tensor<*xf32>) -> tensor<*xf32>
   return %2 : tensor<*xf32>
 }
+
+// -----
+
+// Weights that few rows of floats read are multiplied as they are kept, and the sums scaled.
+// CHECK-LABEL: @few_rows
+// CHECK: %[[SUMS:.*]] = linalg.generic {{.*}} ins({{.*}} : tensor<2x3xf32>, tensor<3x2xi8>) outs({{.*}} : tensor<2x2xf32>)
+// CHECK: arith.sitofp %{{.*}} : i8 to f32
+// CHECK: linalg.generic {{.*}} ins(%[[SUMS]], %{{.*}} : tensor<2x2xf32>, tensor<2xf32>)
+// CHECK: arith.mulf
+func.func @few_rows(%x: tensor<2x3xf32>) -> tensor<*xf32> {
+  %w = onnx.Initializer dense<[[1, 2], [3, 4], [5, -6]]> : tensor<3x2xi8>
+  %s = onnx.Initializer dense<[0.5, 0.25]> : tensor<2xf32>
+  %0 = onnx.DequantizeLinear_13(%w, %s) : (tensor<3x2xi8>, tensor<2xf32>) -> tensor<*xf32>
+  %1 = onnx.MatMul_13(%x, %0) : (tensor<2x3xf32>, tensor<*xf32>) -> tensor<*xf32>
+  return %1 : tensor<*xf32>
+}
+
+// -----
+
+// Also where they are transposed between.
+// CHECK-LABEL: @transposed
+// CHECK: linalg.generic {{.*}} ins({{.*}} : tensor<2x3xf32>, tensor<3x2xi8>) outs({{.*}} : tensor<2x2xf32>)
+// CHECK: arith.sitofp %{{.*}} : i8 to f32
+func.func @transposed(%x: tensor<2x3xf32>) -> tensor<*xf32> {
+  %w = onnx.Initializer dense<[[1, 2, 3], [4, 5, -6]]> : tensor<2x3xi8>
+  %s = onnx.Initializer dense<[0.5, 0.25]> : tensor<2xf32>
+  %0 = onnx.DequantizeLinear_13(%w, %s) {axis = 0 : i64} : (tensor<2x3xi8>, tensor<2xf32>) -> tensor<*xf32>
+  %1 = onnx.Transpose_13(%0) {perm = array<i64: 1, 0>} : (tensor<*xf32>) -> tensor<*xf32>
+  %2 = onnx.MatMul_13(%x, %1) : (tensor<2x3xf32>, tensor<*xf32>) -> tensor<*xf32>
+  return %2 : tensor<*xf32>
+}
+
+// -----
+
+// Of blocks, each has its sum.
+// CHECK-LABEL: @blocks
+// CHECK: %[[SUMS:.*]] = linalg.generic {{.*}} ins({{.*}} : tensor<1x2x8xf32>, tensor<2x8x1xi8>) outs({{.*}} : tensor<1x2x1xf32>)
+// CHECK: linalg.generic {{.*}} ins(%[[SUMS]], %{{.*}} : tensor<1x2x1xf32>, tensor<2x1xf32>) outs({{.*}} : tensor<1x1xf32>)
+func.func @blocks(%x: tensor<1x16xf32>) -> tensor<*xf32> {
+  %w = onnx.Initializer dense<1> : tensor<16x1xi8>
+  %s = onnx.Initializer dense<[[0.5], [0.25]]> : tensor<2x1xf32>
+  %0 = onnx.DequantizeLinear_21(%w, %s) {axis = 0 : i64, block_size = 8 : i64} : (tensor<16x1xi8>, tensor<2x1xf32>) -> tensor<*xf32>
+  %1 = onnx.MatMul_13(%x, %0) : (tensor<1x16xf32>, tensor<*xf32>) -> tensor<*xf32>
+  return %1 : tensor<*xf32>
+}
+
+// -----
+
+// Many rows read weights in f32.
+// CHECK-LABEL: @many_rows
+// CHECK: linalg.matmul ins({{.*}} : tensor<16x3xf32>, tensor<3x2xf32>)
+func.func @many_rows(%x: tensor<16x3xf32>) -> tensor<*xf32> {
+  %w = onnx.Initializer dense<[[1, 2], [3, 4], [5, -6]]> : tensor<3x2xi8>
+  %s = onnx.Initializer dense<[0.5, 0.25]> : tensor<2xf32>
+  %0 = onnx.DequantizeLinear_13(%w, %s) : (tensor<3x2xi8>, tensor<2xf32>) -> tensor<*xf32>
+  %1 = onnx.MatMul_13(%x, %0) : (tensor<16x3xf32>, tensor<*xf32>) -> tensor<*xf32>
+  return %1 : tensor<*xf32>
+}

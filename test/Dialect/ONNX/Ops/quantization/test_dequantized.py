@@ -69,6 +69,59 @@ def test_products(operator, kind, per_channel):
     assert np.abs(y - want).max() <= 1e-6 * np.abs(want).max()
 
 
+@pytest.mark.parametrize("block", [None, 1, 16, 24])  # None: one scale; 1: one per column; else of so many terms
+@pytest.mark.parametrize("zero", [None, 128, "any"])
+@pytest.mark.parametrize("kind", ["int8", "uint8", "int4", "uint4"])
+@pytest.mark.parametrize("operator", ["MatMul", "MatMul of a row", "MatMul^T", "Gemm", "Gemm^T"])
+def test_narrow_weights(operator, kind, zero, block):
+    """Floats times weights of few bits, of so few rows that the weights are not expanded to f32."""
+    rng = np.random.default_rng(len(operator))
+    bits, low = int(kind[-1]), 0 if kind[0] == "u" else -(2 ** (int(kind[-1]) - 1))
+    shape = {"MatMul": (2, 3, 96), "MatMul^T": (2, 96), "MatMul of a row": (96,)}.get(operator, (5, 96))
+    x, w = rng.standard_normal(shape).astype(np.float32), rng.integers(low, low + 2**bits, (96, 40))
+    rows = [() if block is None else (40,) if block == 1 else (96 // block, 40)][0]
+    scales = (rng.random(rows) * 0.01 + 0.001).astype(np.float32)
+    highest = low + 2**bits - 1
+    zeros = rng.integers(low, highest + 1, rows) if zero == "any" else np.full(rows, min(zero or 0, highest))
+    spread = (lambda v: np.repeat(v, block, axis=0)) if block and block > 1 else lambda v: v
+    real = (w - spread(zeros)) * spread(scales.astype(np.float64))
+    name, transposed = operator.split()[0].removesuffix("^T"), operator.endswith("^T")
+    attributes = {} if block is None else {"axis": int(not transposed)} if block == 1 else {
+        "axis": int(transposed), "block_size": block}  # fmt: skip
+    if transposed:
+        w, scales, zeros = w.T, scales.T, zeros.T
+    integers = [("w", w)] + ([("w_zero", zeros)] if zero is not None else [])
+    element = getattr(TensorProto, kind.upper())
+    constants = [helper.make_tensor(n, element, v.shape, v.ravel().tolist()) for n, v in integers]
+    nodes = [
+        helper.make_node("DequantizeLinear", ["w", "scale"] + [n for n, _ in integers[1:]], ["real"], **attributes),
+        helper.make_node(name, ["x", "real"], ["y"], **({"transB": 1} if operator == "Gemm^T" else {})),
+    ]
+    if operator == "MatMul^T":
+        nodes[1:1] = [helper.make_node("Transpose", ["real"], ["turned"], perm=[1, 0])]
+        nodes[-1].input[1] = "turned"
+    model = model_of(nodes, {"x": x}, {"scale": scales}, [helper.make_tensor_value_info("y", TensorProto.FLOAT, None)])
+    model.graph.initializer.extend(constants)
+    [y] = strata.compile(model).run({"x": x})
+    want = x.astype(np.float64) @ real
+    assert np.abs(y - want).max() <= 2e-6 * np.abs(want).max()
+
+
+@pytest.mark.parametrize("shape", [(1,), (1, 1)])
+def test_narrow_column(shape):
+    """One scale is a number, whatever its rank: the product of two vectors has none."""
+    x, w = np.linspace(-1, 2, 16, dtype=np.float32), np.arange(-8, 8, dtype=np.int8)[:, None]
+    attributes = {"axis": 0, "block_size": 16} if len(shape) == 2 else {}
+    nodes = [
+        helper.make_node("DequantizeLinear", ["w", "scale", "zero"], ["real"], **attributes),
+        helper.make_node("MatMul", ["x", "real"], ["y"]),
+    ]
+    weights = {"w": w, "scale": np.full(shape, 0.25, np.float32), "zero": np.full(shape, 3, np.int8)}
+    result = helper.make_tensor_value_info("y", TensorProto.FLOAT, None)
+    [y] = strata.compile(model_of(nodes, {"x": x}, weights, [result])).run({"x": x})
+    np.testing.assert_allclose(y, x.astype(np.float64) @ ((w - 3.0) * 0.25), rtol=1e-6)
+
+
 @pytest.mark.parametrize("constant", [True, False])
 def test_quotients(constant):
     """What is quantized is the quotient of f32, rounded once, in every case, ties among them."""
