@@ -175,7 +175,7 @@ def llama(decode, kind="Llama"):
                          num_attention_heads=4, num_key_value_heads=2, max_position_embeddings=128)
         # Its scores are bounded by a tanh, which PyTorch's attention does not have.
         attention = "eager" if kind == "Gemma2" else "sdpa"
-        config = getattr(transformers, kind + "Config")(**sizes, attn_implementation=attention)
+        config = getattr(transformers, kind + "Config")(**sizes, pad_token_id=None, attn_implementation=attention)
         model = getattr(transformers, kind + "ForCausalLM")(config)
         length = 16 if small else 128
         past, new = (length, 1) if decode else (0, length)
