@@ -73,21 +73,10 @@ private:
 };
 
 /// Whether a vector may compute lanes again that another one has computed and stored: where that takes one pass over
-/// the reduction instead of several. Their results are left, and may be of what the other one has stored in place:
-/// nothing may come of that but another number.
+/// the reduction instead of several. Their results are left.
 bool NestEmitter::canRepeatLanes() {
-  if (!nest.reduce || plan.dots || plan.matrix || plan.copied >= 0 || plan.laneBlock || plan.transposes ||
-      plan.interleaves || !nest.tails.empty())
-    return false;
-  bool can = true;
+  bool can = plan.copied < 0 && !plan.laneBlock && mayDiscardLanes(nest, plan);
   nest.forEachAccess([&](Access &access) { can &= access.blockedLoop != plan.lane; });
-  for (Access &access : nest.last().outputs)
-    can &= stride(access, plan.lane).is(1);
-  for (std::optional<Stage> *stage : {&nest.init, &nest.reduce, &nest.finish})
-    if (*stage)
-      for (Operation &op : *(*stage)->op.getBody())
-        can &= !isa<memref::LoadOp, arith::DivSIOp, arith::DivUIOp, arith::CeilDivSIOp, arith::CeilDivUIOp,
-                    arith::FloorDivSIOp, arith::RemSIOp, arith::RemUIOp>(op);
   return can;
 }
 
@@ -121,6 +110,13 @@ void NestEmitter::lanesOf(Tile tile) {
           part.vectors = 1;
           part.stored = wider - left;
           part.at[plan.lane] = index(size.known - wider);
+          return emitter->emit(part);
+        }
+        if (size.known < lanes) { // of a vector that it does not fill
+          part.lanes = lanes;
+          part.vectors = 1;
+          part.present = left;
+          part.at[plan.lane] = at;
           return emitter->emit(part);
         }
         part.lanes = lanes;

@@ -62,6 +62,37 @@ static int64_t fitWidth(int64_t width, const Extent &size) {
   return width;
 }
 
+bool strata::mayDiscardLanes(LoopNest &nest, const NestPlan &plan) {
+  if (!nest.reduce || plan.laneIsReduction || plan.dots || plan.matrix || plan.transposes || plan.interleaves ||
+      !nest.tails.empty())
+    return false;
+  for (Access &access : nest.last().outputs)
+    if (!stride(access, plan.lane).is(1))
+      return false;
+  for (std::optional<Stage> *stage : {&nest.init, &nest.reduce, &nest.finish})
+    if (*stage)
+      for (Operation &op : *(*stage)->op.getBody())
+        if (isa<memref::LoadOp, arith::DivSIOp, arith::DivUIOp, arith::CeilDivSIOp, arith::CeilDivUIOp,
+                arith::FloorDivSIOp, arith::RemSIOp, arith::RemUIOp>(op))
+          return false;
+  return true;
+}
+
+/// Whether all lanes of a loop of less than a vector are one whose last lanes are not loaded and not stored, where that
+/// takes one pass over the reduction instead of several.
+static bool fillsPartOfVector(LoopNest &nest, const NestOptions &options, const NestPlan &plan, const Extent &size) {
+  if (!options.partLoads || !size.isKnown() || size.known >= plan.width || llvm::isPowerOf2_64(size.known) ||
+      !mayDiscardLanes(nest, plan))
+    return false;
+  bool can = true;
+  nest.forEachAccess([&](Access &access) {
+    Extent lanes = stride(access, plan.lane);
+    bool hasParts = access.element.isIntOrFloat() && access.element.getIntOrFloatBitWidth() >= 32; // of the mask, too
+    can &= access.scalar || !access.base || lanes.is(0) || (lanes.is(1) && hasParts && access.blockedLoop < 0);
+  });
+  return can;
+}
+
 /// A parallel loop along which all results lie contiguously, unless the inputs
 /// of a reduction lie better along one of its own loops.
 static int chooseLane(LoopNest &nest, NestPlan &plan) {
@@ -485,7 +516,7 @@ NestPlan strata::planNest(LoopNest &nest, const NestOptions &options) {
   if (!dots)
     plan.width = std::max<int64_t>(2, options.vectorBits / bits);
   const Extent &size = nest.loops[plan.lane].size;
-  plan.width = fitWidth(plan.width, size);
+  plan.width = fillsPartOfVector(nest, options, plan, size) ? llvm::PowerOf2Ceil(size.known) : fitWidth(plan.width, size);
   auto atMost = [&](int64_t vectors) {
     return size.isKnown() ? std::min(vectors, std::max<int64_t>(1, size.known / plan.width)) : vectors;
   };

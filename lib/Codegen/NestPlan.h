@@ -95,6 +95,10 @@ bool isPossible(LoopNest &nest, const NestPlan &plan, const TargetFacts &target,
 
 bool isVectorizable(std::optional<Stage> &stage);
 
+/// Whether lanes of a reduction may be computed whose results are not stored. They may be made of anything: nothing may
+/// come of that but a number.
+bool mayDiscardLanes(LoopNest &nest, const NestPlan &plan);
+
 /// A rough estimate of the time of one result, for the decision to use threads and for the tasks' size.
 double estimatePointNs(LoopNest &nest, const NestPlan &plan, const TargetFacts &target);
 

@@ -115,6 +115,13 @@ Value TileEmitter::load(const Access &access, Value base, const Tile &tile, int6
       b.create<memref::PrefetchOp>(
           loc, access.base, add(add(at, materialize(access.ahead)), index(line * 8 / element.getIntOrFloatBitWidth())),
           /*isWrite=*/false, /*localityHint=*/3, /*isDataCache=*/true);
+  if (lanes.is(1) && tile.present) {
+    auto isPresent = llvm::map_to_vector(llvm::seq(tile.lanes), [&](int64_t lane) { return lane < tile.present; });
+    Value mask = b.create<arith::ConstantOp>(
+        loc, DenseElementsAttr::get(VectorType::get({tile.lanes}, b.getI1Type()), ArrayRef<bool>(isPresent)));
+    Value zero = b.create<arith::ConstantOp>(loc, b.getZeroAttr(type));
+    return b.create<vector::MaskedLoadOp>(loc, type, access.base, at, mask, zero);
+  }
   if (lanes.is(1))
     return finish(b.create<vector::LoadOp>(loc, type, access.base, at));
   Value gathered = b.create<arith::ConstantOp>(loc, b.getZeroAttr(type));
@@ -207,9 +214,10 @@ void TileEmitter::store(const Access &access, Value base, const Tile &tile, int6
     b.create<memref::StoreOp>(loc, value, access.base, at);
     return;
   }
-  if (tile.stored) {
-    for (int64_t lane = tile.stored; lane < tile.lanes;) {
-      int64_t count = llvm::bit_floor(static_cast<uint64_t>(tile.lanes - lane));
+  if (tile.stored || tile.present) {
+    int64_t end = tile.present ? tile.present : tile.lanes;
+    for (int64_t lane = tile.stored; lane < end;) {
+      int64_t count = llvm::bit_floor(static_cast<uint64_t>(end - lane));
       Value part = b.create<vector::ExtractStridedSliceOp>(loc, value, lane, count, int64_t(1));
       b.create<vector::StoreOp>(loc, part, access.base, add(at, index(lane)));
       lane += count;
