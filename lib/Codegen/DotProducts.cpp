@@ -304,7 +304,12 @@ TileEmitter::Values TileEmitter::reduceCrossed(const Tile &whole, Values start) 
   ArrayRef<Access> inputs = nest.reduce->inputs;
   Values bases = basesOf(*nest.reduce, tile);
   auto pair = VectorType::get({2}, b.getI16Type()), pairs = VectorType::get({2 * tile.lanes}, b.getI16Type());
-  return reduceLoops(tile, reductionOrder(), start, [&](const Tile &step, Values sums) {
+  // One lane is a vector here, too.
+  auto one = VectorType::get({1}, b.getI32Type());
+  if (tile.lanes == 1)
+    for (Value &sum : start)
+      sum = b.create<vector::BroadcastOp>(loc, one, sum);
+  start = reduceLoops(tile, reductionOrder(), start, [&](const Tile &step, Values sums) {
     Values data, weights[2];
     for (auto [f, factor] : llvm::enumerate(factors)) {
       const Access &access = inputs[factor.second];
@@ -327,4 +332,8 @@ TileEmitter::Values TileEmitter::reduceCrossed(const Tile &whole, Values start) 
     }
     return sums;
   });
+  if (tile.lanes == 1)
+    for (Value &sum : start)
+      sum = b.create<vector::ExtractOp>(loc, sum, 0);
+  return start;
 }

@@ -119,6 +119,30 @@ def test_bytes_in_the_padding(seed, line, data, weights, zero):
     np.testing.assert_array_equal(strata.compile(proto, target=target).run([x])[0], expected)
 
 
+@pytest.mark.parametrize("target", range(len(TARGETS)))
+@pytest.mark.parametrize("filters", [2, 3, 5, 6, 7, 9, 11])
+def test_few_filters(filters, target):
+    """Fewer than a vector has lanes, with what is read for each of them behind the sums; the last rows end the buffer."""
+    generator = np.random.default_rng(filters)
+    x, r = (generator.standard_normal((1, c, 9, 13), np.float32) for c in (20, filters))
+    w = generator.standard_normal((filters, 20, 3, 3), np.float32) / 16  # sums of magnitude one
+    graph = helper.make_graph(
+        [
+            helper.make_node("Conv", ["x", "w", "b"], ["c"], pads=[1] * 4),
+            helper.make_node("Add", ["c", "r"], ["s"]),
+            helper.make_node("Tanh", ["s"], ["y"]),
+        ],
+        "g",
+        [helper.make_tensor_value_info(name, TensorProto.FLOAT, array.shape) for name, array in (("x", x), ("r", r))],
+        [helper.make_tensor_value_info("y", TensorProto.FLOAT, None)],
+        [numpy_helper.from_array(w, "w"), numpy_helper.from_array(generator.standard_normal(filters, np.float32), "b")],
+    )
+    proto = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 22)], ir_version=10)
+    [expected] = ReferenceEvaluator(proto).run(None, {"x": x, "r": r})
+    found = strata.compile(proto, threads=1 + filters % 2, target=TARGETS[target]).run([x, r])[0]
+    np.testing.assert_allclose(found, expected, rtol=1e-5, atol=1e-5)
+
+
 def test_infinite_weights_meet_zeros():
     x = np.ones((1, 1, 3, 3), np.float32)
     w = np.full((1, 1, 3, 3), np.inf, np.float32)

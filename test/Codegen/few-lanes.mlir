@@ -1,0 +1,76 @@
+// RUN: strata-opt %s --split-input-file --pass-pipeline='builtin.module(func.func(strata-emit-kernels{vector-bits=256 registers=16 part-loads=true threads=false},canonicalize,cse))' | FileCheck %s
+// RUN: strata-opt %s --split-input-file --pass-pipeline='builtin.module(func.func(strata-emit-kernels{vector-bits=256 registers=16 threads=false},canonicalize,cse))' | FileCheck %s --check-prefix=NONE
+
+// Three lanes are a vector of four, of which three are loaded and stored; what is one number for all lanes is no part.
+// CHECK-LABEL: func.func @three(
+// CHECK:         %[[MASK:.*]] = arith.constant dense<[true, true, true, false]> : vector<4xi1>
+// CHECK:         scf.for {{.*}} iter_args
+// CHECK:           vector.maskedload %{{.*}}, %[[MASK]], {{.*}} vector<4xf32>
+// CHECK:           memref.load
+// CHECK:           math.fma {{.*}} : vector<4xf32>
+// CHECK:         vector.maskedload %{{.*}}, %[[MASK]], {{.*}} vector<4xf32>
+// CHECK:         arith.addf {{.*}} : vector<4xf32>
+// CHECK:         vector.store {{.*}} vector<2xf32>
+// CHECK:         vector.store {{.*}} vector<1xf32>
+// CHECK-NOT:     math.fma {{.*}} : f32
+// NONE-LABEL:  func.func @three(
+// NONE-NOT:      vector.maskedload
+#x = affine_map<(m, n, k) -> (m, k)>
+#w = affine_map<(m, n, k) -> (k, n)>
+#o = affine_map<(m, n, k) -> (m, n)>
+#same = affine_map<(m, n) -> (m, n)>
+#lanes = affine_map<(m, n) -> (n)>
+func.func @three(%x: memref<40x32xf32>, %w: memref<32x3xf32>, %bias: memref<3xf32>, %y: memref<40x3xf32>) attributes {strata.kernel} {
+  %zero = arith.constant 0.0 : f32
+  %sums = memref.alloc() : memref<40x3xf32>
+  linalg.generic {indexing_maps = [#same], iterator_types = ["parallel", "parallel"]} outs(%sums : memref<40x3xf32>) {
+  ^bb0(%s: f32):
+    linalg.yield %zero : f32
+  }
+  linalg.generic {indexing_maps = [#x, #w, #o], iterator_types = ["parallel", "parallel", "reduction"]}
+      ins(%x, %w : memref<40x32xf32>, memref<32x3xf32>) outs(%sums : memref<40x3xf32>) {
+  ^bb0(%a: f32, %b: f32, %s: f32):
+    %0 = arith.mulf %a, %b : f32
+    %1 = arith.addf %s, %0 : f32
+    linalg.yield %1 : f32
+  }
+  linalg.generic {indexing_maps = [#same, #lanes, #same], iterator_types = ["parallel", "parallel"]}
+      ins(%sums, %bias : memref<40x3xf32>, memref<3xf32>) outs(%y : memref<40x3xf32>) {
+  ^bb0(%s: f32, %b: f32, %o: f32):
+    %0 = arith.addf %s, %b : f32
+    linalg.yield %0 : f32
+  }
+  return
+}
+
+// -----
+
+// Bytes have no masks on every target, and the quotient of lanes that are not there would trap.
+// CHECK-LABEL: func.func @bytes(
+// CHECK-NOT:     vector.maskedload
+// CHECK-LABEL: func.func @quotients(
+// CHECK-NOT:     vector.maskedload
+#x = affine_map<(m, n, k) -> (m, k)>
+#w = affine_map<(m, n, k) -> (k, n)>
+#o = affine_map<(m, n, k) -> (m, n)>
+func.func @bytes(%x: memref<40x32xi32>, %w: memref<32x5xi8>, %y: memref<40x5xi32>) attributes {strata.kernel} {
+  linalg.generic {indexing_maps = [#x, #w, #o], iterator_types = ["parallel", "parallel", "reduction"]}
+      ins(%x, %w : memref<40x32xi32>, memref<32x5xi8>) outs(%y : memref<40x5xi32>) {
+  ^bb0(%a: i32, %b: i8, %s: i32):
+    %0 = arith.extsi %b : i8 to i32
+    %1 = arith.muli %a, %0 : i32
+    %2 = arith.addi %s, %1 : i32
+    linalg.yield %2 : i32
+  }
+  return
+}
+func.func @quotients(%x: memref<40x32xi32>, %w: memref<32x5xi32>, %y: memref<40x5xi32>) attributes {strata.kernel} {
+  linalg.generic {indexing_maps = [#x, #w, #o], iterator_types = ["parallel", "parallel", "reduction"]}
+      ins(%x, %w : memref<40x32xi32>, memref<32x5xi32>) outs(%y : memref<40x5xi32>) {
+  ^bb0(%a: i32, %b: i32, %s: i32):
+    %0 = arith.divsi %a, %b : i32
+    %1 = arith.addi %s, %0 : i32
+    linalg.yield %1 : i32
+  }
+  return
+}
