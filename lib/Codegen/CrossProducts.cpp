@@ -58,8 +58,8 @@ std::optional<CrossedSum> strata::matchCrossedSum(linalg::GenericOp op) {
 }
 
 namespace {
-/// An operand whose groups are pieces of two halves, and how an operation with one more loop, over the groups of a half,
-/// reads each half.
+/// An operand whose groups are pieces of two halves, and how an operation with one more loop, over the groups of a
+/// half, reads each half.
 struct Halves {
   Value value;
   AffineMap maps[2];
@@ -90,7 +90,8 @@ private:
   static std::optional<unsigned> depthOf(linalg::GenericOp op, const ConstantExpressions &constants) {
     std::optional<ProductSum> sum = matchProductSum(op);
     if (!sum || !op.hasPureTensorSemantics() || !op->hasAttr(kLargestProduct) || !getPaddedLoops(op).empty() ||
-        !op.getIndexingMapsArray().back().isProjectedPermutation() || !sum->elements[0].isInteger(16) || !sum->elements[1].isInteger(16))
+        !op.getIndexingMapsArray().back().isProjectedPermutation() || !sum->elements[0].isInteger(16) ||
+        !sum->elements[1].isInteger(16))
       return std::nullopt;
     SmallVector<int64_t> ranges = op.getStaticLoopRanges();
     for (unsigned weights : {0u, 1u}) {

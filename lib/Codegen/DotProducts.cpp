@@ -316,8 +316,7 @@ TileEmitter::Values TileEmitter::reduceCrossed(const Tile &whole, Values start) 
       Value at = add(bases[factor.second], position(access, step, true));
       prefetch(access, bases[factor.second], at, step);
       for (int64_t j = 0; j < step.vectors; ++j)
-        weights[f].push_back(
-            b.create<vector::LoadOp>(loc, pairs, access.base, elementAt(access, at, step, 0, j)));
+        weights[f].push_back(b.create<vector::LoadOp>(loc, pairs, access.base, elementAt(access, at, step, 0, j)));
       data.push_back(add(bases[factor.first], position(inputs[factor.first], step, true)));
     }
     for (int64_t i = 0; i < step.rows; ++i) {

@@ -85,7 +85,8 @@ private:
   /// `depth`, as they lie one behind the other.
   static void mergeTaps(linalg::GenericOp &op, unsigned weights, unsigned &depth) {
     OpOperand *data = op.getDpsInputOperand(1 - weights);
-    AffineMap map = op.getMatchingIndexingMap(data), weightsMap = op.getMatchingIndexingMap(op.getDpsInputOperand(weights));
+    AffineMap map = op.getMatchingIndexingMap(data),
+              weightsMap = op.getMatchingIndexingMap(op.getDpsInputOperand(weights));
     auto type = cast<RankedTensorType>(data->get().getType());
     int64_t rank = type.getRank(), group = groupOf(op);
     SmallVector<int64_t> ranges = op.getStaticLoopRanges(), steps;

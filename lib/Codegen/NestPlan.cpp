@@ -516,7 +516,8 @@ NestPlan strata::planNest(LoopNest &nest, const NestOptions &options) {
   if (!dots)
     plan.width = std::max<int64_t>(2, options.vectorBits / bits);
   const Extent &size = nest.loops[plan.lane].size;
-  plan.width = fillsPartOfVector(nest, options, plan, size) ? llvm::PowerOf2Ceil(size.known) : fitWidth(plan.width, size);
+  plan.width = fillsPartOfVector(nest, options, plan, size) ? llvm::PowerOf2Ceil(size.known)
+                                                            : fitWidth(plan.width, size);
   auto atMost = [&](int64_t vectors) {
     return size.isKnown() ? std::min(vectors, std::max<int64_t>(1, size.known / plan.width)) : vectors;
   };

@@ -10,8 +10,8 @@ namespace strata {
 /// another stays in this order.
 mlir::Value addPairProducts(mlir::OpBuilder &b, mlir::Location loc, mlir::Value sum, mlir::Value x, mlir::Value y);
 
-/// The same of products (x + v) (y + w), whose sums need no more than 16 bits: `x` and `y` are those of one row, `v` and
-/// `w` those of each vector of `sums`.
+/// The same of products (x + v) (y + w), whose sums need no more than 16 bits: `x` and `y` are those of one row, `v`
+/// and `w` those of each vector of `sums`.
 void addCrossedProducts(mlir::OpBuilder &b, mlir::Location loc, llvm::MutableArrayRef<mlir::Value> sums, mlir::Value x,
                         mlir::Value y, mlir::ValueRange v, mlir::ValueRange w);
 

@@ -625,8 +625,7 @@ void TileEmitter::emit(const Tile &tile) {
         sum = vector::makeArithReduction(b, loc, vector::CombiningKind::ADD, sum, product(tile, i, j));
       });
     } else if (plan.dots) {
-      accumulators[0] =
-          plan.dots->other ? reduceCrossed(tile, accumulators[0]) : reduceDots(tile, accumulators[0]);
+      accumulators[0] = plan.dots->other ? reduceCrossed(tile, accumulators[0]) : reduceDots(tile, accumulators[0]);
     } else if (plan.laneIsReduction) {
       accumulators[0][0] = reduceToOne(tile, accumulators[0][0]);
     } else {
