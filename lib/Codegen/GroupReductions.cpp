@@ -91,7 +91,8 @@ private:
     int64_t rank = type.getRank(), group = groupOf(op);
     SmallVector<int64_t> ranges = op.getStaticLoopRanges(), steps;
     if (rank < 2 || failed(getFlattenedAffineExpr(map.getResult(rank - 2), map.getNumDims(), 0, &steps)) ||
-        type.isDynamicDim(rank - 2) || type.isDynamicDim(rank - 1) || ranges[depth] != type.getDimSize(rank - 1))
+        steps.size() != map.getNumDims() + 1 || type.isDynamicDim(rank - 2) || type.isDynamicDim(rank - 1) ||
+        ranges[depth] != type.getDimSize(rank - 1))
       return;
     std::optional<unsigned> tap;
     // Lines and beginnings of windows of whole groups: no window that is filled up ends beyond its line.
