@@ -369,23 +369,23 @@ static void removeLoop(LoopNest &nest, int loop) {
 }
 
 /// Whether elements are copied as they are, or rounded from f32.
-static bool isCopy(Block *body) {
+static bool isCopy(Block *body, bool roundsGroups) {
   Operation &first = body->front();
   Value copied = body->getTerminator()->getOperand(0);
   if (auto rounded = dyn_cast<arith::TruncFOp>(first);
-      rounded && rounded.getIn().getType().isF32() && copied == rounded.getResult() && llvm::hasNItems(*body, 2))
+      roundsGroups && rounded && rounded.getIn().getType().isF32() && copied == rounded.getResult() && llvm::hasNItems(*body, 2))
     return rounded.getIn() == body->getArgument(0);
   return llvm::hasSingleElement(*body) && copied == body->getArgument(0);
 }
 
 /// Elements that a copy moves together, as groups are, become one element of 32 or 64 bits.
-static void moveGroups(OpBuilder &b, Location loc, LoopNest &nest) {
+static void moveGroups(OpBuilder &b, Location loc, LoopNest &nest, bool roundsGroups) {
   if (nest.reduce || nest.init || !nest.tails.empty() || nest.finish->inputs.size() != 1 ||
       nest.finish->outputs.size() != 1)
     return;
   Block *body = nest.finish->op.getBody();
   Access &input = nest.finish->inputs[0], &output = nest.finish->outputs[0];
-  if (!isCopy(body) || !input.base || !output.base || !input.element.isIntOrFloat() || input.element.isInteger(1) ||
+  if (!isCopy(body, roundsGroups) || !input.base || !output.base || !input.element.isIntOrFloat() || input.element.isInteger(1) ||
       input.offset || output.offset || !input.ahead.is(0))
     return;
   for (auto [group, info] : llvm::enumerate(nest.loops)) {
@@ -476,7 +476,7 @@ void strata::mergeGroups(LoopNest &nest, const TargetFacts &target) {
     }
 }
 
-void strata::simplify(OpBuilder &b, Location loc, LoopNest &nest) {
+void strata::simplify(OpBuilder &b, Location loc, LoopNest &nest, bool roundsGroups) {
   ExtentMath math{b, loc};
   for (int loop = nest.loops.size() - 1; loop >= 0; --loop) {
     bool blocked = false;
@@ -512,5 +512,5 @@ void strata::simplify(OpBuilder &b, Location loc, LoopNest &nest) {
           changed = true;
         }
   }
-  moveGroups(b, loc, nest);
+  moveGroups(b, loc, nest, roundsGroups);
 }

@@ -121,8 +121,9 @@ mlir::Value viewAs(mlir::OpBuilder &b, mlir::Location loc, mlir::Value base, mli
 /// Whether an access has an element for several iterations of a loop, then the next one.
 bool isOfGroups(const Access &access, int loop);
 
-/// Drops loops of one iteration and merges those that walk memory as one.
-void simplify(mlir::OpBuilder &b, mlir::Location loc, LoopNest &nest);
+/// Drops loops of one iteration and merges those that walk memory as one. Elements that a copy moves together become one;
+/// where the emitter `roundsGroups`, also those that it rounds: a body's rounding is then one of the group's numbers.
+void simplify(mlir::OpBuilder &b, mlir::Location loc, LoopNest &nest, bool roundsGroups = true);
 
 /// A convolution in groups that share vectors on this target: one loop over the results of all groups, which has lanes
 /// for a vector. The groups' data is then an access with one element for a block.

@@ -18,7 +18,7 @@ using namespace strata;
 LoopNest strata::buildDeviceNest(OpBuilder &b, ArrayRef<linalg::GenericOp> ops) {
   Location loc = linalg::GenericOp(ops.front()).getLoc();
   if (FailureOr<LoopNest> nest = buildLoopNest(b, ops); succeeded(nest)) {
-    simplify(b, loc, *nest);
+    simplify(b, loc, *nest, /*roundsGroups=*/false);
     return *nest;
   }
   const auto *reduction = llvm::find_if(ops, [](linalg::GenericOp op) { return op.getNumReductionLoops() > 0; });

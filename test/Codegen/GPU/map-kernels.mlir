@@ -131,3 +131,18 @@ func.func private @gpu_k(%x: !left, %y: !left, %z: !out) attributes {strata.kern
   }
   return
 }
+
+// -----
+
+// Numbers that are rounded are moved one by one: two f32 are no element of 64 bits, of which two f16 could be made.
+// CHECK-LABEL: func.func @two_rounded
+// CHECK:         arith.truncf %{{.*}} : f32 to f16
+func.func @two_rounded(%x: memref<2xf32>, %y: memref<2xf16>) attributes {strata.kernel} {
+  linalg.generic {indexing_maps = [affine_map<(i) -> (i)>, affine_map<(i) -> (i)>], iterator_types = ["parallel"]}
+      ins(%x : memref<2xf32>) outs(%y : memref<2xf16>) {
+  ^bb0(%a: f32, %o: f16):
+    %0 = arith.truncf %a : f32 to f16
+    linalg.yield %0 : f16
+  }
+  return
+}
