@@ -14,6 +14,15 @@ struct Part {
 };
 } // namespace
 
+SmallVector<ReassociationIndices> strata::withNext(int64_t rank, int64_t dim) {
+  SmallVector<ReassociationIndices> groups;
+  for (int64_t i = 0; i < rank; ++i) {
+    int64_t at = i + (i > dim);
+    groups.push_back(i == dim ? ReassociationIndices{at, at + 1} : ReassociationIndices{at});
+  }
+  return groups;
+}
+
 Value strata::inGroups(OpBuilder &b, Location loc, Value value, int64_t dim, int64_t group, int64_t size) {
   auto type = cast<RankedTensorType>(value.getType());
   SmallVector<int64_t> shape(type.getShape());
@@ -30,13 +39,7 @@ Value strata::inGroups(OpBuilder &b, Location loc, Value value, int64_t dim, int
   shape.insert(shape.begin() + dim + 1, group);
   sizes[dim] = b.getIndexAttr(shape[dim]);
   sizes.insert(sizes.begin() + dim + 1, b.getIndexAttr(group));
-  SmallVector<ReassociationIndices> parts;
-  for (int64_t i = 0; i < type.getRank(); ++i) {
-    parts.push_back({i > dim ? i + 1 : i});
-    if (i == dim)
-      parts.back().push_back(i + 1);
-  }
-  return b.create<tensor::ExpandShapeOp>(loc, type.clone(shape), value, parts, sizes);
+  return b.create<tensor::ExpandShapeOp>(loc, type.clone(shape), value, withNext(type.getRank(), dim), sizes);
 }
 
 static Value slice(OpBuilder &b, Location loc, Value value, Part part) {

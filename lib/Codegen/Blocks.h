@@ -6,6 +6,9 @@
 
 namespace strata {
 
+/// Dimensions of `rank` and one more: `dim` and the one behind it belong together.
+llvm::SmallVector<mlir::ReassociationIndices> withNext(int64_t rank, int64_t dim);
+
 /// Dimension `dim`, of known size, filled up with zeros to `size` (0: whole groups), as one of groups and, behind it,
 /// one of the `group` elements of each.
 mlir::Value inGroups(mlir::OpBuilder &b, mlir::Location loc, mlir::Value value, int64_t dim, int64_t group,

@@ -9,6 +9,7 @@
 //
 //===----------------------------------------------------------------------===//
 #include "CrossProducts.h"
+#include "Blocks.h"
 #include "Codegen/Passes.h"
 #include "ConstantExpressions.h"
 #include "LinalgQueries.h"
@@ -120,25 +121,9 @@ private:
 
   static Halves halve(OpBuilder &b, linalg::GenericOp op, OpOperand *operand, unsigned depth) {
     AffineMap map = op.getMatchingIndexingMap(operand);
-    Value value = operand->get();
-    auto type = cast<RankedTensorType>(value.getType());
-    int64_t at = *positionOf(map, depth), pieces = type.getDimSize(at) / (2 * half);
-    SmallVector<int64_t> shape(type.getShape());
-    SmallVector<OpFoldResult> sizes = tensor::getMixedSizes(b, op.getLoc(), value);
-    shape[at] = pieces;
-    sizes[at] = b.getIndexAttr(pieces);
-    for (int64_t size : {half, int64_t(2)}) {
-      shape.insert(shape.begin() + at + 1, size);
-      sizes.insert(sizes.begin() + at + 1, b.getIndexAttr(size));
-    }
-    SmallVector<ReassociationIndices> parts;
-    for (int64_t i = 0; i < type.getRank(); ++i) {
-      parts.push_back({i > at ? i + 2 : i});
-      if (i == at)
-        parts.back().append({i + 1, i + 2});
-    }
+    int64_t at = *positionOf(map, depth);
     Halves halves;
-    halves.value = b.create<tensor::ExpandShapeOp>(op.getLoc(), type.clone(shape), value, parts, sizes);
+    halves.value = inGroups(b, op.getLoc(), inGroups(b, op.getLoc(), operand->get(), at, 2 * half), at + 1, half);
     for (unsigned number : {0u, 1u}) {
       SmallVector<AffineExpr> results(map.getResults());
       AffineExpr more[] = {b.getAffineConstantExpr(number), b.getAffineDimExpr(map.getNumDims())};

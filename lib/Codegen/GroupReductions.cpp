@@ -157,14 +157,8 @@ private:
   }
 
   static Value collapseWithNext(OpBuilder &b, Location loc, Value value, int64_t dim) {
-    SmallVector<ReassociationIndices> parts;
-    for (int64_t i = 0, e = cast<RankedTensorType>(value.getType()).getRank(); i < e; ++i) {
-      if (i == dim + 1)
-        parts.back().push_back(i);
-      else
-        parts.push_back({i});
-    }
-    return b.create<tensor::CollapseShapeOp>(loc, value, parts);
+    int64_t rank = cast<RankedTensorType>(value.getType()).getRank();
+    return b.create<tensor::CollapseShapeOp>(loc, value, strata::withNext(rank - 1, dim));
   }
 
   /// The same operation with other inputs and loops.

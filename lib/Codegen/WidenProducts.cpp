@@ -110,10 +110,12 @@ private:
       return false;
     SmallVector<unsigned> reductions;
     op.getReductionDims(reductions);
-    bool isWindow = llvm::count_if(reductions, [&](unsigned loop) { return op.getStaticLoopRanges()[loop] != 1; }) > 1;
+    SmallVector<int64_t> ranges = op.getStaticLoopRanges();
+    if (llvm::count_if(reductions, [&](unsigned loop) { return ranges[loop] != 1; }) > 1)
+      return false;
     for (unsigned weights : {0u, 1u}) {
       auto [elements, type] = strata::elementsBehind(op.getDpsInputs()[weights]);
-      if (isWindow || elements.empty() || !type.isInteger(8) || !strata::canGroup(op, weights, constants))
+      if (elements.empty() || !type.isInteger(8) || !strata::canGroup(op, weights, constants))
         continue;
       // 2 * 64 * 255 and 2 * 127 * 128.
       int64_t most = sum.isUnsigned[weights] ? 127 : 64;

@@ -84,20 +84,28 @@ static void measureHost(TargetFacts &facts) {
   set(facts.lineBytes, _SC_LEVEL1_DCACHE_LINESIZE);
 }
 
-/// How many instructions of a kind LLVM's description lets begin in a cycle; 0 of one that it does not know.
-static double perCycle(const llvm::MCSubtargetInfo &subtarget, const llvm::MCInstrInfo &instructions,
-                       llvm::StringRef name) {
+static unsigned opcodeOf(const llvm::MCInstrInfo &instructions, llvm::StringRef name) {
+  unsigned opcode = 0;
+  while (opcode < instructions.getNumOpcodes() && instructions.getName(opcode) != name)
+    ++opcode;
+  return opcode;
+}
+
+/// Whether LLVM's description of the CPU lets additions of 16-bit integers begin twice as often as products of pairs.
+static bool hasSpareAdders(const llvm::MCSubtargetInfo &subtarget, const llvm::MCInstrInfo &instructions) {
   const llvm::MCSchedModel &model = subtarget.getSchedModel();
-  if (!model.hasInstrSchedModel())
-    return 0;
-  for (unsigned i = 0; i < instructions.getNumOpcodes(); ++i)
-    if (instructions.getName(i) == name) {
-      const llvm::MCSchedClassDesc *kind = model.getSchedClassDesc(instructions.get(i).getSchedClass());
-      return kind->isValid() && !kind->isVariant()
-                 ? 1 / llvm::MCSchedModel::getReciprocalThroughput(subtarget, *kind)
-                 : 0;
-    }
-  return 0;
+  // The same for every CPU: the tables are searched once.
+  static const unsigned opcodes[] = {opcodeOf(instructions, "VPMADDWDYrr"), opcodeOf(instructions, "VPADDWYrr")};
+  double cycles[2];
+  for (auto [cycle, opcode] : llvm::zip(cycles, opcodes)) {
+    if (!model.hasInstrSchedModel() || opcode == instructions.getNumOpcodes())
+      return false;
+    const llvm::MCSchedClassDesc *kind = model.getSchedClassDesc(instructions.get(opcode).getSchedClass());
+    if (!kind->isValid() || kind->isVariant())
+      return false;
+    cycle = llvm::MCSchedModel::getReciprocalThroughput(subtarget, *kind);
+  }
+  return cycles[0] >= 2 * cycles[1];
 }
 
 TargetFacts strata::describeTarget(const CompileOptions &given) {
@@ -146,8 +154,7 @@ TargetFacts strata::describeTarget(const CompileOptions &given) {
     facts.bf16Dots = facts.vectorBits == 512 && has("+avx512bf16");
     if (facts.vectorBits == 256) {
       std::unique_ptr<llvm::MCInstrInfo> instructions(target->createMCInstrInfo());
-      double multiplied = perCycle(*info, *instructions, "VPMADDWDYrr");
-      facts.spareAdders = multiplied > 0 && perCycle(*info, *instructions, "VPADDWYrr") >= 2 * multiplied;
+      facts.spareAdders = hasSpareAdders(*info, *instructions);
     }
   } else if (triple.isAArch64()) {
     facts.fma = true;

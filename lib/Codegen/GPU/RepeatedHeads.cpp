@@ -8,6 +8,7 @@
 // The loop of the heads becomes two, of which K and V have the outer one only.
 //
 //===----------------------------------------------------------------------===//
+#include "../Blocks.h"
 #include "Attention.h"
 
 #include "mlir/Dialect/Affine/IR/AffineOps.h"
@@ -247,7 +248,7 @@ public:
     auto type = cast<RankedTensorType>(before.getType());
     auto [tensor, dim] = done.lookup(before);
     before.replaceAllUsesWith(
-        b.create<tensor::CollapseShapeOp>(before.getLoc(), type, tensor, groupsOf(type.getRank(), dim)));
+        b.create<tensor::CollapseShapeOp>(before.getLoc(), type, tensor, withNext(type.getRank(), dim)));
     return values;
   }
 
@@ -278,7 +279,7 @@ private:
     if (auto known = done.find(tensor); known != done.end())
       return known->second.tensor;
     auto type = cast<RankedTensorType>(tensor.getType());
-    SmallVector<ReassociationIndices> groups = groupsOf(type.getRank(), dim);
+    SmallVector<ReassociationIndices> groups = withNext(type.getRank(), dim);
     SmallVector<OpFoldResult> sizes = splitSizes(tensor::getMixedSizes(b, loc, tensor), dim);
     SmallVector<int64_t> shape;
     for (OpFoldResult size : sizes)
@@ -299,15 +300,6 @@ private:
     sizes[dim] = b.getIndexAttr(*getConstantIntValue(sizes[dim]) / heads.count);
     sizes.insert(sizes.begin() + dim + 1, b.getIndexAttr(heads.count));
     return sizes;
-  }
-
-  static SmallVector<ReassociationIndices> groupsOf(int64_t rank, unsigned dim) {
-    SmallVector<ReassociationIndices> groups;
-    for (int64_t i = 0; i < rank; ++i) {
-      int64_t at = i + (i > dim);
-      groups.push_back(i == dim ? ReassociationIndices{at, at + 1} : ReassociationIndices{at});
-    }
-    return groups;
   }
 
   GenericOp split(GenericOp op, unsigned loop) {
