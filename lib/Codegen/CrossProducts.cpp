@@ -13,7 +13,6 @@
 #include "Codegen/Passes.h"
 #include "ConstantExpressions.h"
 #include "LinalgQueries.h"
-#include "LoopNest.h"
 #include "Padding.h"
 #include "ProductSums.h"
 
@@ -30,14 +29,8 @@ using namespace mlir;
 using namespace strata;
 
 std::optional<CrossedSum> strata::matchCrossedSum(linalg::GenericOp op) {
-  if (op.getNumDpsInputs() != 4 || !op.getNumReductionLoops())
-    return std::nullopt;
-  std::optional<Combiner> combiner = matchCombiner(op);
-  Block *body = op.getBody();
-  if (!combiner || combiner->kind != vector::CombiningKind::ADD || !body->getArguments().back().getType().isInteger(32))
-    return std::nullopt;
-  Value added = combiner->op->getOperand(combiner->op->getOperand(0) == body->getArguments().back() ? 1 : 0);
-  auto product = added.getDefiningOp<arith::MulIOp>();
+  Value addend = op.getNumDpsInputs() == 4 ? getAddend(op) : Value();
+  auto product = addend && addend.getType().isInteger(32) ? addend.getDefiningOp<arith::MulIOp>() : arith::MulIOp();
   if (!product)
     return std::nullopt;
   CrossedSum result;
@@ -49,7 +42,7 @@ std::optional<CrossedSum> strata::matchCrossedSum(linalg::GenericOp op) {
       return std::nullopt;
     for (auto [i, operand] : llvm::enumerate(sum->getOperands())) {
       auto input = dyn_cast<BlockArgument>(operand);
-      if (!input || input.getOwner() != body || input.getArgNumber() >= 4)
+      if (!input || input.getOwner() != op.getBody() || input.getArgNumber() >= 4)
         return std::nullopt;
       seen |= 1u << input.getArgNumber();
       result.factors[f][i] = input.getArgNumber();

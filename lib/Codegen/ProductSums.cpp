@@ -7,20 +7,22 @@
 using namespace mlir;
 using namespace strata;
 
-std::optional<ProductSum> strata::matchProductSum(linalg::GenericOp op) {
-  if (op.getNumDpsInputs() != 2 || !op.getNumReductionLoops())
-    return std::nullopt;
-  std::optional<Combiner> combiner = matchCombiner(op);
+Value strata::getAddend(linalg::GenericOp op) {
+  std::optional<Combiner> combiner = op.getNumReductionLoops() ? matchCombiner(op) : std::nullopt;
   if (!combiner || combiner->kind != vector::CombiningKind::ADD)
-    return std::nullopt;
+    return {};
   Operation *sum = combiner->op;
+  return sum->getOperand(sum->getOperand(0) == op.getBody()->getArguments().back() ? 1 : 0);
+}
+
+std::optional<ProductSum> strata::matchProductSum(linalg::GenericOp op) {
+  Value addend = op.getNumDpsInputs() == 2 ? getAddend(op) : Value();
+  Operation *product = addend ? addend.getDefiningOp() : nullptr;
   Block *body = op.getBody();
-  Value accumulator = body->getArguments().back();
-  Operation *product = sum->getOperand(sum->getOperand(0) == accumulator ? 1 : 0).getDefiningOp();
   if (!isa_and_nonnull<arith::MulFOp, arith::MulIOp>(product) || !product->hasOneUse())
     return std::nullopt;
   ProductSum result;
-  result.sum = accumulator.getType();
+  result.sum = addend.getType();
   unsigned seen = 0, extensions = 0;
   for (Value factor : product->getOperands()) {
     Operation *extension = factor.getDefiningOp();

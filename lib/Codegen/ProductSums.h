@@ -8,6 +8,9 @@
 
 namespace strata {
 
+/// What a reduction of one result adds to its sum in each step; null if it does anything else.
+mlir::Value getAddend(mlir::linalg::GenericOp op);
+
 /// sum + x * y, where x and y are the operation's two inputs, each perhaps extended.
 struct ProductSum {
   mlir::Type sum;         ///< the type of products and sum
