@@ -150,7 +150,8 @@ private:
   llvm::DenseMap<mlir::StringAttr, std::pair<mlir::Value, int64_t>> symbols;
   llvm::DenseMap<mlir::StringAttr, mlir::Value> symbolSizes;
   mlir::IRMapping mapping;
-  unsigned numGlobals = 0;
+  /// The global of each large constant: one for all that reads its bytes, which are given back after the last reader.
+  llvm::DenseMap<mlir::Attribute, mlir::FlatSymbolRefAttr> globals;
 };
 
 } // namespace strata

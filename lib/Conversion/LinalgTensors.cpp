@@ -66,10 +66,14 @@ Value LinalgBuilder::constant(ElementsAttr value) {
   if (isa<DenseElementsAttr>(seam) && type.getNumElements() <= maxInline)
     return create<arith::ConstantOp>(seam);
 
-  std::string name = ("w" + Twine(numGlobals++)).str();
-  OpBuilder atStart = OpBuilder::atBlockBegin(module.getBody());
-  atStart.create<ml_program::GlobalOp>(getLoc(), name, type, /*is_mutable=*/false, seam, getStringAttr("private"));
-  return create<ml_program::GlobalLoadConstOp>(type, FlatSymbolRefAttr::get(getContext(), name));
+  FlatSymbolRefAttr &name = globals[seam];
+  if (!name) {
+    name = FlatSymbolRefAttr::get(getContext(), ("w" + Twine(globals.size() - 1)).str());
+    OpBuilder::atBlockBegin(module.getBody())
+        .create<ml_program::GlobalOp>(getLoc(), name.getValue(), type, /*is_mutable=*/false, seam,
+                                      getStringAttr("private"));
+  }
+  return create<ml_program::GlobalLoadConstOp>(type, name);
 }
 
 Value LinalgBuilder::castTo(Value tensor, Type type) {

@@ -70,6 +70,8 @@ static LogicalResult readValue(ModuleOp module, Attribute value, Constant &const
 
 FailureOr<std::vector<Constant>> readConstants(ModuleOp module) {
   std::vector<Constant> constants;
+  // Bytes that two constants are made of, as elements of two types, are not the first reader's to give back.
+  llvm::DenseMap<const char *, size_t> ownerOf;
   auto array = module->getAttrOfType<ArrayAttr>("strata.constants");
   if (!array)
     return constants;
@@ -98,6 +100,11 @@ FailureOr<std::vector<Constant>> readConstants(ModuleOp module) {
       constant.attribute = value.getAsOpaquePointer();
     if (!constant.computed && failed(readValue(module, dict.get("value"), constant)))
       return failure();
+    if (constant.droppable) {
+      auto [owner, isFirst] = ownerOf.try_emplace(constant.data, constants.size());
+      if (!isFirst)
+        constant.droppable = constants[owner->second].droppable = false;
+    }
     constants.push_back(std::move(constant));
   }
   return constants;

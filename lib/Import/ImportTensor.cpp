@@ -5,7 +5,9 @@
 #include "mlir/IR/AsmState.h"
 #include "mlir/IR/DialectResourceBlobManager.h"
 #include "llvm/ADT/StringExtras.h"
+#include "llvm/Support/BLAKE3.h"
 #include "llvm/Support/MathExtras.h"
+#include "llvm/Support/xxhash.h"
 #include <cstring>
 #include <unistd.h>
 
@@ -19,7 +21,7 @@ namespace strata::importer {
 static constexpr size_t kLargestDense = 512;
 /// What generated code wants of a weight's address.
 static constexpr size_t kAlignment = 64;
-static constexpr size_t kCopiedAtOnce = 8 << 20;
+static constexpr size_t kReadAtOnce = 8 << 20;
 
 static StringRef nameOf(int32_t dataType) { return onnx::getElementName(*onnx::getElementKindOfDataType(dataType)); }
 
@@ -119,6 +121,7 @@ FailureOr<TensorImporter::Elements> TensorImporter::readRaw(StringRef raw, Share
     unpack(ArrayRef(reinterpret_cast<const uint8_t *>(raw.data()), raw.size()), format.bits, isSignedInteger(dataType),
            elements.heap->getBuffer());
     elements.bytes = elements.heap->getBuffer();
+    elements.source = SharedBytes();
   }
   if (dataType == TensorProto::BOOL)
     for (auto [i, byte] : llvm::enumerate(elements.bytes))
@@ -281,27 +284,64 @@ ElementsAttr TensorImporter::makeAttr(RankedTensorType type, Elements elements, 
       return DenseElementsAttr::get(type, ArrayRef<Attribute>());
     return DenseElementsAttr::getFromRawBuffer(type, elements.bytes);
   }
+  return makeResource(type, std::move(elements), name);
+}
+
+/// Calls `use` with pieces of `bytes`, whose pages need not stay in memory afterwards. No large tensor is in memory twice.
+static void forEachPiece(ArrayRef<char> bytes, const SharedBytes &source, llvm::function_ref<void(ArrayRef<char>)> use) {
+  for (size_t begin = 0; begin < bytes.size(); begin += kReadAtOnce) {
+    ArrayRef<char> piece = bytes.slice(begin, std::min(kReadAtOnce, bytes.size() - begin));
+    use(piece);
+    if (source)
+      source.release(StringRef(piece.data(), piece.size()));
+  }
+}
+
+/// Of the first, the middle and the last bytes: few tensors agree in it that are not equal.
+static uint64_t hashOfSome(ArrayRef<char> bytes) {
+  constexpr size_t some = 1024;
+  std::string sample;
+  for (size_t begin : {size_t(0), bytes.size() / 2, bytes.size() - std::min(some, bytes.size())})
+    sample += StringRef(bytes.data(), bytes.size()).substr(begin, some);
+  return xxh3_64bits(sample);
+}
+
+StringRef TensorImporter::digestOf(Resource &resource) {
+  if (resource.digest.empty()) {
+    BLAKE3 hash;
+    forEachPiece(ArrayRef(resource.bytes.data(), resource.bytes.size()), resource.source,
+                 [&](ArrayRef<char> piece) { hash.update(StringRef(piece.data(), piece.size())); });
+    resource.digest = toStringRef(ArrayRef(hash.final<16>())).str();
+  }
+  return resource.digest;
+}
+
+ElementsAttr TensorImporter::makeResource(RankedTensorType type, Elements elements, StringRef name) {
+  Resource resource{{}, StringRef(elements.bytes.data(), elements.bytes.size()), elements.source, ""};
+  SmallVector<Resource, 1> &alike = resources[{type, hashOfSome(elements.bytes)}];
+  for (Resource &known : alike)
+    if (digestOf(known) == digestOf(resource))
+      return known.attribute;
 
   if (!elements.heap && (!elements.source || !isAddrAligned(Align(kAlignment), elements.bytes.data()))) {
     elements.heap = allocate(elements.bytes.size());
-    // Piece by piece, so that no large tensor is in memory twice.
-    for (size_t begin = 0; begin < elements.bytes.size(); begin += kCopiedAtOnce) {
-      ArrayRef<char> piece = elements.bytes.slice(begin, std::min(kCopiedAtOnce, elements.bytes.size() - begin));
-      std::memcpy(elements.heap->getBufferStart() + begin, piece.data(), piece.size());
-      if (elements.source)
-        elements.source.release(StringRef(piece.data(), piece.size()));
-    }
+    char *to = elements.heap->getBufferStart();
+    forEachPiece(elements.bytes, elements.source, [&](ArrayRef<char> piece) { to = llvm::copy(piece, to); });
     elements.bytes = elements.heap->getBuffer();
     elements.source = SharedBytes();
   }
   // The blob's deleter owns what the bytes lie in. Mutable says that the bytes are nobody else's: whoever has read them
   // for the last time may give their memory back.
   bool ours = elements.heap || elements.source.isMapped();
+  resource.bytes = StringRef(elements.bytes.data(), elements.bytes.size());
+  resource.source = elements.source;
   AsmResourceBlob blob(
       elements.bytes, kAlignment,
       [source = elements.source, heap = std::move(elements.heap)](void *, size_t, size_t) {},
       /*dataIsMutable=*/ours);
-  return DenseResourceElementsAttr::get(type, keyOf(name), std::move(blob));
+  resource.attribute = DenseResourceElementsAttr::get(type, keyOf(name), std::move(blob));
+  alike.push_back(std::move(resource));
+  return alike.back().attribute;
 }
 
 FailureOr<ElementsAttr> TensorImporter::import(const TensorProto &tensor, const Trace &trace) {

@@ -3,7 +3,9 @@
 // Small tensors become `dense<...>`, large ones resources. In both, elements
 // narrower than a byte take one byte each, as at the seam. Large tensors of a
 // mapped file stay there if they are aligned to 64 bytes; others are copied to
-// such an address once, and their pages of the file given back.
+// such an address once, and their pages of the file given back. Large tensors
+// of equal type and elements are one resource: exporters write shared weights
+// several times, and what is computed from them twice is then seen to be equal.
 //
 //===----------------------------------------------------------------------===//
 
@@ -42,10 +44,23 @@ private:
                                     const Trace &trace);
   llvm::FailureOr<Elements> readField(const proto::TensorProto &tensor, int64_t count, const Trace &trace);
   mlir::ElementsAttr makeAttr(mlir::RankedTensorType type, Elements elements, llvm::StringRef name);
+  mlir::ElementsAttr makeResource(mlir::RankedTensorType type, Elements elements, llvm::StringRef name);
   llvm::LogicalResult checkSparse(const proto::SparseTensorProto &tensor, const Trace &trace);
+
+  /// A large tensor that was imported, and where its bytes lie.
+  struct Resource {
+    mlir::ElementsAttr attribute;
+    llvm::StringRef bytes;
+    SharedBytes source;
+    /// Of all bytes, once it was asked for.
+    std::string digest;
+  };
+  static llvm::StringRef digestOf(Resource &resource);
 
   const ParsedModel &model;
   ExternalData external;
+  /// By type and a hash of some of their bytes.
+  llvm::DenseMap<std::pair<mlir::Type, uint64_t>, llvm::SmallVector<Resource, 1>> resources;
 };
 
 } // namespace strata::importer
