@@ -99,6 +99,28 @@ def NarrowProducts : Pass<"strata-narrow-products", "mlir::func::FuncOp"> {
                            "mlir::arith::ArithDialect"];
 }
 
+def NarrowWeights : Pass<"strata-narrow-weights", "mlir::func::FuncOp"> {
+  let summary = "Weights of f32 that few rows read become f16";
+  let description = [{
+    Constant matrices that do not fit the nearest cache, in products of fewer than
+    16 rows: what takes time is to read them. The data, the products and the sums
+    stay f32's. Weights of which an element would become infinite stay as they are,
+    and so do those that are computed of several constants.
+
+    ```mlir
+    %0 = arith.mulf %x, %w : f32
+    ```
+    becomes
+    ```mlir
+    %a = arith.extf %w : f16 to f32
+    %0 = arith.mulf %x, %a : f32
+    ```
+  }];
+  let options = targetOptions;
+  let dependentDialects = ["mlir::linalg::LinalgDialect", "mlir::tensor::TensorDialect",
+                           "mlir::arith::ArithDialect"];
+}
+
 def WidenProducts : Pass<"strata-widen-products", "mlir::func::FuncOp"> {
   let summary = "Products of 8-bit integers take operands of 16 bits, those of f16 of f32";
   let description = [{

@@ -25,6 +25,7 @@ struct TargetFacts {
   bool pairDots = false;     ///< x86 vectors that add products of two 16-bit integers
   bool spareAdders = false;  ///< at least twice as many of these can be added in a cycle as multiplied
   bool bf16Dots = false;     ///< x86 vectors that add products of two bf16 to sums of f32
+  bool f16Loads = false;     ///< vectors of f16 become f32 as they are loaded
   bool integerPacks = false; ///< x86 vectors, which narrow integers by saturation and round what becomes one
   bool partLoads = false;    ///< vectors of which some lanes are loaded, whatever memory the others would be in
   bool powerScaling = false; ///< x86 vectors of 512 bits that multiply by powers of two

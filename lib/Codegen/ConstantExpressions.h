@@ -15,6 +15,13 @@ llvm::SetVector<mlir::Value> valuesReadBy(mlir::Operation *op);
 /// converted to become `value`; none if it is anything else. Of equal elements it may be one.
 std::pair<llvm::ArrayRef<char>, mlir::Type> elementsBehind(mlir::Value value);
 
+/// Whether no magnitude of such elements is above `largest`, both as bits of a floating-point type.
+template <typename Bits> bool areAtMost(llvm::ArrayRef<char> bytes, Bits largest) {
+  constexpr Bits magnitude = std::numeric_limits<Bits>::max() / 2;
+  return llvm::all_of(llvm::ArrayRef(reinterpret_cast<const Bits *>(bytes.data()), bytes.size() / sizeof(Bits)),
+                      [&](Bits x) { return (x & magnitude) <= largest; });
+}
+
 /// The values of a function, those inside of loops and branches too, that are made of constants of the model only, by
 /// operations without side effects.
 class ConstantExpressions {

@@ -18,13 +18,6 @@ using linalg::GenericOp;
 
 static constexpr llvm::StringLiteral attributeName = "strata.inside";
 
-/// Whether no magnitude is above `largest`, both as bits of a floating-point type.
-template <typename Bits> static bool areAtMost(ArrayRef<char> bytes, Bits largest) {
-  constexpr Bits magnitude = std::numeric_limits<Bits>::max() / 2;
-  return llvm::all_of(ArrayRef(reinterpret_cast<const Bits *>(bytes.data()), bytes.size() / sizeof(Bits)),
-                      [&](Bits x) { return (x & magnitude) <= largest; });
-}
-
 /// Whether zeros times the elements are zeros, those of integers, and finite ones.
 static bool isFinite(Value weights) {
   Type element = getElementTypeOrSelf(weights.getType());
@@ -34,11 +27,11 @@ static bool isFinite(Value weights) {
   if (bytes.empty() || !isa<Float32Type, Float16Type, BFloat16Type>(stored))
     return false;
   if (stored.isF16())
-    return areAtMost<uint16_t>(bytes, 0x7bff);
+    return strata::areAtMost<uint16_t>(bytes, 0x7bff);
   if (stored.isBF16())
-    return areAtMost<uint16_t>(bytes, 0x7f7f);
+    return strata::areAtMost<uint16_t>(bytes, 0x7f7f);
   // What f32 is rounded to may be infinite.
-  return areAtMost<uint32_t>(bytes, element.isBF16() ? 0x7f7f0000 : 0x7f7fffff);
+  return strata::areAtMost<uint32_t>(bytes, element.isBF16() ? 0x7f7f0000 : 0x7f7fffff);
 }
 
 /// position * stride + tap * dilation.

@@ -27,6 +27,9 @@ std::optional<unsigned> getLaneOf(mlir::linalg::GenericOp op, unsigned weights);
 /// extent only the run tells.
 int64_t getUses(mlir::linalg::GenericOp op, mlir::OpOperand *operand);
 
+/// Uses of weights from which on what is computed takes the time; of fewer, reading their bytes does.
+constexpr int64_t kManyRows = 16;
+
 /// Whether an operand that is given in each run is used by so many rows that it pays to copy it with the elements of 32
 /// bits side by side, as a matrix unit takes them.
 bool isWorthCopyingInGroups(mlir::linalg::GenericOp op, mlir::OpOperand *operand);

@@ -25,9 +25,6 @@ namespace strata {
 
 using namespace mlir;
 
-/// Rows that read the weights: of few, the bytes of the weights are what takes time.
-static constexpr int64_t leastRows = 16;
-
 /// What vectors multiply: f32, or integers of 16 bits.
 static Type widerThan(Type element) {
   if (isa<FloatType>(element))
@@ -94,7 +91,7 @@ private:
 
   /// Halves: an operand by itself.
   bool isWidened(linalg::GenericOp op, const strata::ProductSum &sum, unsigned input) const {
-    return isHalf(sum.elements[input]) && strata::getUses(op, op.getDpsInputOperand(input)) >= leastRows;
+    return isHalf(sum.elements[input]) && strata::getUses(op, op.getDpsInputOperand(input)) >= strata::kManyRows;
   }
 
   bool areWidened(linalg::GenericOp op, const strata::ProductSum &sum) const {
@@ -134,7 +131,7 @@ private:
       return false;
     auto isWorthWidening = [&](unsigned weights) {
       return strata::canGroup(op, weights, constants) &&
-             strata::getUses(op, op.getDpsInputOperand(weights)) >= leastRows;
+             strata::getUses(op, op.getDpsInputOperand(weights)) >= strata::kManyRows;
     };
     return isWorthWidening(0) || isWorthWidening(1);
   }

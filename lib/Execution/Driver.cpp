@@ -181,14 +181,17 @@ LogicalResult lowerTo(ModuleOp module, Phase phase, const CompileOptions &option
     return module.emitError("phase 'gpu' needs a GPU as the target: --target=cuda");
   if (options.explain && current == Phase::Import)
     rememberNodes(module);
-  if (options.precision == Precision::BF16 && !options.gpu.empty())
-    return module.emitError("precision 'bf16' is for the CPU; a GPU has 'tf32'");
+  if ((options.precision == Precision::BF16 || options.precision == Precision::F16) && !options.gpu.empty())
+    return module.emitError("precision '") << nameOf(options.precision) << "' is for the CPU; a GPU has 'tf32'";
   if (options.precision == Precision::TF32 && !llvm::StringRef(options.gpu).starts_with("sm_"))
     return module.emitError("precision 'tf32' needs an NVIDIA GPU as the target");
   if (options.precision == Precision::BF16)
     if (TargetFacts facts = describeTarget(options); !facts.bf16Tiles && !facts.bf16Dots)
       return module.emitError("precision 'bf16' needs a CPU with avx512bf16 (such as cooperlake, znver4 and, with the "
                               "matrix unit amx-bf16, sapphirerapids), which the target lacks");
+  if (options.precision == Precision::F16 && !describeTarget(options).f16Loads)
+    return module.emitError("precision 'f16' needs a CPU whose vectors load f16 (on x86 f16c, as haswell, znver1 and "
+                            "later have it), which the target lacks");
   if (options.tuning.mode != Tuning::Off && llvm::StringRef(options.gpu).starts_with("gfx"))
     return module.emitError("--tune measures kernels of the CPU and of NVIDIA's GPUs; nothing here runs those of ")
            << options.gpu;

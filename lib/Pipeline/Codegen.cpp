@@ -42,6 +42,10 @@ void strata::buildFusedPhase(OpPassManager &pm, const CompileOptions &options) {
     copyTarget(narrow, facts);
     narrow.winograd = options.winograd;
     pm.addNestedPass<func::FuncOp>(createNarrowProducts(narrow));
+  } else if (options.precision == Precision::F16) {
+    NarrowWeightsOptions narrow;
+    copyTarget(narrow, facts);
+    pm.addNestedPass<func::FuncOp>(createNarrowWeights(narrow));
   }
   if (options.optLevel == 0)
     return;
@@ -245,7 +249,7 @@ struct PipelineOptions : PassPipelineOptions<PipelineOptions> {
   Option<std::string> triple{*this, "triple", llvm::cl::desc("target triple")};
   Option<std::string> cpu{*this, "cpu", llvm::cl::desc("target CPU")};
   Option<std::string> features{*this, "features", llvm::cl::desc("target features")};
-  Option<std::string> precision{*this, "precision", llvm::cl::desc("f32, bf16 or tf32"), llvm::cl::init("f32")};
+  Option<std::string> precision{*this, "precision", llvm::cl::desc("f32, bf16, f16 or tf32"), llvm::cl::init("f32")};
   Option<std::string> gpu{*this, "gpu", llvm::cl::desc("sm_NN: run kernels on it")};
   Option<std::string> gpuFormat{*this, "gpu-format", llvm::cl::desc("auto, ptx, cubin, bitcode"),
                                 llvm::cl::init("auto")};

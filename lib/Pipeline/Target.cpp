@@ -45,7 +45,7 @@ std::optional<GpuFormat> strata::parseGpuFormat(llvm::StringRef name) {
   return std::nullopt;
 }
 
-static constexpr llvm::StringLiteral precisionNames[] = {"f32", "bf16", "tf32"};
+static constexpr llvm::StringLiteral precisionNames[] = {"f32", "bf16", "f16", "tf32"};
 
 llvm::StringRef strata::nameOf(Precision precision) { return precisionNames[static_cast<int>(precision)]; }
 
@@ -143,6 +143,7 @@ TargetFacts strata::describeTarget(const CompileOptions &given) {
     // Wider ones have an instruction that truncates.
     facts.integerPacks = facts.vectorBits < 512;
     facts.partLoads = has("+avx2");
+    facts.f16Loads = has("+f16c") || has("+avx512f");
     bool tiles = has("+amx-tile") && facts.vectorBits == 512;
     facts.bf16Tiles = tiles && has("+amx-bf16") && has("+avx512bf16");
     facts.int8Tiles = tiles && has("+amx-int8");
@@ -158,6 +159,7 @@ TargetFacts strata::describeTarget(const CompileOptions &given) {
     }
   } else if (triple.isAArch64()) {
     facts.fma = true;
+    facts.f16Loads = true;
     facts.registers = 32;
   }
   return facts;

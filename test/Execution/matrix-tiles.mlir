@@ -2,10 +2,10 @@
 // RUN: strata-compile %s --mcpu=sapphirerapids --threads=1 --emit=asm | FileCheck %s --check-prefix=F32
 // RUN: not strata-compile %s --precision=bf16 --mcpu=x86-64-v4 --emit=asm 2>&1 | FileCheck %s --check-prefix=TARGET
 // RUN: not strata-compile %s --precision=bf16 --target=cuda --emit=asm 2>&1 | FileCheck %s --check-prefix=GPU
-// RUN: not strata-compile %s --precision=f16 --emit=asm 2>&1 | FileCheck %s --check-prefix=NAME
+// RUN: not strata-compile %s --precision=f8 --emit=asm 2>&1 | FileCheck %s --check-prefix=NAME
 // TARGET: error: precision 'bf16' needs a CPU with avx512bf16 (such as cooperlake, znver4 and, with the matrix unit amx-bf16, sapphirerapids)
 // GPU: error: precision 'bf16' is for the CPU
-// NAME: error: --precision is f32, bf16 or tf32, not 'f16'
+// NAME: error: --precision is f32, bf16, f16 or tf32, not 'f8'
 
 // Nothing is rounded that nobody asked to round.
 // F32-NOT: tdpbf16ps

@@ -1,4 +1,5 @@
-"""precision="bf16": products of operands rounded to bf16, summed in f32; the rest, and everything by default, in f32."""
+"""precision="bf16": products of operands rounded to bf16, summed in f32; "f16": weights that few rows read, rounded to
+f16. The rest, and everything by default, in f32."""
 
 import ml_dtypes
 import numpy as np
@@ -300,3 +301,57 @@ def test_refusals():
         strata.compile(proto, precision="bf16", target="x86-64-v3")
     with pytest.raises(strata.CompileError, match="precision 'tf32' needs an NVIDIA GPU as the target"):
         strata.compile(proto, precision="tf32")
+
+
+# Rows of at least a nearest cache of weights; weights that are transposed; several rows; columns left over.
+FEW = [(1, 256, 1000, False), (1, 512, 300, True), (3, 384, 257, False), (15, 256, 512, True)]
+
+
+def narrow_product(m, k, n, transposed):
+    w = values(k, n) / np.sqrt(k).astype(np.float32)
+    node = helper.make_node("Gemm", ["x", "w"], ["y"], transB=int(transposed))
+    return model([node], {"x": [m, k]}, [m, n], {"w": np.ascontiguousarray(w.T) if transposed else w}), w
+
+
+@pytest.mark.parametrize("m, k, n, transposed", FEW)
+def test_weights_that_few_rows_read_are_f16(m, k, n, transposed):
+    proto, w = narrow_product(m, k, n, transposed)
+    x = values(m, k, seed=2)
+    [y] = strata.compile(proto, precision="f16").run({"x": x})
+    check(y, x.astype(np.float64) @ w.astype(np.float16).astype(np.float64))
+
+
+def test_weights_that_many_rows_read_stay_f32():
+    proto, w = narrow_product(16, 256, 512, False)
+    x = values(16, 256, seed=2)
+    [narrow] = strata.compile(proto, precision="f16").run({"x": x})
+    [wide] = strata.compile(proto).run({"x": x})
+    np.testing.assert_array_equal(narrow, wide)
+
+
+@pytest.mark.parametrize("largest, is_narrow", [(65519.99, True), (65520, False), (np.inf, False), (np.nan, False)])
+def test_weights_that_f16_does_not_hold_stay_f32(largest, is_narrow):
+    proto, w = narrow_product(1, 256, 512, False)
+    w[17, 3] = largest
+    proto.graph.initializer[0].CopyFrom(numpy_helper.from_array(w, "w"))
+    x = values(1, 256, seed=2)
+    [y] = strata.compile(proto, precision="f16").run({"x": x})
+    want = x.astype(np.float64) @ (w.astype(np.float16) if is_narrow else w).astype(np.float64)
+    column = np.arange(512) == 3
+    np.testing.assert_allclose(y[:, column], want[:, column], rtol=1e-6)
+    check(y[:, ~column], want[:, ~column])
+
+
+def test_the_state_of_a_loop_reads_f16():
+    """An LSTM's own products have one row in each step."""
+    steps, width = 5, 96
+    w, r = values(1, 4 * width, 64) / 8, values(1, 4 * width, width, seed=1) / 10
+    node = helper.make_node("LSTM", ["x", "w", "r"], ["y"], hidden_size=width)
+    x = values(steps, 1, 64, seed=2)
+    proto = model([node], {"x": [steps, 1, 64]}, [steps, 1, 1, width], {"w": w, "r": r})
+    [y] = strata.compile(proto, precision="f16").run({"x": x})
+    for weights in proto.graph.initializer:
+        array = numpy_helper.to_array(weights).astype(np.float16).astype(np.float32)
+        weights.CopyFrom(numpy_helper.from_array(array, weights.name))
+    [want] = ReferenceEvaluator(proto).run(None, {"x": x})
+    np.testing.assert_allclose(y, want, rtol=0, atol=2e-6)
