@@ -147,7 +147,12 @@ private:
       auto stays = [](linalg::GenericOp op) {
         return isIrregular(op) || op.hasIndexSemantics(); // one loop, one number
       };
-      return !(consumer && stays(consumer)) && !(producer && (stays(producer) || !producer->hasOneUse()));
+      // The columns of a product are the last loop of its result: dimensions of 1 behind them would take their place.
+      auto expand = dyn_cast<tensor::ExpandShapeOp>(operand->getOwner());
+      bool hidesColumns = producer && producer.getNumReductionLoops() && expand && expand.getResultType().getRank() &&
+                          expand.getResultType().getShape().back() == 1 && expand.getSrcType().getShape().back() != 1;
+      return !(consumer && stays(consumer)) &&
+             !(producer && (stays(producer) || hidesColumns || !producer->hasOneUse()));
     });
     linalg::GenericOp::getCanonicalizationPatterns(patterns, context);
     tensor::ExpandShapeOp::getCanonicalizationPatterns(patterns, context);
