@@ -68,22 +68,29 @@ private:
            strata::isWorthCopyingInGroups(op, weights);
   }
 
-  /// A convolution of images that fewer products of f32 compute sooner than twice as many, or half, of bf16.
+  /// A convolution of images or volumes that fewer products of f32 compute sooner than twice as many, or half, of bf16.
   bool isForWinograd(linalg::GenericOp op, unsigned weights) const {
     if (!winograd || bf16Tiles || !strata::matchProductSum(op))
       return false;
     // It asks for the data first.
     FailureOr<linalg::ConvolutionDimensions> dims = linalg::inferConvolutionDims(op);
-    auto isOne = [](int64_t size) { return size == 1; };
-    if (weights != 1 || failed(dims) || dims->outputImage.size() != 2 || dims->outputChannel.size() != 1 ||
-        dims->inputChannel.size() != 1 || !dims->depth.empty() || !llvm::all_of(dims->strides, isOne) ||
-        !llvm::all_of(dims->dilations, isOne))
+    if (weights != 1 || failed(dims) || dims->outputImage.size() < 2 || dims->outputImage.size() > 3 ||
+        dims->outputChannel.size() != 1 || dims->inputChannel.size() != 1 || !dims->depth.empty())
       return false;
     SmallVector<int64_t> ranges = op.getStaticLoopRanges();
-    strata::WinogradSize size{ranges[dims->outputImage[0]], ranges[dims->outputImage[1]],
-                              ranges[dims->outputChannel[0]], ranges[dims->inputChannel[0]]};
-    return llvm::all_of(dims->filterLoop, [&](unsigned dim) { return ranges[dim] == 3; }) &&
-           llvm::none_of(ArrayRef({size.rows, size.columns, size.filters, size.channels}), ShapedType::isDynamic) &&
+    auto image = ArrayRef(dims->outputImage).take_back(2), window = ArrayRef(dims->filterLoop).take_back(2);
+    strata::WinogradSize size{ranges[image[0]], ranges[image[1]], ranges[dims->outputChannel[0]],
+                              ranges[dims->inputChannel[0]]};
+    if (dims->outputImage.size() == 3) {
+      size.slices = ranges[dims->outputImage[0]];
+      size.taps = ranges[dims->filterLoop[0]];
+    }
+    auto isOne = [](int64_t size) { return size == 1; };
+    return llvm::all_of(ArrayRef(dims->strides).take_back(2), isOne) &&
+           llvm::all_of(ArrayRef(dims->dilations).take_back(2), isOne) &&
+           llvm::all_of(window, [&](unsigned dim) { return ranges[dim] == 3; }) &&
+           llvm::none_of(ArrayRef({size.rows, size.columns, size.filters, size.channels, size.slices, size.taps}),
+                         ShapedType::isDynamic) &&
            strata::canTileWinograd(size, target()) && strata::chooseWinograd(size, target(), /*group=*/2);
   }
 
