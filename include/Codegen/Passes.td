@@ -206,6 +206,36 @@ def DeferDivision : Pass<"strata-defer-division", "mlir::func::FuncOp"> {
   let dependentDialects = ["mlir::linalg::LinalgDialect", "mlir::tensor::TensorDialect"];
 }
 
+def ReadGathered : Pass<"strata-read-gathered", "mlir::func::FuncOp"> {
+  let summary = "Products read gathered matrices where they lie";
+  let description = [{
+    Of matrices that a gather alone copies for one product, and that do not fit the
+    nearest cache: the product becomes a loop over them.
+
+    ```mlir
+    %g = linalg.generic ... {  // 2x512x1024, of 8x512x1024
+      %e = tensor.extract %ids[%i] : tensor<2xindex>
+      %w = tensor.extract %weights[%e, %j, %k]
+      linalg.yield %w
+    }
+    %y = linalg.generic ... ins(%x, %g)
+    ```
+    becomes
+    ```mlir
+    %y = scf.for %i = %c0 to %c2 step %c1 iter_args(%sums = %empty) {
+      %e = tensor.extract %ids[%i] : tensor<2xindex>
+      %w = tensor.extract_slice %weights[%e, 0, 0] [1, 512, 1024] [1, 1, 1]
+      %p = linalg.generic ... ins(%x_i, %w)
+      %n = tensor.insert_slice %p into %sums[%i, 0]
+      scf.yield %n
+    }
+    ```
+  }];
+  let options = targetOptions;
+  let dependentDialects = ["mlir::linalg::LinalgDialect", "mlir::tensor::TensorDialect",
+                           "mlir::arith::ArithDialect", "mlir::scf::SCFDialect"];
+}
+
 def GroupReductions : Pass<"strata-group-reductions", "mlir::func::FuncOp"> {
   let summary = "Narrow elements of a reduction in groups of 32 bits, as matrix units and dot products take them";
   let description = [{

@@ -79,6 +79,9 @@ void strata::buildTiledPhase(OpPassManager &pm, const CompileOptions &options) {
   TargetFacts facts = describeTarget(options);
   // The GPU's kernels read weights as they are, if in another order.
   if (options.gpu.empty()) {
+    ReadGatheredOptions gathered;
+    copyTarget(gathered, facts);
+    pm.addNestedPass<func::FuncOp>(createReadGathered(gathered));
     WinogradOptions winograd;
     copyTarget(winograd, facts);
     if (options.winograd)
