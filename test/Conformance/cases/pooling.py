@@ -28,6 +28,11 @@ FORMS = {
         (1, 1, 3, 4), {"kernel_shape": [2, 2], "strides": [2, 3], "pads": [1, 1, 1, 1], "ceil_mode": 1}
     ),
     "ceil_dilated": ((1, 1, 8, 9), {"kernel_shape": [2, 3], "strides": [2, 3], "dilations": [3, 2], "ceil_mode": 1}),
+    "ceil_one_window": ((1, 2, 7, 6), {"kernel_shape": [10, 8], "strides": [10, 5], "ceil_mode": 1}),
+    "ceil_one_padded": (
+        (1, 1, 5, 4), {"kernel_shape": [9, 12], "strides": [9, 8], "pads": [1, 2, 1, 1], "ceil_mode": 1}
+    ),
+    "ceil_far_beyond": ((1, 2, 7, 7), {"kernel_shape": [1280, 1280], "strides": [1280, 1280], "ceil_mode": 1}),
     "batch0": ((0, 2, 5, 5), {"kernel_shape": [2, 2]}),
     "channels0": ((2, 0, 5, 5), {"kernel_shape": [2, 2]}),
 }  # fmt: skip

@@ -79,7 +79,7 @@ struct Windows {
       return Dim(llvm::divideCeilSigned(in.size, strides[i]));
     int64_t room = in.size + low[i] + high[i] - extent(i);
     if (room < 0)
-      return Dim(ceil && room > -strides[i] && !dropLast ? 1 : 0);
+      return Dim(ceil && room > -strides[i] && (!dropLast || in.size + low[i] > 0) ? 1 : 0);
     int64_t out = (ceil ? llvm::divideCeilSigned(room, strides[i]) : room / strides[i]) + 1;
     if (ceil && dropLast && (out - 1) * strides[i] >= in.size + low[i])
       --out;

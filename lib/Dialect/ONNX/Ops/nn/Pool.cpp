@@ -52,7 +52,7 @@ static LogicalResult upgradePool(Operation *op, PatternRewriter &rewriter) {
 
 namespace {
 struct Pool {
-  Windows windows;
+  Windows declared, windows; // By the attributes; without what lies behind the data in any case.
   Value x; // As the operand, without padding.
   Sizes sizes, low, high;
   Type element, compute;
@@ -66,12 +66,17 @@ static FailureOr<Pool> getPool(Operation *op, Value x, LinalgBuilder &b) {
   if (failed(windows))
     return failure();
   Type element = getElementType(op->getResult(0));
-  Pool pool{*windows, x, {b.dim(x, 0), b.dim(x, 1)}, {}, {}, element, scalar::getComputeType(element), windows->rank()};
+  Pool pool{*windows, *windows, x, {b.dim(x, 0), b.dim(x, 1)}, {}, {}, element, scalar::getComputeType(element), windows->rank()};
   pool.low.assign(2, b.getIndexAttr(0));
   pool.high.assign(2, b.getIndexAttr(0));
   for (int64_t i = 0; i < pool.rank; ++i) {
     OpFoldResult in = b.dim(x, 2 + i), out = windows->outSize(b, in, i);
-    auto [before, after] = windows->padding(b, in, out, i);
+    // With ceil_mode a window may be many times the data, which is not padded to its size.
+    if (auto known = getConstantIntValue(in); known && isConstantIntValue(out, 1) && windows->ceil) {
+      int64_t &kernel = pool.windows.kernel[i];
+      kernel = std::min<int64_t>(kernel, llvm::divideCeil(*known + windows->low[i], windows->dilations[i]));
+    }
+    auto [before, after] = pool.windows.padding(b, in, out, i);
     pool.sizes.push_back(out);
     pool.low.push_back(before);
     pool.high.push_back(after);
@@ -244,13 +249,13 @@ static FailureOr<SmallVector<Value>> lowerAveragePool(Operation *op, ValueRange 
   if (failed(pool))
     return failure();
   bool includePad = cast<AveragePoolOp>(op).getCountIncludePad() != 0;
-  const Windows &w = pool->windows;
+  const Windows &w = pool->declared;
   Type seam = getSeamElementType(pool->element);
   Value zero = b.scalar(pool->compute, 0);
   Value sum;
   if (pool->rank == 2) {
     Value padded = b.pad(pool->x, pool->low, pool->high, b.scalar(seam, 0));
-    Value window = b.create<tensor::EmptyOp>(w.kernel, pool->compute);
+    Value window = b.create<tensor::EmptyOp>(pool->windows.kernel, pool->compute);
     auto i64s = [&](ArrayRef<int64_t> values) -> Attribute {
       return DenseIntElementsAttr::get(RankedTensorType::get({2}, b.getI64Type()), values);
     };
