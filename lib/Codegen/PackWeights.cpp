@@ -74,7 +74,7 @@ private:
     return map.getNumResults() && map.getResults().back() == getAffineDimExpr(lane, map.getContext());
   }
 
-  /// A transposed operand is read where it lies, if the lanes stay contiguous or it is packed anyway.
+  /// A transposed operand is read where it lies, if the lanes stay contiguous, it is packed anyway, or few read it.
   static void foldTransposes(linalg::GenericOp op, const strata::ConstantExpressions &constants) {
     std::optional<unsigned> lane = laneOf(op);
     if (!lane)
@@ -84,7 +84,7 @@ private:
         AffineMap map = op.getMatchingIndexingMap(input);
         AffineMap folded = strata::mapBehind(transpose, map);
         if (map.isFunctionOfDim(*lane) && hasLast(map, *lane) && !hasLast(folded, *lane) &&
-            !constants.isConstant(input->get()))
+            !constants.isConstant(input->get()) && isWorthMoving(op, input, *lane))
           break;
         SmallVector<AffineMap> maps = op.getIndexingMapsArray();
         maps[input->getOperandNumber()] = folded;
