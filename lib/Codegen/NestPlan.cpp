@@ -431,16 +431,19 @@ static void chooseRowBlock(LoopNest &nest, const NestOptions &options, int64_t b
 /// Whether the elements that one row reads all lie before those of the next one: nothing is gained by reading both at
 /// once.
 static bool isFar(LoopNest &nest, const NestPlan &plan) {
-  int64_t elements = 1;
-  for (auto [loop, info] : llvm::enumerate(nest.loops))
-    if (info.reduction || static_cast<int>(loop) == plan.lane) {
-      if (!info.size.isKnown())
-        return false;
-      elements *= info.size.known;
-    }
   return plan.row >= 0 && llvm::all_of(nest.reduce->inputs, [&](Access &access) {
+           if (access.scalar)
+             return true;
+           int64_t elements = 1;
+           bool isKnown = true;
+           for (auto [loop, info] : llvm::enumerate(nest.loops))
+             if ((info.reduction || static_cast<int>(loop) == plan.lane) && !stride(access, loop).is(0)) {
+               isKnown &= info.size.isKnown();
+               elements *= info.size.isKnown() ? info.size.known : 1;
+             }
+           // A distance that only the run tells is a multiple of a size that it tells.
            Extent distance = stride(access, plan.row);
-           return access.scalar || (distance.isKnown() && distance.known >= elements);
+           return distance.isKnown() ? isKnown && distance.known >= elements : !isKnown;
          });
 }
 
@@ -538,7 +541,9 @@ NestPlan strata::planNest(LoopNest &nest, const NestOptions &options) {
   for (Access &access : nest.reduce->inputs)
     if (access.blockedLoop == plan.lane)
       block = access.block;
-  plan.vectorTile = block ? std::max<int64_t>(1, block / plan.width) : atMost(plan.row < 0 ? 4 : 2);
+  // Rows of a product that share nothing are read as wide as they are, as far as sums fit.
+  int64_t together = plan.row >= 0 ? 2 : nest.reduce->inputs.size() > 1 ? 8 : 4;
+  plan.vectorTile = block ? std::max<int64_t>(1, block / plan.width) : atMost(together);
   chooseWindow(nest, plan);
   TargetFacts target = options;
   if (crossed)
