@@ -2,8 +2,10 @@
 //
 // Lowered as a convolution with the kernel turned around. Of a stride s, each of
 // the s elements between two of the operand reads every s-th tap: these are s
-// kernels, whose results are put side by side. Where the taps of a kernel lie
-// apart, too, the operand is spread out with zeros between its elements.
+// kernels, whose results are put side by side. Kernels of few filters are computed
+// together, those of many one by one, each on as much of the result as it has and with
+// the taps that it has. Where the taps of a kernel lie apart, too, the operand is spread
+// out with zeros between its elements.
 //
 //===----------------------------------------------------------------------===//
 
@@ -126,8 +128,17 @@ struct Lowering {
            llvm::any_of(windows.strides, [](int64_t s) { return s > 1; });
   }
 
-  /// The convolution by kernels for each phase of the strides.
+  /// One phase of one dimension: result s * m + number is the sum of x[m + ahead - t] * w[first + s * t].
+  struct Phase {
+    int64_t ahead, first, taps;
+  };
+  /// What the phases are of each dimension, if they have the same number of results, and fill vectors, and if less is
+  /// computed one by one: together they all have the most taps, and begin before what is cut off.
+  std::optional<SmallVector<SmallVector<Phase>>> separatePhases();
+  /// The convolution by kernels for each phase of the strides, together.
   Value convolvePhases();
+  /// The same, one by one.
+  Value convolveEachPhase(ArrayRef<SmallVector<Phase>> phases);
   /// The convolution of the operand with zeros between its elements.
   Value convolveSpread();
 };
@@ -203,6 +214,98 @@ Value Lowering::convolvePhases() {
   return b.slice(sorted, cut, cutSizes);
 }
 
+std::optional<SmallVector<SmallVector<Lowering::Phase>>> Lowering::separatePhases() {
+  constexpr int64_t leastFilters = 16, mostKernels = 8;
+  std::optional<int64_t> numFilters = getConstantIntValue(perGroup);
+  int64_t kernels = 1;
+  for (int64_t s : windows.strides)
+    kernels *= s;
+  if (group != 1 || kernels > mostKernels || !numFilters || *numFilters < leastFilters)
+    return std::nullopt;
+  double together = 1, separate = 1;
+  SmallVector<SmallVector<Phase>> result;
+  for (int64_t i = 0; i < rank; ++i) {
+    int64_t s = windows.strides[i], all = 0;
+    OpFoldResult in = b.dim(x, 2 + i);
+    auto [size, first] = geometry.sizes(b, in, i);
+    auto out = getConstantIntValue(size), cut = getConstantIntValue(first);
+    if (!getConstantIntValue(in) || !out || !cut || *out < 1 || *cut < 0 || *out % s)
+      return std::nullopt;
+    SmallVector<Phase> phases;
+    for (int64_t number = 0; number < s; ++number) {
+      int64_t from = number + *cut, tap = from % s;
+      phases.push_back({from / s, tap, kernel[i] > tap ? llvm::divideCeilSigned(kernel[i] - tap, s) : 0});
+      all += phases.back().taps;
+    }
+    together *= static_cast<double>(llvm::divideCeil(*cut + *out, s) * s * llvm::divideCeil(kernel[i], s));
+    separate *= static_cast<double>(*out / s * all);
+    result.push_back(std::move(phases));
+  }
+  constexpr double leastGain = 1.05;
+  return together > leastGain * separate ? std::optional(std::move(result)) : std::nullopt;
+}
+
+Value Lowering::convolveEachPhase(ArrayRef<SmallVector<Phase>> phases) {
+  Sizes sizes{b.dim(x, 0), filters}, parts(sizes), whole(sizes);
+  parts.pop_back();
+  SmallVector<int64_t> order{0, 1 + rank}, at(rank, 0);
+  for (int64_t i = 0; i < rank; ++i) {
+    OpFoldResult out = geometry.sizes(b, b.dim(x, 2 + i), i).first;
+    sizes.push_back(b.floorDiv(out, number(windows.strides[i])));
+    whole.push_back(out);
+    parts.push_back(number(windows.strides[i]));
+    order.append({2 + rank + i, 1 + i});
+  }
+  parts.append(sizes.begin() + 1, sizes.end());
+
+  SmallVector<Value> sums;
+  auto next = [&] {
+    for (int64_t i = rank; i-- > 0; at[i] = 0)
+      if (++at[i] < windows.strides[i])
+        return true;
+    return false;
+  };
+  do {
+    Sizes low(2, number(0)), high(2, number(0)), from(2, number(0)), used{b.dim(x, 0), b.dim(x, 1)};
+    Sizes filterSizes{filters, b.dim(x, 1)};
+    Windows dense = windows;
+    dense.strides.assign(rank, 1);
+    for (int64_t i = 0; i < rank; ++i) {
+      const Phase &phase = phases[i][at[i]];
+      int64_t in = *getConstantIntValue(b.dim(x, 2 + i)), count = *getConstantIntValue(sizes[2 + i]);
+      // x from the first to the last that is read.
+      int64_t begin = phase.ahead - phase.taps + 1, end = phase.ahead + count;
+      low.push_back(number(std::max<int64_t>(-begin, 0)));
+      high.push_back(number(std::max<int64_t>(end - in, 0)));
+      from.push_back(number(std::max<int64_t>(begin, 0)));
+      used.push_back(number(end - begin));
+      dense.kernel[i] = phase.taps;
+      filterSizes.push_back(number(phase.taps));
+    }
+    if (llvm::is_contained(dense.kernel, 0)) {
+      sums.push_back(b.fill(sizes, b.scalar(scalar::getComputeType(element), 0)));
+      continue;
+    }
+    // w as [F, C, t...], where t counts down.
+    Value turned = b.generate(filterSizes, seam, [&](ImplicitLocOpBuilder &n, ValueRange i) -> Value {
+      SmallVector<Value> place{i[1], i[0]};
+      for (int64_t d = 0; d < rank; ++d) {
+        const Phase &phase = phases[d][at[d]];
+        auto constant = [&](int64_t value) -> Value { return n.create<arith::ConstantIndexOp>(value); };
+        Value tap = n.create<arith::SubIOp>(constant(phase.taps - 1), i[2 + d]);
+        place.push_back(n.create<arith::AddIOp>(n.create<arith::MulIOp>(tap, constant(windows.strides[d])),
+                                                constant(phase.first)));
+      }
+      return n.create<tensor::ExtractOp>(w, place);
+    });
+    Value data = b.slice(b.pad(x, low, high, b.scalar(seam, 0)), from, used);
+    sums.push_back(convolve(b, data, turned, dense, group, sizes, element));
+  } while (next());
+
+  // [N, r..., F, m...] becomes [N, F, m, r, m, r...].
+  return b.reshape(b.transpose(b.reshape(b.concat(sums, 1), parts), order), whole);
+}
+
 Value Lowering::convolveSpread() {
   // Zeros, and x in it at every stride-th position, behind as many zeros as the kernel may reach before the first.
   Sizes spread{b.dim(x, 0), b.dim(x, 1)}, at(2, number(0)), steps(2, number(1)), cut(2, number(0));
@@ -253,7 +356,13 @@ static FailureOr<SmallVector<Value>> lowerConvTranspose(Operation *op, ValueRang
   Type element = getElementType(conv.getY());
   b.checkEqual(b.dim(x, 1), b.dim(w, 0), "the filters do not fit the number of channels");
   Lowering lowering{b, *geometry, *kernel, static_cast<int64_t>(conv.getGroup()), x, w, element};
-  Value sum = lowering.isOfPhases() ? lowering.convolvePhases() : lowering.convolveSpread();
+  Value sum;
+  if (!lowering.isOfPhases())
+    sum = lowering.convolveSpread();
+  else if (auto phases = lowering.separatePhases())
+    sum = lowering.convolveEachPhase(*phases);
+  else
+    sum = lowering.convolvePhases();
   return SmallVector<Value>{addChannelBias(b, sum, bias, element)};
 }
 
