@@ -210,7 +210,7 @@ static std::optional<Combiner> matchSelection(arith::SelectOp selection, Value a
 
 Value Combiner::join(OpBuilder &b, Location loc, Value accumulator, Value value) const {
   if (!comparison)
-    return vector::makeArithReduction(b, loc, kind, accumulator, value);
+    return leaveZerosOpen(vector::makeArithReduction(b, loc, kind, accumulator, value).getDefiningOp())->getResult(0);
   Value better = b.create<arith::CmpFOp>(loc, arith::CmpFOp(comparison).getPredicate(), value, accumulator);
   return b.create<arith::SelectOp>(loc, better, value, accumulator);
 }
@@ -221,7 +221,13 @@ Value Combiner::joinScalars(OpBuilder &b, Location loc, Value accumulator, Value
   IRMapping operands;
   operands.map(op->getOperand(0), accumulator);
   operands.map(op->getOperand(1), value);
-  return b.clone(*op, operands)->getResult(0);
+  return leaveZerosOpen(b.clone(*op, operands))->getResult(0);
+}
+
+Operation *strata::leaveZerosOpen(Operation *op) {
+  if (isa<arith::MaximumFOp, arith::MinimumFOp>(op))
+    op->setAttr("fastmath", arith::FastMathFlagsAttr::get(op->getContext(), arith::FastMathFlags::nsz));
+  return op;
 }
 
 std::optional<Combiner> strata::matchCombiner(linalg::GenericOp op) {

@@ -96,6 +96,10 @@ struct Combiner {
   mlir::Value joinScalars(mlir::OpBuilder &b, mlir::Location loc, mlir::Value accumulator, mlir::Value value) const;
 };
 
+/// Which of two zeros is larger is open in ONNX; to tell takes as many instructions as the rest of a maximum or minimum.
+/// Nothing happens to other operations. Gives the operation back.
+mlir::Operation *leaveZerosOpen(mlir::Operation *op);
+
 /// Nothing if the body is of another form, or a vector has no reduction of its kind.
 std::optional<Combiner> matchCombiner(mlir::linalg::GenericOp op);
 

@@ -387,11 +387,7 @@ void TileEmitter::operation(Stage &stage, Operation &op, IRMapping &mapping, con
   for (Type type : op.getResultTypes())
     state.addTypes(VectorType::get({tile.lanes}, type));
   state.addAttributes(op.getAttrs());
-  Operation *vectors = b.create(state);
-  // Which of two zeros is larger is open in ONNX; to tell takes as many instructions as the rest.
-  if (isa<arith::MaximumFOp, arith::MinimumFOp>(vectors))
-    vectors->setAttr("fastmath", arith::FastMathFlagsAttr::get(b.getContext(), arith::FastMathFlags::nsz));
-  mapping.map(op.getResults(), vectors->getResults());
+  mapping.map(op.getResults(), leaveZerosOpen(b.create(state))->getResults());
 }
 
 void TileEmitter::bodies(Stage &stage, MutableArrayRef<Element> elements, const Tile &tile, bool fuse) {
