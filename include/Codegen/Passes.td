@@ -209,8 +209,8 @@ def DeferDivision : Pass<"strata-defer-division", "mlir::func::FuncOp"> {
 def ReadGathered : Pass<"strata-read-gathered", "mlir::func::FuncOp"> {
   let summary = "Products read gathered matrices where they lie";
   let description = [{
-    Of matrices that a gather alone copies for one product, and that do not fit the
-    nearest cache: the product becomes a loop over them.
+    Of matrices that a gather alone copies for one product, and that are not much
+    smaller than the cache: the product becomes a loop over them.
 
     ```mlir
     %g = linalg.generic ... {  // 2x512x1024, of 8x512x1024

@@ -2,6 +2,7 @@
 #include "ApproximateMath.h"
 #include "Codegen/Passes.h"
 #include "Conversions.h"
+#include "ProductSums.h"
 #include "QuantisedBodies.h"
 
 #include "mlir/Dialect/Affine/IR/AffineOps.h"
@@ -149,8 +150,9 @@ private:
       };
       // The columns of a product are the last loop of its result: dimensions of 1 behind them would take their place.
       auto expand = dyn_cast<tensor::ExpandShapeOp>(operand->getOwner());
-      bool hidesColumns = producer && producer.getNumReductionLoops() && expand && expand.getResultType().getRank() &&
-                          expand.getResultType().getShape().back() == 1 && expand.getSrcType().getShape().back() != 1;
+      auto endsInOne = [](RankedTensorType type) { return type.getRank() && type.getShape().back() == 1; };
+      bool hidesColumns = producer && expand && strata::matchProductSum(producer) && expand.getSrcType().getRank() &&
+                          endsInOne(expand.getResultType()) && !endsInOne(expand.getSrcType());
       return !(consumer && stays(consumer)) &&
              !(producer && (stays(producer) || hidesColumns || !producer->hasOneUse()));
     });

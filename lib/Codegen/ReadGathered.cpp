@@ -73,9 +73,9 @@ std::optional<Gather> ReadGatheredPass::matchGather(Value value) const {
       break;
     elements *= size;
   }
-  // A few rows are copied in no time.
+  // Small ones are copied in no time, and are too little work for several threads.
   if (matrix < 2 || matrix == type.getRank() || matrix == source.getRank() || !type.getElementType().isIntOrFloat() ||
-      elements * type.getElementTypeBitWidth() / 8 < nearCacheBytes)
+      elements * type.getElementTypeBitWidth() / 8 < cacheBytes / 4)
     return std::nullopt;
   Gather gather{op, extract, static_cast<unsigned>(type.getRank() - matrix)};
   // What chooses the matrix does not depend on the place in it.
@@ -144,10 +144,10 @@ void ReadGatheredPass::rewrite(GenericOp product, OpOperand &input, Gather gathe
         getValueOrCreateConstantIndexOp(b, loc, tensor::getMixedSize(b, loc, init, *out.getResultPosition(
                                                                                        map.getResult(dim))));
     auto each = b.create<scf::ForOp>(loc, zero, size, one, sums);
-    if (!outermost)
-      outermost = each;
-    else
+    if (outermost)
       b.create<scf::YieldOp>(loc, each.getResults());
+    else
+      outermost = each;
     b.setInsertionPointToStart(each.getBody());
     sums = each.getRegionIterArg(0);
     places.push_back(each.getInductionVar());

@@ -250,3 +250,32 @@ func.func @rounded(%x: tensor<4x8xf32>) -> tensor<4x8xf32> {
   } -> tensor<4x8xf32>
   return %2 : tensor<4x8xf32>
 }
+
+// A dimension of 1 goes before an elementwise operation, but not before a product, whose columns would lose their place.
+// CHECK-LABEL: func.func @columns(
+// CHECK:         linalg.generic {{.*}} outs(%{{.*}} : tensor<4x8xf32>)
+// CHECK:           arith.mulf
+// CHECK:         tensor.expand_shape %{{.*}} {{\[\[}}0], [1, 2, 3]]
+// CHECK:         linalg.generic {{.*}} outs(%{{.*}} : tensor<4x8x1x1xf32>)
+// CHECK:           math.absf
+// CHECK-NOT:     tensor.expand_shape
+// CHECK:         return
+func.func @columns(%x: tensor<4x16xf32>, %w: tensor<16x8xf32>, %c: tensor<4x8xf32>) -> tensor<4x8x1x1xf32> {
+  %0 = linalg.generic {indexing_maps = [affine_map<(m, n, k) -> (m, k)>, affine_map<(m, n, k) -> (k, n)>, affine_map<(m, n, k) -> (m, n)>],
+                       iterator_types = ["parallel", "parallel", "reduction"]} ins(%x, %w : tensor<4x16xf32>, tensor<16x8xf32>) outs(%c : tensor<4x8xf32>) {
+  ^bb0(%a: f32, %b: f32, %o: f32):
+    %3 = arith.mulf %a, %b : f32
+    %4 = arith.addf %o, %3 : f32
+    linalg.yield %4 : f32
+  } -> tensor<4x8xf32>
+  %1 = tensor.expand_shape %0 [[0], [1, 2]] output_shape [4, 8, 1] : tensor<4x8xf32> into tensor<4x8x1xf32>
+  %e = tensor.empty() : tensor<4x8x1xf32>
+  %2 = linalg.generic {indexing_maps = [affine_map<(i, j, k) -> (i, j, k)>, affine_map<(i, j, k) -> (i, j, k)>],
+                       iterator_types = ["parallel", "parallel", "parallel"]} ins(%1 : tensor<4x8x1xf32>) outs(%e : tensor<4x8x1xf32>) {
+  ^bb0(%i: f32, %o: f32):
+    %3 = math.absf %i : f32
+    linalg.yield %3 : f32
+  } -> tensor<4x8x1xf32>
+  %5 = tensor.expand_shape %2 [[0], [1], [2, 3]] output_shape [4, 8, 1, 1] : tensor<4x8x1xf32> into tensor<4x8x1x1xf32>
+  return %5 : tensor<4x8x1x1xf32>
+}

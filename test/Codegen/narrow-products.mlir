@@ -161,6 +161,39 @@ func.func @image(%a: tensor<1x64x56x56xf32>, %c: tensor<1x64x56x56xf32>) -> tens
 
 // -----
 
+// Volumes are images one behind the other.
+// CHECK-LABEL: func.func @volume(
+// CHECK:         tensor<64x64x3x3x3xbf16>
+// DOTS-LABEL: func.func @volume(
+// DOTS-NOT:     bf16
+ml_program.global private @w(dense_resource<w> : tensor<64x64x3x3x3xf32>) : tensor<64x64x3x3x3xf32>
+func.func @volume(%x: tensor<1x64x10x58x58xf32>, %c: tensor<1x64x8x56x56xf32>) -> tensor<1x64x8x56x56xf32> {
+  %w = ml_program.global_load_const @w : tensor<64x64x3x3x3xf32>
+  %0 = linalg.conv_3d_ncdhw_fcdhw ins(%x, %w : tensor<1x64x10x58x58xf32>, tensor<64x64x3x3x3xf32>) outs(%c : tensor<1x64x8x56x56xf32>) -> tensor<1x64x8x56x56xf32>
+  return %0 : tensor<1x64x8x56x56xf32>
+}
+
+// -----
+
+// Steps of two slices are as good as one; those of two lines are not images.
+// DOTS-LABEL: func.func @slices(
+// DOTS-NOT:     bf16
+// DOTS-LABEL: func.func @lines(
+// DOTS:         tensor<64x64x3x3x3xbf16>
+ml_program.global private @w(dense_resource<w> : tensor<64x64x3x3x3xf32>) : tensor<64x64x3x3x3xf32>
+func.func @slices(%x: tensor<1x64x17x58x58xf32>, %c: tensor<1x64x8x56x56xf32>) -> tensor<1x64x8x56x56xf32> {
+  %w = ml_program.global_load_const @w : tensor<64x64x3x3x3xf32>
+  %0 = linalg.conv_3d_ncdhw_fcdhw {strides = dense<[2, 1, 1]> : tensor<3xi64>} ins(%x, %w : tensor<1x64x17x58x58xf32>, tensor<64x64x3x3x3xf32>) outs(%c : tensor<1x64x8x56x56xf32>) -> tensor<1x64x8x56x56xf32>
+  return %0 : tensor<1x64x8x56x56xf32>
+}
+func.func @lines(%x: tensor<1x64x10x113x58xf32>, %c: tensor<1x64x8x56x56xf32>) -> tensor<1x64x8x56x56xf32> {
+  %w = ml_program.global_load_const @w : tensor<64x64x3x3x3xf32>
+  %0 = linalg.conv_3d_ncdhw_fcdhw {strides = dense<[1, 2, 1]> : tensor<3xi64>} ins(%x, %w : tensor<1x64x10x113x58xf32>, tensor<64x64x3x3x3xf32>) outs(%c : tensor<1x64x8x56x56xf32>) -> tensor<1x64x8x56x56xf32>
+  return %0 : tensor<1x64x8x56x56xf32>
+}
+
+// -----
+
 // So are products in loops: weights once, before, what changes in each iteration in it.
 // CHECK-LABEL: func.func @loop(
 // CHECK:         arith.truncf

@@ -6,7 +6,7 @@ import pytest
 import strata
 from onnx import TensorProto, helper, numpy_helper
 
-EXPERTS, WIDTH, INNER = 5, 96, 200
+EXPERTS, WIDTH, INNER = 5, 96, 1500  # matrices of more than a quarter of a core's cache
 
 
 def model(equation, gather, ids, x, weights, given):
