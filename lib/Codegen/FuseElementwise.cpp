@@ -70,10 +70,9 @@ linalg::GenericOp strata::mapElements(OpBuilder &b, Location loc, Value tensor, 
     sizes[read.getDimPosition(i)] = size;
   Value empty = b.create<tensor::EmptyOp>(loc, sizes, element);
   SmallVector<utils::IteratorType> kinds(rank, utils::IteratorType::parallel);
-  return b.create<linalg::GenericOp>(loc, empty.getType(), tensor, empty, ArrayRef{read, identity}, kinds,
-                                     [&](OpBuilder &b, Location loc, ValueRange arguments) {
-                                       b.create<linalg::YieldOp>(loc, of(b, arguments[0]));
-                                     });
+  return b.create<linalg::GenericOp>(
+      loc, empty.getType(), tensor, empty, ArrayRef{read, identity}, kinds,
+      [&](OpBuilder &b, Location loc, ValueRange arguments) { b.create<linalg::YieldOp>(loc, of(b, arguments[0])); });
 }
 
 bool strata::isConversion(linalg::GenericOp op) {

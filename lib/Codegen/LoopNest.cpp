@@ -378,8 +378,8 @@ static void removeLoop(LoopNest &nest, int loop) {
 static bool isCopy(Block *body, bool roundsGroups) {
   Operation &first = body->front();
   Value copied = body->getTerminator()->getOperand(0);
-  if (auto rounded = dyn_cast<arith::TruncFOp>(first);
-      roundsGroups && rounded && rounded.getIn().getType().isF32() && copied == rounded.getResult() && llvm::hasNItems(*body, 2))
+  if (auto rounded = dyn_cast<arith::TruncFOp>(first); roundsGroups && rounded && rounded.getIn().getType().isF32() &&
+                                                       copied == rounded.getResult() && llvm::hasNItems(*body, 2))
     return rounded.getIn() == body->getArgument(0);
   return llvm::hasSingleElement(*body) && copied == body->getArgument(0);
 }
@@ -391,8 +391,8 @@ static void moveGroups(OpBuilder &b, Location loc, LoopNest &nest, bool roundsGr
     return;
   Block *body = nest.finish->op.getBody();
   Access &input = nest.finish->inputs[0], &output = nest.finish->outputs[0];
-  if (!isCopy(body, roundsGroups) || !input.base || !output.base || !input.element.isIntOrFloat() || input.element.isInteger(1) ||
-      input.offset || output.offset || !input.ahead.is(0))
+  if (!isCopy(body, roundsGroups) || !input.base || !output.base || !input.element.isIntOrFloat() ||
+      input.element.isInteger(1) || input.offset || output.offset || !input.ahead.is(0))
     return;
   for (auto [group, info] : llvm::enumerate(nest.loops)) {
     int64_t size = info.size.isKnown() ? info.size.known : 0, bits = size * output.element.getIntOrFloatBitWidth(),

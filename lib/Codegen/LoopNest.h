@@ -96,8 +96,8 @@ struct Combiner {
   mlir::Value joinScalars(mlir::OpBuilder &b, mlir::Location loc, mlir::Value accumulator, mlir::Value value) const;
 };
 
-/// Which of two zeros is larger is open in ONNX; to tell takes as many instructions as the rest of a maximum or minimum.
-/// Nothing happens to other operations. Gives the operation back.
+/// Which of two zeros is larger is open in ONNX; to tell takes as many instructions as the rest of a maximum or
+/// minimum. Nothing happens to other operations. Gives the operation back.
 mlir::Operation *leaveZerosOpen(mlir::Operation *op);
 
 /// Nothing if the body is of another form, or a vector has no reduction of its kind.
@@ -125,8 +125,9 @@ mlir::Value viewAs(mlir::OpBuilder &b, mlir::Location loc, mlir::Value base, mli
 /// Whether an access has an element for several iterations of a loop, then the next one.
 bool isOfGroups(const Access &access, int loop);
 
-/// Drops loops of one iteration and merges those that walk memory as one. Elements that a copy moves together become one;
-/// where the emitter `roundsGroups`, also those that it rounds: a body's rounding is then one of the group's numbers.
+/// Drops loops of one iteration and merges those that walk memory as one. Elements that a copy moves together become
+/// one; where the emitter `roundsGroups`, also those that it rounds: a body's rounding is then one of the group's
+/// numbers.
 void simplify(mlir::OpBuilder &b, mlir::Location loc, LoopNest &nest, bool roundsGroups = true);
 
 /// A convolution in groups that share vectors on this target: one loop over the results of all groups, which has lanes

@@ -519,8 +519,8 @@ NestPlan strata::planNest(LoopNest &nest, const NestOptions &options) {
   if (!dots)
     plan.width = std::max<int64_t>(2, options.vectorBits / bits);
   const Extent &size = nest.loops[plan.lane].size;
-  plan.width = fillsPartOfVector(nest, options, plan, size) ? llvm::PowerOf2Ceil(size.known)
-                                                            : fitWidth(plan.width, size);
+  plan.width =
+      fillsPartOfVector(nest, options, plan, size) ? llvm::PowerOf2Ceil(size.known) : fitWidth(plan.width, size);
   auto atMost = [&](int64_t vectors) {
     return size.isKnown() ? std::min(vectors, std::max<int64_t>(1, size.known / plan.width)) : vectors;
   };
@@ -550,7 +550,7 @@ NestPlan strata::planNest(LoopNest &nest, const NestOptions &options) {
     target.registers -= 5; // of two vectors: the other factors' weights and data, and the sums that are multiplied
   if (dots && plan.dots->inPairs)
     target.registers -= 2; // pairs, and ones
-  if (plan.window >= 0) { // Weights of all taps stay in registers, too; vectors share no data.
+  if (plan.window >= 0) {  // Weights of all taps stay in registers, too; vectors share no data.
     target.registers -= nest.loops[plan.window].size.known;
     constexpr int64_t fewRows = 8;
     plan.vectorTile = nest.loops[plan.row].size.isKnown() && nest.loops[plan.row].size.known < fewRows ? atMost(2) : 1;

@@ -34,17 +34,17 @@ struct ReadGatheredPass : strata::WithTarget<strata::impl::ReadGatheredBase<Read
   using WithTarget::WithTarget;
 
   void runOnOperation() override {
-    SmallVector<std::pair<GenericOp, OpOperand *>> found;
+    SmallVector<std::tuple<GenericOp, OpOperand *, Gather>> found;
     getOperation().walk([&](GenericOp op) {
       if (strata::matchProductSum(op) && op.hasPureTensorSemantics())
         for (OpOperand *input : op.getDpsInputOperands())
           if (auto gather = matchGather(input->get()); gather && canLoop(op, *input, *gather)) {
-            found.push_back({op, input});
+            found.push_back({op, input, *gather});
             break;
           }
     });
-    for (auto [op, input] : found)
-      rewrite(op, *input, *matchGather(input->get()));
+    for (auto [op, input, gather] : found)
+      rewrite(op, *input, gather);
   }
 
 private:
@@ -80,9 +80,8 @@ std::optional<Gather> ReadGatheredPass::matchGather(Value value) const {
   Gather gather{op, extract, static_cast<unsigned>(type.getRank() - matrix)};
   // What chooses the matrix does not depend on the place in it.
   for (auto index : op.getBody()->getOps<linalg::IndexOp>())
-    if (index.getDim() >= gather.leading && !llvm::all_of(index->getUsers(), [&](Operation *user) {
-          return user == extract.getOperation();
-        }))
+    if (index.getDim() >= gather.leading &&
+        !llvm::all_of(index->getUsers(), [&](Operation *user) { return user == extract.getOperation(); }))
       return std::nullopt;
   return gather;
 }
@@ -140,9 +139,8 @@ void ReadGatheredPass::rewrite(GenericOp product, OpOperand &input, Gather gathe
   Value sums = init;
   for (unsigned dim = 0; dim < gather.leading; ++dim) {
     unsigned loop = cast<AffineDimExpr>(map.getResult(dim)).getPosition();
-    Value size =
-        getValueOrCreateConstantIndexOp(b, loc, tensor::getMixedSize(b, loc, init, *out.getResultPosition(
-                                                                                       map.getResult(dim))));
+    Value size = getValueOrCreateConstantIndexOp(
+        b, loc, tensor::getMixedSize(b, loc, init, *out.getResultPosition(map.getResult(dim))));
     auto each = b.create<scf::ForOp>(loc, zero, size, one, sums);
     if (outermost)
       b.create<scf::YieldOp>(loc, each.getResults());

@@ -1,7 +1,6 @@
 """Products of gathered matrices, as mixtures of experts have them, which are read where they lie."""
 
 import numpy as np
-
 import pytest
 import strata
 from onnx import TensorProto, helper, numpy_helper

@@ -3,13 +3,11 @@ f16. The rest, and everything by default, in f32."""
 
 import ml_dtypes
 import numpy as np
-
 import pytest
 import strata
 from onnx import TensorProto, helper, numpy_helper
 from onnx.reference import ReferenceEvaluator
 from support.targets import has
-
 
 needs_bf16 = pytest.mark.skipif(not has("avx512_bf16"), reason="this CPU has no AVX512-BF16")
 

@@ -3,9 +3,8 @@ double precision."""
 
 import numpy as np
 import pytest
-from onnx import TensorProto, helper, numpy_helper
-
 import strata
+from onnx import TensorProto, helper, numpy_helper
 
 FUNCTIONS = {"ReduceSum": np.sum, "ReduceMean": np.mean, "ReduceMax": np.max, "ReduceMin": np.min}
 

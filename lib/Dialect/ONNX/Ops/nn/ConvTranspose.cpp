@@ -293,8 +293,8 @@ Value Lowering::convolveEachPhase(ArrayRef<SmallVector<Phase>> phases) {
         const Phase &phase = phases[d][at[d]];
         auto constant = [&](int64_t value) -> Value { return n.create<arith::ConstantIndexOp>(value); };
         Value tap = n.create<arith::SubIOp>(constant(phase.taps - 1), i[2 + d]);
-        place.push_back(n.create<arith::AddIOp>(n.create<arith::MulIOp>(tap, constant(windows.strides[d])),
-                                                constant(phase.first)));
+        place.push_back(
+            n.create<arith::AddIOp>(n.create<arith::MulIOp>(tap, constant(windows.strides[d])), constant(phase.first)));
       }
       return n.create<tensor::ExtractOp>(w, place);
     });
