@@ -13,6 +13,7 @@
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/IR/IRMapping.h"
+#include "llvm/ADT/SmallBitVector.h"
 
 namespace strata {
 #define GEN_PASS_DEF_READGATHERED
@@ -96,31 +97,36 @@ bool ReadGatheredPass::canLoop(GenericOp product, OpOperand &input, Gather gathe
                       [&](AffineExpr loop) { return out.getResultPosition(loop).has_value(); });
 }
 
-/// `tensor` where the loops `at` stand at these values, without their dimensions.
-static Value sliceAt(OpBuilder &b, Location loc, Value tensor, AffineMap map, const DenseMap<unsigned, Value> &at,
-                     SmallVector<OpFoldResult> *offsets = nullptr, SmallVector<OpFoldResult> *sizes = nullptr) {
-  auto type = cast<RankedTensorType>(tensor.getType());
-  SmallVector<OpFoldResult> begin(type.getRank(), b.getIndexAttr(0)), extent = tensor::getMixedSizes(b, loc, tensor),
-                                                                      ones(type.getRank(), b.getIndexAttr(1));
-  SmallVector<int64_t> kept;
-  for (auto [dim, expr] : llvm::enumerate(map.getResults())) {
-    Value place = at.lookup(cast<AffineDimExpr>(expr).getPosition());
-    if (place) {
-      begin[dim] = place;
-      extent[dim] = b.getIndexAttr(1);
-    } else {
-      kept.push_back(type.getDimSize(dim));
+namespace {
+/// What is taken out of a tensor, without the dimensions that have one place.
+struct Part {
+  SmallVector<OpFoldResult> offsets, sizes, steps;
+  RankedTensorType type;
+
+  Part(OpBuilder &b, Location loc, Value tensor, function_ref<Value(unsigned dim)> placeOf)
+      : sizes(tensor::getMixedSizes(b, loc, tensor)) {
+    auto whole = cast<RankedTensorType>(tensor.getType());
+    offsets.assign(whole.getRank(), b.getIndexAttr(0));
+    steps.assign(whole.getRank(), b.getIndexAttr(1));
+    SmallVector<int64_t> kept;
+    for (unsigned dim = 0; dim < whole.getRank(); ++dim) {
+      if (Value place = placeOf(dim)) {
+        offsets[dim] = place;
+        sizes[dim] = b.getIndexAttr(1);
+      } else {
+        kept.push_back(whole.getDimSize(dim));
+      }
     }
+    type = RankedTensorType::get(kept, whole.getElementType());
   }
-  if (offsets)
-    *offsets = begin;
-  if (sizes)
-    *sizes = extent;
-  if (kept.size() == static_cast<size_t>(type.getRank()))
-    return tensor;
-  return b.create<tensor::ExtractSliceOp>(loc, RankedTensorType::get(kept, type.getElementType()), tensor, begin,
-                                          extent, ones);
-}
+
+  Value of(OpBuilder &b, Location loc, Value tensor) const {
+    if (type == tensor.getType())
+      return tensor;
+    return b.create<tensor::ExtractSliceOp>(loc, type, tensor, offsets, sizes, steps);
+  }
+};
+} // namespace
 
 void ReadGatheredPass::rewrite(GenericOp product, OpOperand &input, Gather gather) {
   OpBuilder b(product);
@@ -132,15 +138,13 @@ void ReadGatheredPass::rewrite(GenericOp product, OpOperand &input, Gather gathe
     init = fill.getOutputs()[0];
 
   // One loop for each leading dimension.
-  Value zero = b.create<arith::ConstantIndexOp>(loc, 0), one = b.create<arith::ConstantIndexOp>(loc, 1);
-  DenseMap<unsigned, Value> at;
-  SmallVector<Value> places;
+  Value zero = b.create<arith::ConstantIndexOp>(loc, 0), one = b.create<arith::ConstantIndexOp>(loc, 1), sums = init;
+  DenseMap<unsigned, Value> at; // by the product's loop
+  llvm::SmallBitVector looped(map.getNumDims());
   scf::ForOp outermost;
-  Value sums = init;
-  for (unsigned dim = 0; dim < gather.leading; ++dim) {
-    unsigned loop = cast<AffineDimExpr>(map.getResult(dim)).getPosition();
-    Value size = getValueOrCreateConstantIndexOp(
-        b, loc, tensor::getMixedSize(b, loc, init, *out.getResultPosition(map.getResult(dim))));
+  for (AffineExpr expr : map.getResults().take_front(gather.leading)) {
+    Value size =
+        getValueOrCreateConstantIndexOp(b, loc, tensor::getMixedSize(b, loc, init, *out.getResultPosition(expr)));
     auto each = b.create<scf::ForOp>(loc, zero, size, one, sums);
     if (outermost)
       b.create<scf::YieldOp>(loc, each.getResults());
@@ -148,62 +152,55 @@ void ReadGatheredPass::rewrite(GenericOp product, OpOperand &input, Gather gathe
       outermost = each;
     b.setInsertionPointToStart(each.getBody());
     sums = each.getRegionIterArg(0);
-    places.push_back(each.getInductionVar());
+    unsigned loop = cast<AffineDimExpr>(expr).getPosition();
     at[loop] = each.getInductionVar();
+    looped.set(loop);
   }
+  auto partOf = [&](Value tensor, AffineMap map) {
+    return Part(b, loc, tensor, [&](unsigned dim) { return at.lookup(map.getDimPosition(dim)); });
+  };
 
   // The matrix, by the gather's own computation of where it is.
   IRMapping mapping;
   for (Operation &op : gather.op.getBody()->without_terminator()) {
-    if (&op == gather.extract)
-      continue;
-    if (auto index = dyn_cast<linalg::IndexOp>(op)) {
-      if (index.getDim() < gather.leading)
-        mapping.map(index.getResult(), places[index.getDim()]);
-    } else {
+    auto index = dyn_cast<linalg::IndexOp>(op);
+    if (index && index.getDim() < gather.leading)
+      mapping.map(index.getResult(), at.lookup(map.getDimPosition(index.getDim())));
+    else if (!index && &op != gather.extract)
       b.clone(op, mapping);
-    }
   }
+  ValueRange indices = gather.extract.getIndices();
+  unsigned chosen = indices.size() + gather.leading - map.getNumResults();
   Value source = gather.extract.getTensor();
-  auto sourceType = cast<RankedTensorType>(source.getType());
-  int64_t matrix = map.getNumResults() - gather.leading, chosen = sourceType.getRank() - matrix;
-  SmallVector<OpFoldResult> begin(sourceType.getRank(), b.getIndexAttr(0)),
-      extent = tensor::getMixedSizes(b, loc, source), ones(sourceType.getRank(), b.getIndexAttr(1));
-  for (int64_t dim = 0; dim < chosen; ++dim) {
-    begin[dim] = mapping.lookupOrDefault(gather.extract.getIndices()[dim]);
-    extent[dim] = b.getIndexAttr(1);
-  }
-  auto matrixType = RankedTensorType::get(sourceType.getShape().take_back(matrix), sourceType.getElementType());
-  Value weights = b.create<tensor::ExtractSliceOp>(loc, matrixType, source, begin, extent, ones);
+  Part matrix(b, loc, source,
+              [&](unsigned dim) { return dim < chosen ? mapping.lookupOrDefault(indices[dim]) : Value(); });
 
   // The product without these loops.
   SmallVector<Value> inputs;
-  for (OpOperand *operand : product.getDpsInputOperands())
-    inputs.push_back(operand == &input ? weights
-                                       : sliceAt(b, loc, operand->get(), product.getMatchingIndexingMap(operand), at));
-  SmallVector<OpFoldResult> offsets, sizes;
-  Value sum = sliceAt(b, loc, sums, out, at, &offsets, &sizes);
+  for (OpOperand *operand : product.getDpsInputOperands()) {
+    Value tensor = operand->get();
+    inputs.push_back(operand == &input ? matrix.of(b, loc, source)
+                                       : partOf(tensor, product.getMatchingIndexingMap(operand)).of(b, loc, tensor));
+  }
+  Part place = partOf(sums, out);
+  Value sum = place.of(b, loc, sums);
   if (fill)
     sum = b.create<linalg::FillOp>(loc, fill.getInputs(), sum).getResult(0);
-  SmallVector<AffineExpr> renumbered(out.getNumDims());
-  SmallVector<utils::IteratorType> kinds;
-  for (auto [loop, kind] : llvm::enumerate(product.getIteratorTypesArray()))
-    if (!at.count(loop)) {
-      renumbered[loop] = b.getAffineDimExpr(kinds.size());
-      kinds.push_back(kind);
-    }
   SmallVector<AffineMap> maps;
   for (AffineMap whole : product.getIndexingMapsArray()) {
-    SmallVector<AffineExpr> results;
-    for (AffineExpr expr : whole.getResults())
-      if (AffineExpr kept = renumbered[cast<AffineDimExpr>(expr).getPosition()])
-        results.push_back(kept);
-    maps.push_back(AffineMap::get(kinds.size(), 0, results, b.getContext()));
+    llvm::SmallBitVector dropped(whole.getNumResults());
+    for (unsigned dim = 0; dim < whole.getNumResults(); ++dim)
+      dropped[dim] = looped[whole.getDimPosition(dim)];
+    maps.push_back(projectDims(whole.dropResults(dropped), looped, /*compressDimsFlag=*/true));
   }
+  SmallVector<utils::IteratorType> kinds;
+  for (auto [loop, kind] : llvm::enumerate(product.getIteratorTypesArray()))
+    if (!looped.test(loop))
+      kinds.push_back(kind);
   auto part = b.create<GenericOp>(loc, sum.getType(), inputs, sum, maps, kinds);
   part.getRegion().takeBody(product.getRegion());
-  SmallVector<OpFoldResult> steps(offsets.size(), b.getIndexAttr(1));
-  Value inserted = b.create<tensor::InsertSliceOp>(loc, part.getResult(0), sums, offsets, sizes, steps);
+  Value inserted =
+      b.create<tensor::InsertSliceOp>(loc, part.getResult(0), sums, place.offsets, place.sizes, place.steps);
   b.create<scf::YieldOp>(loc, inserted);
   product.replaceAllUsesWith(outermost.getResults());
   product.erase();

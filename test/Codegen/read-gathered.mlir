@@ -9,8 +9,8 @@
 // CHECK:           scf.for %[[I:.*]] = %c0{{.*}} to %c2{{.*}} iter_args(%[[SUMS:.*]] = %[[S]])
 // CHECK:             %[[ID:.*]] = tensor.extract %[[IDS]][%[[T]], %[[I]]]
 // CHECK:             %[[AT:.*]] = arith.index_cast %[[ID]]
-// CHECK:             %[[MATRIX:.*]] = tensor.extract_slice %[[W]][%[[AT]], 0, 0] [1, 2048, 64] [1, 1, 1] : tensor<8x2048x64xf32> to tensor<2048x64xf32>
 // CHECK:             %[[ROW:.*]] = tensor.extract_slice %[[X]][%[[T]], 0] [1, 64] [1, 1]
+// CHECK:             %[[MATRIX:.*]] = tensor.extract_slice %[[W]][%[[AT]], 0, 0] [1, 2048, 64] [1, 1, 1] : tensor<8x2048x64xf32> to tensor<2048x64xf32>
 // CHECK:             %[[PLACE:.*]] = tensor.extract_slice %[[SUMS]][%[[T]], %[[I]], 0] [1, 1, 2048] [1, 1, 1]
 // CHECK:             %[[ZEROS:.*]] = linalg.fill {{.*}} outs(%[[PLACE]]
 // CHECK:             %[[P:.*]] = linalg.generic {{.*}} iterator_types = ["parallel", "reduction"]} ins(%[[ROW]], %[[MATRIX]] : tensor<64xf32>, tensor<2048x64xf32>) outs(%[[ZEROS]]
