@@ -228,27 +228,27 @@ TileEmitter::Accumulators TileEmitter::initial(const Tile &tile, Loaded &cache) 
 Value TileEmitter::reduceVector(Value vector) {
   using vector::CombiningKind;
   CombiningKind kind = plan.combiner->kind;
-  if (!plan.combiner->comparison && kind != CombiningKind::MAXIMUMF && kind != CombiningKind::MINIMUMF)
+  if (plan.combiner->comparison) {
+    for (int64_t lanes = plan.width / 2; lanes >= 1; lanes /= 2) {
+      auto half = [&](int64_t from) -> Value {
+        return b.create<vector::ShuffleOp>(loc, vector, vector, llvm::to_vector(llvm::seq(from, from + lanes)));
+      };
+      Value upper = half(lanes);
+      vector = plan.combiner->join(b, loc, half(0), upper);
+    }
+    return b.create<vector::ExtractOp>(loc, vector, 0);
+  }
+  if (kind != CombiningKind::MAXIMUMF && kind != CombiningKind::MINIMUMF)
     return b.create<vector::ReductionOp>(loc, kind, vector);
-  if (!plan.combiner->comparison) {
-    // A NaN is looked for once, not at each of the halvings.
-    Value isNaN = b.create<arith::CmpFOp>(loc, arith::CmpFPredicate::UNO, vector, vector);
-    Value any = b.create<vector::ReductionOp>(loc, CombiningKind::OR, isNaN);
-    Value number = b.create<vector::ReductionOp>(
-        loc, kind == CombiningKind::MAXIMUMF ? CombiningKind::MAXNUMF : CombiningKind::MINNUMF, vector,
-        arith::FastMathFlags::nnan | arith::FastMathFlags::nsz);
-    auto type = cast<FloatType>(number.getType());
-    Value nan = b.create<arith::ConstantOp>(loc, b.getFloatAttr(type, APFloat::getNaN(type.getFloatSemantics())));
-    return b.create<arith::SelectOp>(loc, any, nan, number);
-  }
-  for (int64_t lanes = plan.width / 2; lanes >= 1; lanes /= 2) {
-    auto half = [&](int64_t from) -> Value {
-      return b.create<vector::ShuffleOp>(loc, vector, vector, llvm::to_vector(llvm::seq(from, from + lanes)));
-    };
-    Value upper = half(lanes);
-    vector = plan.combiner->join(b, loc, half(0), upper);
-  }
-  return b.create<vector::ExtractOp>(loc, vector, 0);
+  // A NaN is looked for once, not at each of the halvings.
+  Value isNaN = b.create<arith::CmpFOp>(loc, arith::CmpFPredicate::UNO, vector, vector);
+  Value any = b.create<vector::ReductionOp>(loc, CombiningKind::OR, isNaN);
+  kind = kind == CombiningKind::MAXIMUMF ? CombiningKind::MAXNUMF : CombiningKind::MINNUMF;
+  Value number =
+      b.create<vector::ReductionOp>(loc, kind, vector, arith::FastMathFlags::nnan | arith::FastMathFlags::nsz);
+  auto type = cast<FloatType>(number.getType());
+  Value nan = b.create<arith::ConstantOp>(loc, b.getFloatAttr(type, APFloat::getNaN(type.getFloatSemantics())));
+  return b.create<arith::SelectOp>(loc, any, nan, number);
 }
 
 /// Along the lanes: in vectors of parts, which are combined with `start` at the end.
