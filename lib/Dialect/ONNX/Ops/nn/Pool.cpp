@@ -52,11 +52,12 @@ static LogicalResult upgradePool(Operation *op, PatternRewriter &rewriter) {
 
 namespace {
 struct Pool {
-  Windows declared, windows; // By the attributes; without what lies behind the data in any case.
-  Value x;                   // As the operand, without padding.
+  Windows windows; // Without what lies behind the data in any case.
+  Value x;         // As the operand, without padding.
   Sizes sizes, low, high;
   Type element, compute;
   int64_t rank;
+  Windows declared = windows; // By the attributes.
 };
 } // namespace
 
@@ -66,8 +67,7 @@ static FailureOr<Pool> getPool(Operation *op, Value x, LinalgBuilder &b) {
   if (failed(windows))
     return failure();
   Type element = getElementType(op->getResult(0));
-  Pool pool{*windows,       *windows, x, {b.dim(x, 0), b.dim(x, 1)}, {}, {}, element, scalar::getComputeType(element),
-            windows->rank()};
+  Pool pool{*windows, x, {b.dim(x, 0), b.dim(x, 1)}, {}, {}, element, scalar::getComputeType(element), windows->rank()};
   pool.low.assign(2, b.getIndexAttr(0));
   pool.high.assign(2, b.getIndexAttr(0));
   for (int64_t i = 0; i < pool.rank; ++i) {
