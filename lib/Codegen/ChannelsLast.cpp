@@ -8,6 +8,7 @@
 #include "Codegen/Passes.h"
 #include "Codegen/Target.h"
 #include "LinalgQueries.h"
+#include "ProductSums.h"
 #include "Transposed.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -226,8 +227,8 @@ struct ComposeTransposes : OpRewritePattern<linalg::TransposeOp> {
   }
 };
 
-/// generic(transpose(x)): the indexing map reads x. An elementwise operation then
-/// writes in x's order, and the transpose goes behind it.
+/// generic(transpose(x)): the indexing map reads x. An elementwise operation, or a
+/// reduction of x alone, then writes in x's order, and the transpose goes behind it.
 struct SinkThroughGeneric : OpRewritePattern<linalg::GenericOp> {
   using OpRewritePattern::OpRewritePattern;
 
@@ -263,19 +264,23 @@ struct SinkThroughGeneric : OpRewritePattern<linalg::GenericOp> {
     Location loc = op.getLoc();
     SmallVector<Value> inits(op.getDpsInits());
     SmallVector<SmallVector<int64_t>> back;
-    if (elementwise && leader)
+    if (leader)
       for (auto [o, init] : llvm::enumerate(inits)) {
         AffineMap &map = maps[inputs.size() + o];
-        if (!map.isPermutation()) {
+        // The result's dimensions in the order in which the source has them.
+        SmallVector<int64_t> order;
+        SmallVector<AffineExpr> results;
+        for (AffineExpr expr : leader->getResults())
+          if (std::optional<unsigned> position = map.getResultPosition(expr)) {
+            order.push_back(*position);
+            results.push_back(expr);
+          }
+        if (order.size() != map.getNumResults()) {
           back.push_back({});
           continue;
         }
-        // The result's dimensions in the order in which the source has them.
-        SmallVector<int64_t> order;
-        for (AffineExpr expr : leader->getResults())
-          order.push_back(*map.getResultPosition(expr));
         init = transposed(rewriter, loc, init, order);
-        map = *leader;
+        map = AffineMap::get(map.getNumDims(), 0, results, getContext());
         back.push_back(invertPermutationVector(order));
       }
     auto moved = rewriter.create<linalg::GenericOp>(loc, ValueRange(inits).getTypes(), inputs, inits, maps,
@@ -293,6 +298,71 @@ struct SinkThroughGeneric : OpRewritePattern<linalg::GenericOp> {
 private:
   /// A contraction: which operand may be read how is decided elsewhere.
   static bool isProduct(linalg::GenericOp op) { return op.getNumDpsInputs() > 1; }
+};
+
+/// A product of f32 between two transposes: what lies contiguously in its data, and shall in what reads its result, are
+/// channels that the other operand knows nothing of. They become the last dimension of the result, and both transposes
+/// vanish.
+struct MoveThroughProduct : OpRewritePattern<linalg::GenericOp> {
+  using OpRewritePattern::OpRewritePattern;
+
+  LogicalResult matchAndRewrite(linalg::GenericOp op, PatternRewriter &rewriter) const override {
+    std::optional<strata::ProductSum> product = strata::matchProductSum(op);
+    if (!product || !op.hasPureTensorSemantics() || !product->elements[0].isF32() || !product->elements[1].isF32())
+      return failure();
+    SmallVector<AffineMap> maps = op.getIndexingMapsArray();
+    for (unsigned data : {0u, 1u}) {
+      auto transpose = op.getDpsInputs()[data].getDefiningOp<linalg::TransposeOp>();
+      if (!transpose || !strata::getLaneOf(op, 1 - data))
+        continue;
+      AffineMap source = strata::mapBehind(transpose, maps[data]);
+      auto channels = dyn_cast<AffineDimExpr>(source.getResults().back());
+      std::optional<unsigned> position = channels ? maps[2].getResultPosition(channels) : std::optional<unsigned>();
+      if (!position || maps[1 - data].isFunctionOfDim(channels.getPosition()) || !comesLast(op.getResult(0), *position))
+        continue;
+      auto order = llvm::to_vector(llvm::seq<int64_t>(0, maps[2].getNumResults()));
+      std::rotate(order.begin() + *position, order.begin() + *position + 1, order.end());
+      SmallVector<AffineExpr> results(maps[2].getResults());
+      applyPermutationToVector(results, order);
+      maps[data] = source;
+      maps[2] = AffineMap::get(maps[2].getNumDims(), 0, results, getContext());
+      SmallVector<Value> inputs(op.getDpsInputs());
+      inputs[data] = transpose.getInput();
+      Location loc = op.getLoc();
+      Value init = transposed(rewriter, loc, op.getDpsInits()[0], order);
+      auto moved =
+          rewriter.create<linalg::GenericOp>(loc, init.getType(), inputs, init, maps, op.getIteratorTypesArray());
+      rewriter.inlineRegionBefore(op.getRegion(), moved.getRegion(), moved.getRegion().begin());
+      rewriter.replaceOp(op, transposed(rewriter, loc, moved.getResult(0), invertPermutationVector(order)));
+      return success();
+    }
+    return failure();
+  }
+
+private:
+  /// Whether all that is done with a value, element by element, is to transpose it so that this dimension is the last.
+  static bool comesLast(Value value, unsigned dim) {
+    while (value.hasOneUse()) {
+      OpOperand &use = *value.use_begin();
+      if (auto transpose = dyn_cast<linalg::TransposeOp>(use.getOwner()))
+        return transpose.getPermutation().back() == dim;
+      if (auto pad = dyn_cast<tensor::PadOp>(use.getOwner())) {
+        value = pad;
+        continue;
+      }
+      auto op = dyn_cast<linalg::GenericOp>(use.getOwner());
+      if (!op || !isElementwise(op) || op->getNumResults() != 1)
+        return false;
+      auto loop = dyn_cast<AffineDimExpr>(op.getMatchingIndexingMap(&use).getResult(dim));
+      std::optional<unsigned> position =
+          loop ? op.getIndexingMapsArray().back().getResultPosition(loop) : std::optional<unsigned>();
+      if (!position)
+        return false;
+      dim = *position;
+      value = op->getResult(0);
+    }
+    return false;
+  }
 };
 
 struct SinkThroughPad : OpRewritePattern<tensor::PadOp> {
@@ -490,7 +560,7 @@ struct ChannelsLastPass : strata::WithTarget<strata::impl::ChannelsLastBase<Chan
     if (moves)
       patterns.add<MoveChannels>(&getContext(), movesPixels ? std::nullopt : std::optional(target()));
     patterns.add<ComposeTransposes, SinkThroughGeneric, SinkThroughPad, SinkThroughSlice, SinkThroughConcat,
-                 SinkThroughCollapse, SinkThroughExpand>(&getContext());
+                 SinkThroughCollapse, SinkThroughExpand, MoveThroughProduct>(&getContext());
     tensor::EmptyOp::getCanonicalizationPatterns(patterns, &getContext());
     GreedyRewriteConfig config;
     config.maxIterations = 100;

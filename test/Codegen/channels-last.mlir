@@ -180,3 +180,81 @@ func.func @strided(%x: tensor<1x96x57x57xf32>, %w: tensor<96x3x3xf32>) -> tensor
   %0 = linalg.depthwise_conv_2d_nchw_chw {strides = dense<2> : tensor<2xi64>} ins(%x, %w : tensor<1x96x57x57xf32>, tensor<96x3x3xf32>) outs(%f : tensor<1x96x28x28xf32>) -> tensor<1x96x28x28xf32>
   return %0 : tensor<1x96x28x28xf32>
 }
+
+// A reduction writes what is left in the order of what it reads.
+// CHECK-LABEL: func.func @reduced(
+// CHECK-SAME:      %[[X:[^:]*]]: tensor<32x9x16xf32>
+// CHECK:         linalg.generic {{.*}} iterator_types = ["parallel", "parallel", "reduction"]} ins(%[[X]] : {{.*}} outs(%{{.*}} : tensor<32x16xf32>)
+// CHECK:         linalg.transpose {{.*}} permutation = [1, 0]
+#xyz = affine_map<(c, n, s) -> (c, n, s)>
+#xy = affine_map<(c, n, s) -> (c, n)>
+func.func @reduced(%x: tensor<32x9x16xf32>) -> tensor<16x32xf32> {
+  %low = arith.constant 0xFF800000 : f32
+  %e = tensor.empty() : tensor<16x32x9xf32>
+  %t = linalg.transpose ins(%x : tensor<32x9x16xf32>) outs(%e : tensor<16x32x9xf32>) permutation = [2, 0, 1]
+  %m = tensor.empty() : tensor<16x32xf32>
+  %f = linalg.fill ins(%low : f32) outs(%m : tensor<16x32xf32>) -> tensor<16x32xf32>
+  %0 = linalg.generic {indexing_maps = [#xyz, #xy], iterator_types = ["parallel", "parallel", "reduction"]}
+      ins(%t : tensor<16x32x9xf32>) outs(%f : tensor<16x32xf32>) {
+  ^bb0(%i: f32, %o: f32):
+    %a = arith.maximumf %o, %i : f32
+    linalg.yield %a : f32
+  } -> tensor<16x32xf32>
+  return %0 : tensor<16x32xf32>
+}
+
+// A product between two transposes that put the channels first and last again: the channels stay where they are.
+// CHECK-LABEL: func.func @between(
+// CHECK-SAME:      %[[X:[^:]*]]: tensor<30x25x64xf32>, %[[W:[^:]*]]: tensor<25x25xf32>
+// CHECK-NOT:     linalg.transpose
+// CHECK:         linalg.generic {{.*}} ins(%[[X]], %[[W]] : {{.*}} outs(%{{.*}} : tensor<30x25x64xf32>)
+// CHECK-NOT:     linalg.transpose
+// CHECK:         arith.maximumf
+// CHECK-NOT:     linalg.transpose
+// CHECK:         return
+#data = affine_map<(c, t, w, v) -> (c, t, v)>
+#weights = affine_map<(c, t, w, v) -> (v, w)>
+#result = affine_map<(c, t, w, v) -> (c, t, w)>
+#each = affine_map<(c, t, w) -> (c, t, w)>
+func.func @between(%x: tensor<30x25x64xf32>, %w: tensor<25x25xf32>) -> tensor<30x25x64xf32> {
+  %z = arith.constant 0.0 : f32
+  %e = tensor.empty() : tensor<64x30x25xf32>
+  %t = linalg.transpose ins(%x : tensor<30x25x64xf32>) outs(%e : tensor<64x30x25xf32>) permutation = [2, 0, 1]
+  %f = linalg.fill ins(%z : f32) outs(%e : tensor<64x30x25xf32>) -> tensor<64x30x25xf32>
+  %p = linalg.generic {indexing_maps = [#data, #weights, #result], iterator_types = ["parallel", "parallel", "parallel", "reduction"]}
+      ins(%t, %w : tensor<64x30x25xf32>, tensor<25x25xf32>) outs(%f : tensor<64x30x25xf32>) {
+  ^bb0(%a: f32, %b: f32, %o: f32):
+    %m = arith.mulf %a, %b : f32
+    %s = arith.addf %o, %m : f32
+    linalg.yield %s : f32
+  } -> tensor<64x30x25xf32>
+  %r = linalg.generic {indexing_maps = [#each, #each], iterator_types = ["parallel", "parallel", "parallel"]}
+      ins(%p : tensor<64x30x25xf32>) outs(%e : tensor<64x30x25xf32>) {
+  ^bb0(%a: f32, %o: f32):
+    %m = arith.maximumf %a, %z : f32
+    linalg.yield %m : f32
+  } -> tensor<64x30x25xf32>
+  %e2 = tensor.empty() : tensor<30x25x64xf32>
+  %y = linalg.transpose ins(%r : tensor<64x30x25xf32>) outs(%e2 : tensor<30x25x64xf32>) permutation = [1, 2, 0]
+  return %y : tensor<30x25x64xf32>
+}
+
+// Where the result is wanted with the channels first, as it is: a transpose behind would be one more.
+// CHECK-LABEL: func.func @first_behind(
+// CHECK:         linalg.generic {{.*}} outs(%{{.*}} : tensor<64x30x25xf32>)
+// CHECK-NOT:     linalg.transpose
+// CHECK:         return
+func.func @first_behind(%x: tensor<30x25x64xf32>, %w: tensor<25x25xf32>) -> tensor<64x30x25xf32> {
+  %z = arith.constant 0.0 : f32
+  %e = tensor.empty() : tensor<64x30x25xf32>
+  %t = linalg.transpose ins(%x : tensor<30x25x64xf32>) outs(%e : tensor<64x30x25xf32>) permutation = [2, 0, 1]
+  %f = linalg.fill ins(%z : f32) outs(%e : tensor<64x30x25xf32>) -> tensor<64x30x25xf32>
+  %p = linalg.generic {indexing_maps = [#data, #weights, #result], iterator_types = ["parallel", "parallel", "parallel", "reduction"]}
+      ins(%t, %w : tensor<64x30x25xf32>, tensor<25x25xf32>) outs(%f : tensor<64x30x25xf32>) {
+  ^bb0(%a: f32, %b: f32, %o: f32):
+    %m = arith.mulf %a, %b : f32
+    %s = arith.addf %o, %m : f32
+    linalg.yield %s : f32
+  } -> tensor<64x30x25xf32>
+  return %p : tensor<64x30x25xf32>
+}
