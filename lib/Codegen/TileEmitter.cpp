@@ -90,6 +90,18 @@ Value TileEmitter::loadOfGroups(const Access &access, Value at, int64_t lanes, i
   return result;
 }
 
+/// The first `present` lanes; the others are zero.
+Value TileEmitter::loadPart(VectorType type, Value buffer, Value at, int64_t present) {
+  int64_t lanes = type.getNumElements();
+  if (present == lanes)
+    return b.create<vector::LoadOp>(loc, type, buffer, at);
+  auto isPresent = llvm::map_to_vector(llvm::seq(lanes), [&](int64_t lane) { return lane < present; });
+  Value mask = b.create<arith::ConstantOp>(
+      loc, DenseElementsAttr::get(VectorType::get({lanes}, b.getI1Type()), ArrayRef<bool>(isPresent)));
+  Value zero = b.create<arith::ConstantOp>(loc, b.getZeroAttr(type));
+  return b.create<vector::MaskedLoadOp>(loc, type, buffer, at, mask, zero);
+}
+
 Value TileEmitter::load(const Access &access, Value base, const Tile &tile, int64_t i, int64_t j) {
   if (access.scalar)
     return access.scalar;
@@ -115,13 +127,8 @@ Value TileEmitter::load(const Access &access, Value base, const Tile &tile, int6
       b.create<memref::PrefetchOp>(
           loc, access.base, add(add(at, materialize(access.ahead)), index(line * 8 / element.getIntOrFloatBitWidth())),
           /*isWrite=*/false, /*localityHint=*/3, /*isDataCache=*/true);
-  if (lanes.is(1) && tile.present) {
-    auto isPresent = llvm::map_to_vector(llvm::seq(tile.lanes), [&](int64_t lane) { return lane < tile.present; });
-    Value mask = b.create<arith::ConstantOp>(
-        loc, DenseElementsAttr::get(VectorType::get({tile.lanes}, b.getI1Type()), ArrayRef<bool>(isPresent)));
-    Value zero = b.create<arith::ConstantOp>(loc, b.getZeroAttr(type));
-    return b.create<vector::MaskedLoadOp>(loc, type, access.base, at, mask, zero);
-  }
+  if (lanes.is(1) && tile.present)
+    return loadPart(type, access.base, at, tile.present);
   if (lanes.is(1))
     return finish(b.create<vector::LoadOp>(loc, type, access.base, at));
   Value gathered = b.create<arith::ConstantOp>(loc, b.getZeroAttr(type));
@@ -174,12 +181,37 @@ static void transposeSquare(OpBuilder &b, Location loc, MutableArrayRef<Value> v
 
 bool TileEmitter::isTransposed(const Access &access, const Tile &tile) {
   Extent lanes = stride(access, plan.lane);
-  return plan.transposes && access.base && !lanes.is(0) && !lanes.is(1) && stride(access, plan.row).is(1) &&
-         !access.element.isInteger(1) && tile.rows > 1 && llvm::isPowerOf2_64(tile.rows) && tile.rows <= tile.lanes;
+  if (!access.base || lanes.is(0) || lanes.is(1) || !stride(access, plan.row).is(1) || access.element.isInteger(1))
+    return false;
+  if (plan.transposes)
+    return tile.rows > 1 && llvm::isPowerOf2_64(tile.rows) && tile.rows <= tile.lanes;
+  // Beside a product's sums, whose rows are any number.
+  constexpr int64_t someRows = 4;
+  return nest.reduce && target.partLoads && access.element.isIntOrFloat() &&
+         access.element.getIntOrFloatBitWidth() >= 32 && tile.rows >= someRows && tile.lanes >= someRows &&
+         llvm::isPowerOf2_64(tile.lanes) && !tile.present && !tile.stored;
+}
+
+/// The same beside a product's sums: of a square of as many rows as there are lanes, some are not there.
+TileEmitter::Values TileEmitter::loadPartsTransposed(const Access &access, Value base, const Tile &tile, int64_t j) {
+  auto type = VectorType::get({tile.lanes}, access.element);
+  Values rows;
+  for (int64_t first = 0; first < tile.rows; first += tile.lanes) {
+    int64_t present = std::min(tile.lanes, tile.rows - first);
+    Values square = llvm::map_to_vector(llvm::seq<int64_t>(0, tile.lanes), [&](int64_t lane) {
+      Value at = add(add(base, index(first)), times(index(j * tile.lanes + lane), stride(access, plan.lane)));
+      return loadPart(type, access.base, at, present);
+    });
+    transposeSquare(b, loc, square);
+    rows.append(square.begin(), square.begin() + present);
+  }
+  return rows;
 }
 
 /// Vector `j` of each row, of an input that lies along the rows: squares are transposed and put side by side.
 TileEmitter::Values TileEmitter::loadTransposed(const Access &access, Value base, const Tile &tile, int64_t j) {
+  if (!plan.transposes)
+    return loadPartsTransposed(access, base, tile, j);
   Extent lanes = stride(access, plan.lane);
   auto type = VectorType::get({tile.rows}, access.element);
   SmallVector<Values> squares;
@@ -261,7 +293,7 @@ SmallVector<Value> TileEmitter::inputsOf(Stage &stage, ArrayRef<Value> bases, co
       values.push_back(carried);
       continue;
     }
-    if (isTransposed(access, tile) && !cache.contains(keyOf(access, i, j)))
+    if (nest.finish && &stage == &*nest.finish && isTransposed(access, tile) && !cache.contains(keyOf(access, i, j)))
       for (auto [row, vector] : llvm::enumerate(loadTransposed(access, bases[k], tile, j)))
         cache[keyOf(access, row, j)] = vector;
     Value &value = cache[keyOf(access, i, j)];

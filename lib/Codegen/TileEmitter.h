@@ -98,6 +98,8 @@ private:
   void store(const Access &access, mlir::Value base, const Tile &tile, int64_t i, int64_t j, mlir::Value value);
   mlir::Value loadOfGroups(const Access &access, mlir::Value at, int64_t lanes, int64_t unit);
   bool isTransposed(const Access &access, const Tile &tile);
+  mlir::Value loadPart(mlir::VectorType type, mlir::Value buffer, mlir::Value at, int64_t present);
+  Values loadPartsTransposed(const Access &access, mlir::Value base, const Tile &tile, int64_t j);
   Values loadTransposed(const Access &access, mlir::Value base, const Tile &tile, int64_t j);
   mlir::Value spread(mlir::Value value, int64_t lanes);
   Values basesOf(Stage &stage, const Tile &tile);

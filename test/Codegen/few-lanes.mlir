@@ -74,3 +74,43 @@ func.func @quotients(%x: memref<40x32xi32>, %w: memref<32x5xi32>, %y: memref<40x
   }
   return
 }
+
+// -----
+
+// What is added to a product's sums and lies along the rows: six of the eight elements of a line are loaded for each lane,
+// and the square is transposed. Without partial loads they are loaded one by one.
+// CHECK-LABEL: func.func @residual(
+// CHECK:         %[[MASK:.*]] = arith.constant dense<[true, true, true, true, true, true, false, false]> : vector<8xi1>
+// CHECK-COUNT-8: vector.maskedload %{{.*}}, %[[MASK]], {{.*}} vector<8xf32>
+// CHECK:         vector.shuffle
+// NONE-LABEL:  func.func @residual(
+// NONE-NOT:      vector.maskedload
+#x = affine_map<(m, n, k) -> (m, k)>
+#w = affine_map<(m, n, k) -> (k, n)>
+#y = affine_map<(m, n, k) -> (m, n)>
+#start = affine_map<(m, n) -> ()>
+#rows = affine_map<(m, n) -> (m, n)>
+#columns = affine_map<(m, n) -> (n, m)>
+func.func @residual(%x: memref<48x32xf32>, %w: memref<32x64xf32>, %r: memref<64x48xf32>, %y: memref<48x64xf32>) attributes {strata.kernel} {
+  %zero = arith.constant 0.0 : f32
+  %sums = memref.alloc() : memref<48x64xf32>
+  linalg.generic {indexing_maps = [#start, #rows], iterator_types = ["parallel", "parallel"]} ins(%zero : f32) outs(%sums : memref<48x64xf32>) {
+  ^bb0(%a: f32, %o: f32):
+    linalg.yield %a : f32
+  }
+  linalg.generic {indexing_maps = [#x, #w, #y], iterator_types = ["parallel", "parallel", "reduction"]}
+      ins(%x, %w : memref<48x32xf32>, memref<32x64xf32>) outs(%sums : memref<48x64xf32>) {
+  ^bb0(%a: f32, %b: f32, %o: f32):
+    %p = arith.mulf %a, %b : f32
+    %s = arith.addf %o, %p : f32
+    linalg.yield %s : f32
+  }
+  linalg.generic {indexing_maps = [#rows, #columns, #rows], iterator_types = ["parallel", "parallel"]}
+      ins(%sums, %r : memref<48x64xf32>, memref<64x48xf32>) outs(%y : memref<48x64xf32>) {
+  ^bb0(%a: f32, %b: f32, %o: f32):
+    %s = arith.addf %a, %b : f32
+    linalg.yield %s : f32
+  }
+  memref.dealloc %sums : memref<48x64xf32>
+  return
+}

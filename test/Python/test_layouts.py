@@ -81,3 +81,20 @@ def test_where_the_largest_lies():
              helper.make_node("Cast", ["at"], ["y"], to=TensorProto.FLOAT)]  # fmt: skip
     y = run(nodes, x, weights, "y")
     np.testing.assert_array_equal(y, pointwise(pointwise(x, weights["w"]), weights["u"]).argmax(2))
+
+
+@pytest.mark.parametrize("channels, length", [(64, 1024), (40, 101), (17, 66), (3, 50)])
+def test_sums_with_what_lies_otherwise(channels, length):
+    """A residual whose channels come first is added to a product with the channels last."""
+    x = normal(2, channels, length)
+    weights = {"w": normal(channels, channels, 3), "u": normal(channels, channels, 1)}
+    nodes = [helper.make_node("Conv", ["x", "w"], ["c"], pads=[1, 1]), helper.make_node("Conv", ["c", "u"], ["d"]),
+             helper.make_node("Add", ["d", "x"], ["s"]), helper.make_node("Conv", ["s", "w"], ["y"], pads=[1, 1])]  # fmt: skip
+    y = run(nodes, x, weights, "y")
+
+    def conv(x, w):
+        padded = np.pad(x.astype(np.float64), [(0, 0), (0, 0), (w.shape[2] // 2,) * 2])
+        return sum(np.einsum("ncl,fc->nfl", padded[:, :, i : i + length], w[:, :, i]) for i in range(w.shape[2]))
+
+    want = conv(conv(conv(x, weights["w"]), weights["u"]) + x, weights["w"])
+    np.testing.assert_allclose(y, want, atol=2e-6 * np.abs(want).max())
