@@ -89,8 +89,7 @@ private:
     return llvm::all_of(ArrayRef(dims->strides).take_back(2), isOne) &&
            llvm::all_of(ArrayRef(dims->dilations).take_back(2), isOne) &&
            llvm::all_of(window, [&](unsigned dim) { return ranges[dim] == 3; }) &&
-           llvm::none_of(ArrayRef({size.rows, size.columns, size.filters, size.channels, size.slices, size.taps}),
-                         ShapedType::isDynamic) &&
+           llvm::none_of(ArrayRef({size.filters, size.channels, size.slices, size.taps}), ShapedType::isDynamic) &&
            strata::canTileWinograd(size, target()) && strata::chooseWinograd(size, target(), /*group=*/2);
   }
 

@@ -166,11 +166,7 @@ std::optional<Convolution> WinogradPass::match(linalg::GenericOp op, const Const
   found.columns = ranges[found.w];
   found.filters = ranges[found.f];
   found.channels = ranges[found.c];
-  bool known =
-      llvm::none_of(ArrayRef({found.rows, found.columns, found.filters, found.channels}), ShapedType::isDynamic);
-  // Where tiles end beyond the image, its size must be known.
-  ArrayRef<int64_t> shape = cast<RankedTensorType>(found.data.getType()).getShape();
-  known &= llvm::none_of(shape.take_back(3), ShapedType::isDynamic);
+  bool known = !ShapedType::isDynamic(found.filters) && !ShapedType::isDynamic(found.channels);
   if (!known || ranges[found.kh] != 3 || ranges[found.kw] != 3 || !isSupported(op, 9 * found.channels))
     return std::nullopt;
   found.perLane = found.element().isF32() ? 1 : 2;

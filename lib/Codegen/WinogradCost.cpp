@@ -1,12 +1,18 @@
 //===- WinogradCost.cpp - where minimal filtering pays --------------------===//
 #include "WinogradCost.h"
 
+#include "mlir/IR/BuiltinTypes.h"
 #include "llvm/Support/MathExtras.h"
 #include <algorithm>
 
 using namespace strata;
 
 static int64_t lanesOf(const TargetFacts &target) { return target.vectorBits / 32; }
+
+int64_t strata::usualSide(int64_t channels) {
+  constexpr int64_t side = 56, channelsThere = 128;
+  return std::max<int64_t>(8, side * channelsThere / std::max(channels, channelsThere));
+}
 
 bool strata::canTileWinograd(const WinogradSize &size, const TargetFacts &target) {
   return size.channels % (lanesOf(target) * size.perLane) == 0;
@@ -37,7 +43,11 @@ static double cycles(const WinogradSize &c, const TargetFacts &target, int64_t g
   return slices * (std::max(load, tiles * weights * area / lanes / products) + transforms);
 }
 
-int64_t strata::chooseWinograd(const WinogradSize &size, const TargetFacts &target, int64_t group) {
+int64_t strata::chooseWinograd(const WinogradSize &given, const TargetFacts &target, int64_t group) {
+  WinogradSize size = given;
+  for (int64_t *side : {&size.rows, &size.columns})
+    if (mlir::ShapedType::isDynamic(*side))
+      *side = usualSide(size.channels);
   // The transforms of numbers lose some digits, so there must be something to gain.
   bool isExact = size.perLane > 1;
   int64_t best = 0;

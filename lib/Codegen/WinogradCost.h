@@ -9,11 +9,15 @@ namespace strata {
 /// A convolution with a 3x3 window and stride 1: of images, or of volumes, of which every slice of the result is a sum
 /// over so many images.
 struct WinogradSize {
-  int64_t rows, columns, filters, channels; ///< of the result; of the data
-  int64_t slices = 1, taps = 1;             ///< of the result, and of the data that one of them is made of
-  double inside = 1;                        ///< the share of the latter that is not padding
+  int64_t rows, columns;        ///< of the result; perhaps dynamic
+  int64_t filters, channels;    ///< of the result; of the data
+  int64_t slices = 1, taps = 1; ///< of the result, and of the data that one of them is made of
+  double inside = 1;            ///< the share of the latter that is not padding
   int64_t perLane = 1; ///< elements of the data in 32 bits, whose products an instruction adds: 2 of 16-bit integers
 };
+
+/// Rows or columns of an image whose size only the run tells: deeper layers have smaller ones.
+int64_t usualSide(int64_t channels);
 
 /// Whether its channels are whole vectors, as the emitter takes them.
 bool canTileWinograd(const WinogradSize &size, const TargetFacts &target);

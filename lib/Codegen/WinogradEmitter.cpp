@@ -9,6 +9,8 @@
 //      consumer for each pixel.
 // A slice of a volume is an image whose inputs are those of some slices, one behind the
 // other like channels; those that are padding are left out.
+// Of an image whose size only the run tells, bands are not rows, but so many tiles one after the other, in the last one
+// as many as are left.
 // Where U stays in the cache, or there are bands for all threads anyway, they are the
 // tasks: a thread reads the V that it made itself. Else the tasks are parts of one step, so that threads share U.
 //
@@ -17,6 +19,7 @@
 #include "NestEmitter.h"
 #include "PairProducts.h"
 #include "TileEmitter.h"
+#include "WinogradCost.h"
 #include "WinogradMatrices.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -40,6 +43,11 @@ enum { N, H, W, F, KH, KW, I, J, C, D, KD, Pair = D };
 /// An image, or a slice of a volume and from which to which tap its inputs are not padding.
 struct Image {
   Value number, slice, first, last;
+};
+
+/// The number of the first one of its tiles in the image, and how many there are: null is as many as bands have.
+struct Band {
+  Value first, tiles;
 };
 
 class WinogradEmitter : IndexMath {
@@ -71,17 +79,18 @@ private:
   TileEmitter tileEmitter;
 
   // Sizes.
-  int64_t channels, filters, height, width; ///< of the convolution
-  int64_t panels;                ///< of weights, of two vectors of filters each; the last one may be filled up
-  int64_t slices = 1, depth;     ///< of a volume; channels of all taps
-  int64_t dataHeight, dataWidth; ///< of the padded image
-  int64_t tileRows, tileColumns;
-  bool ownBands;            ///< each task has bands of its own
-  int64_t bandRows, band;   ///< rows and tiles whose transformed inputs are there at once
-  int64_t groups, group;    ///< of tiles whose products use the same vectors of weights; the most tiles in one
-  int64_t steps;            ///< of the sum over the channels, in one iteration
-  int64_t together, chunks; ///< groups whose products are there at once, and how often that is
-  int64_t pointV, pointM;   ///< elements from one point to the next
+  int64_t channels, filters; ///< of the convolution
+  Extent height, width;      ///< of its results
+  int64_t panels;            ///< of weights, of two vectors of filters each; the last one may be filled up
+  int64_t slices = 1, depth; ///< of a volume; channels of all taps
+  Extent tileColumns;        ///< of the image
+  Extent bands;              ///< of the image
+  bool ownBands;             ///< each task has bands of its own
+  int64_t band;              ///< tiles whose transformed inputs are there at once
+  int64_t groups, group;     ///< of tiles whose products use the same vectors of weights; the most tiles in one
+  int64_t steps;             ///< of the sum over the channels, in one iteration
+  int64_t together, chunks;  ///< groups whose products are there at once, and how often that is
+  int64_t pointV, pointM;    ///< elements from one point to the next
 
   static NestPlan makePlan(int64_t lanes) {
     NestPlan plan;
@@ -92,11 +101,13 @@ private:
 
   bool known(int loop, int64_t &size);
   bool measureVolume();
-  void chooseBands();
+  bool isOpen() const { return !height.isKnown() || !width.isKnown(); }
+  void chooseBands(int64_t tiles, int64_t unit, bool whole);
   bool measure();
+  void measureImage();
   void forEach(int64_t count, Body body);
   void forEach(Value from, Value to, Body body);
-  void inTasks(int64_t count, int64_t grain, Body body);
+  void inTasks(const Extent &count, int64_t grain, Body body);
   Value linear(ArrayRef<std::pair<Value, int64_t>> terms);
   Value weigh(ArrayRef<float> row, ArrayRef<Value> values);
   Values transform(ArrayRef<float> matrix, int64_t rows, Values values);
@@ -105,14 +116,17 @@ private:
   int64_t elementBytes() const { return sumBytes / perLane; }
   Image imageAt(Value number);
   Value numberOfImages() { return times(materialize(nest.loops[N].size), {slices, {}}); }
-  void transformInputs(const Image &image, Value firstRow, Value v);
-  void transformInput(const Image &image, Value tap, Value row, Value column, Value firstRow, Value v);
+  Band bandAt(Value number);
+  Value tilesOf(const Band &band) { return band.tiles ? band.tiles : index(this->band); }
+  std::pair<Value, Value> placeOf(Value tile);
+  void transformInputs(const Image &image, const Band &band, Value v);
+  void transformInput(const Image &image, const Band &band, Value tap, Value tile, Value v);
   Value spreadAt(Value v, Value at);
   Value multiplyAdd(Value x, Value y, Value sum);
   void multiply(const Image &image, Value panel, Value firstGroup, Value lastGroup, Value v, Value products);
   void emitFilters(const Tile &pixel, Value sums);
-  void transformOutputs(const Image &image, Value firstRow, Value panel, Value from, Value to, Value products);
-  void multiplyChunk(const Image &image, Value firstRow, Value task, Value v, Value products);
+  void transformOutputs(const Image &image, const Band &band, Value panel, Value from, Value to, Value products);
+  void multiplyChunk(const Image &image, const Band &band, Value task, Value v, Value products);
   void bandsAsTasks();
 };
 
@@ -129,38 +143,44 @@ bool WinogradEmitter::measureVolume() {
   return true;
 }
 
-/// The rows of a band, and whether bands are tasks.
-void WinogradEmitter::chooseBands() {
-  int64_t perRow = tileColumns * points * points * depth * elementBytes();
+/// How many of the image's tiles are a band, in units of so many, and whether bands are tasks. `whole`: bands have the
+/// same number of units.
+void WinogradEmitter::chooseBands(int64_t tiles, int64_t unit, bool whole) {
+  int64_t units = llvm::divideCeil(tiles, unit);
+  int64_t perUnit = unit * points * points * depth * elementBytes();
   int64_t weightBytes = points * points * depth * panels * 2 * lanes * elementBytes();
-  auto fits = [&](int64_t rows) { return rows * perRow <= options.cacheBytes / 2; };
+  auto fits = [&](int64_t number) { return number * perUnit <= options.cacheBytes / 2; };
+  auto divides = [&](int64_t number) { return !whole || units % number == 0; };
   // Every band reads U, and every panel of U reads a V that does not stay in the cache. A V larger than U saves little.
   double least = std::numeric_limits<double>::infinity();
-  for (int64_t rows = 1; rows <= tileRows; ++rows) {
-    double traffic =
-        static_cast<double>(tileRows / rows) * weightBytes + (fits(rows) ? 0.0 : panels * tileRows * perRow);
-    bool small = rows == 1 || fits(rows) || rows * perRow <= weightBytes;
-    if (small && tileRows % rows == 0 && traffic < least) {
+  int64_t chosen = 1;
+  for (int64_t number = 1; number <= units; ++number) {
+    double traffic = static_cast<double>(llvm::divideCeil(units, number)) * weightBytes +
+                     (fits(number) ? 0.0 : panels * units * perUnit);
+    bool small = number == 1 || fits(number) || number * perUnit <= weightBytes;
+    if (small && divides(number) && traffic < least) {
       least = traffic;
-      bandRows = rows;
+      chosen = number;
     }
   }
-  ownBands = options.threads && slices * (tileRows / bandRows) >= bandsToShare;
-  auto stays = [&](int64_t rows) { return weightBytes + rows * perRow <= options.cacheBytes * 3 / 4; };
+  auto shares = [&](int64_t number) { return slices * (units / number) >= bandsToShare; };
+  ownBands = options.threads && shares(chosen);
+  auto stays = [&](int64_t number) { return weightBytes + number * perUnit <= options.cacheBytes * 3 / 4; };
   // Where U stays in the cache beside their V, smaller bands cost little; and few panels are no work to share.
-  bool few = panels < bandsToShare / 2 && slices * tileRows >= bandsToShare;
-  if (ownBands || !options.threads || !(few || stays(1)))
-    return;
-  ownBands = true;
-  bandRows = 1;
-  for (int64_t rows = 1; rows <= tileRows; ++rows)
-    if (tileRows % rows == 0 && (few || stays(rows)) && slices * (tileRows / rows) >= bandsToShare)
-      bandRows = rows;
+  bool few = panels < bandsToShare / 2 && shares(1);
+  if (!ownBands && options.threads && (few || stays(1))) {
+    ownBands = true;
+    chosen = 1;
+    for (int64_t number = 1; number <= units; ++number)
+      if (divides(number) && (few || stays(number)) && shares(number))
+        chosen = number;
+  }
+  band = chosen * unit;
 }
 
 /// Whether the kernel can be emitted, and its sizes.
 bool WinogradEmitter::measure() {
-  if (!known(H, height) || !known(W, width) || !known(F, filters) || !known(C, channels))
+  if (!known(F, filters) || !known(C, channels))
     return false;
   channels *= perLane;
   panels = llvm::divideCeil(filters, 2 * lanes);
@@ -171,14 +191,17 @@ bool WinogradEmitter::measure() {
                        !weights.strides[Pair].is(1) || weights.withinStride != perLane)) ||
       !measureVolume() || !weights.strides[J].is(2 * lanes * depth))
     return false;
-  ArrayRef<int64_t> shape = cast<ShapedType>(nest.reduce->op.getDpsInputs()[0].getType()).getShape();
-  dataHeight = shape[isVolume ? 2 : 1];
-  dataWidth = shape[isVolume ? 3 : 2];
-  tileRows = llvm::divideCeil(height, m);
-  tileColumns = llvm::divideCeil(width, m);
-  chooseBands();
-  band = bandRows * tileColumns;
-  groups = llvm::divideCeil(band, std::max<int64_t>(1, (options.registers - 4) / 2));
+  height = nest.loops[H].size;
+  width = nest.loops[W].size;
+  int64_t most = std::max<int64_t>(1, (options.registers - 4) / 2);
+  if (isOpen()) {
+    int64_t side = llvm::divideCeil(usualSide(channels), m);
+    chooseBands(side * side, most, /*whole=*/false);
+  } else {
+    int64_t rows = llvm::divideCeil(height.known, m), columns = llvm::divideCeil(width.known, m);
+    chooseBands(rows * columns, columns, /*whole=*/true);
+  }
+  groups = llvm::divideCeil(band, most);
   group = llvm::divideCeil(band, groups);
   // Sums of pairs take two instructions for each vector: so that they are not more than the processor takes in a cycle,
   // some steps make an iteration.
@@ -194,6 +217,37 @@ bool WinogradEmitter::measure() {
   return true;
 }
 
+/// The numbers of tiles and bands of an image.
+void WinogradEmitter::measureImage() {
+  auto inTiles = [&](const Extent &size) -> Extent {
+    if (size.isKnown())
+      return {static_cast<int64_t>(llvm::divideCeil(size.known, m)), {}};
+    return {0, b.create<arith::CeilDivUIOp>(loc, size.value, index(m))};
+  };
+  Extent rows = inTiles(height);
+  tileColumns = inTiles(width);
+  if (!isOpen()) {
+    bands = {rows.known * tileColumns.known / band, {}};
+    return;
+  }
+  bands = {0, b.create<arith::CeilDivUIOp>(loc, times(materialize(rows), tileColumns), index(band))};
+}
+
+Band WinogradEmitter::bandAt(Value number) {
+  Value first = times(number, {band, {}});
+  if (!isOpen())
+    return {first, {}};
+  Value rows = b.create<arith::CeilDivUIOp>(loc, materialize(height), index(m));
+  Value left = b.create<arith::SubIOp>(loc, times(rows, tileColumns), first);
+  return {first, b.create<arith::MinUIOp>(loc, left, index(band))};
+}
+
+/// The row and the column of a tile.
+std::pair<Value, Value> WinogradEmitter::placeOf(Value tile) {
+  Value columns = materialize(tileColumns);
+  return {b.create<arith::DivUIOp>(loc, tile, columns), b.create<arith::RemUIOp>(loc, tile, columns)};
+}
+
 void WinogradEmitter::forEach(Value from, Value to, Body body) {
   auto each = b.create<scf::ForOp>(loc, from, to, index(1));
   OpBuilder::InsertionGuard guard(b);
@@ -207,15 +261,15 @@ void WinogradEmitter::forEach(int64_t count, Body body) {
   forEach(index(0), index(count), body);
 }
 
-void WinogradEmitter::inTasks(int64_t count, int64_t grain, Body body) {
-  if (!options.threads || count <= grain)
-    return forEach(count, body);
-  auto parallel =
-      b.create<scf::ParallelOp>(loc, ValueRange{index(0)}, ValueRange{index(count)}, ValueRange{index(grain)});
+void WinogradEmitter::inTasks(const Extent &count, int64_t grain, Body body) {
+  if (!options.threads || (count.isKnown() && count.known <= grain))
+    return count.isKnown() ? forEach(count.known, body) : forEach(index(0), count.value, body);
+  Value end = materialize(count);
+  auto parallel = b.create<scf::ParallelOp>(loc, ValueRange{index(0)}, ValueRange{end}, ValueRange{index(grain)});
   OpBuilder::InsertionGuard guard(b);
   b.setInsertionPointToStart(parallel.getBody());
   Value first = parallel.getInductionVars()[0];
-  forEach(first, b.create<arith::MinUIOp>(loc, add(first, index(grain)), index(count)), body);
+  forEach(first, b.create<arith::MinUIOp>(loc, add(first, index(grain)), end), body);
 }
 
 Value WinogradEmitter::linear(ArrayRef<std::pair<Value, int64_t>> terms) {
@@ -293,38 +347,41 @@ Image WinogradEmitter::imageAt(Value number) {
   return {b.create<arith::DivUIOp>(loc, number, index(slices)), slice.at[D], first, last};
 }
 
-void WinogradEmitter::transformInputs(const Image &image, Value firstRow, Value v) {
+void WinogradEmitter::transformInputs(const Image &image, const Band &band, Value v) {
   // Loads, arithmetic and stores of an element take a cycle or two each.
-  double rowNs = 4.0 * tileColumns * (depth / lanes) * points * points / options.cyclesPerNs;
-  int64_t grain = ownBands ? bandRows : taskSize(rowNs, bandRows, options).grain;
-  inTasks(bandRows, grain, [&](Value row) {
-    forEach(tileColumns, [&](Value column) {
-      if (!isVolume)
-        return transformInput(image, {}, row, column, firstRow, v);
-      forEach(image.first, image.last, [&](Value tap) { transformInput(image, tap, row, column, firstRow, v); });
-    });
-  });
+  double tileNs = 4.0 * (depth / lanes) * points * points / options.cyclesPerNs;
+  int64_t grain = ownBands ? this->band : taskSize(tileNs, this->band, options).grain;
+  Extent tiles = band.tiles ? Extent{0, band.tiles} : Extent{this->band, {}};
+  auto each = [&](Value tile) {
+    if (!isVolume)
+      return transformInput(image, band, {}, tile, v);
+    forEach(image.first, image.last, [&](Value tap) { transformInput(image, band, tap, tile, v); });
+  };
+  if (ownBands)
+    forEach(index(0), tilesOf(band), each);
+  else
+    inTasks(tiles, grain, each);
 }
 
 /// All channels of a tile; of a volume, those of one tap.
-void WinogradEmitter::transformInput(const Image &image, Value tap, Value row, Value column, Value firstRow, Value v) {
+void WinogradEmitter::transformInput(const Image &image, const Band &band, Value tap, Value tile, Value v) {
   // Beyond the image, where no output is kept, any finite value will do.
-  auto line = [&](Value tile, int64_t i, int64_t tiles, int64_t size) {
+  auto line = [&](Value tile, int64_t i, const Extent &size) {
     Value at = add(times(tile, {m, {}}), index(i));
-    if ((tiles - 1) * m + points <= size)
+    if (size.isKnown() && size.known % m == 0)
       return at;
-    return b.create<arith::MinUIOp>(loc, at, index(size - 1)).getResult();
+    return b.create<arith::MinUIOp>(loc, at, add(materialize(size), index(1))).getResult();
   };
-  Value y = add(firstRow, row), base = add(data.offset, times(image.number, data.strides[N]));
-  Value to = linear({{row, tileColumns * depth}, {column, depth}});
+  auto [row, column] = placeOf(add(band.first, tile));
+  Value base = add(data.offset, times(image.number, data.strides[N])), to = times(tile, {depth, {}});
   if (isVolume) {
     base = add(base, add(times(image.slice, data.strides[D]), times(tap, data.strides[KD])));
     to = add(to, times(tap, {channels, {}}));
   }
   Values rows, columns;
   for (int64_t i = 0; i < points; ++i) {
-    rows.push_back(add(base, times(line(y, i, tileRows, dataHeight), data.strides[H])));
-    columns.push_back(times(line(column, i, tileColumns, dataWidth), data.strides[W]));
+    rows.push_back(add(base, times(line(row, i, height), data.strides[H])));
+    columns.push_back(times(line(column, i, width), data.strides[W]));
   }
   auto each = b.create<scf::ForOp>(loc, index(0), index(channels), index(lanes * perLane));
   OpBuilder::InsertionGuard guard(b);
@@ -441,11 +498,12 @@ void WinogradEmitter::emitFilters(const Tile &pixel, Value sums) {
   }
 }
 
-void WinogradEmitter::transformOutputs(const Image &image, Value firstRow, Value panel, Value from, Value to,
+void WinogradEmitter::transformOutputs(const Image &image, const Band &band, Value panel, Value from, Value to,
                                        Value products) {
+  if (band.tiles)
+    to = b.create<arith::MinUIOp>(loc, to, band.tiles);
   forEach(from, to, [&](Value tile) {
-    Value y = add(firstRow, b.create<arith::DivUIOp>(loc, tile, index(tileColumns)));
-    Value x = b.create<arith::RemUIOp>(loc, tile, index(tileColumns));
+    auto [y, x] = placeOf(add(band.first, tile));
     Value at = times(b.create<arith::SubIOp>(loc, tile, from), {2 * lanes, {}}), first = times(panel, {2 * lanes, {}});
     Value count = index(2 * lanes);
     if (filters % (2 * lanes))
@@ -463,10 +521,10 @@ void WinogradEmitter::transformOutputs(const Image &image, Value firstRow, Value
         result = b.create<arith::ShRSIOp>(
             loc, result, b.create<arith::ConstantOp>(loc, DenseElementsAttr::get(sumVector, int32_t(2))));
     // Tiles may end beyond the image.
-    auto inside = [&](Value position, int64_t size, function_ref<void()> body) {
-      if (size % m == 0)
+    auto inside = [&](Value position, const Extent &size, function_ref<void()> body) {
+      if (size.isKnown() && size.known % m == 0)
         return body();
-      Value within = b.create<arith::CmpIOp>(loc, arith::CmpIPredicate::ult, position, index(size));
+      Value within = b.create<arith::CmpIOp>(loc, arith::CmpIPredicate::ult, position, materialize(size));
       auto choice = b.create<scf::IfOp>(loc, within, /*withElseRegion=*/false);
       OpBuilder::InsertionGuard guard(b);
       b.setInsertionPointToStart(choice.thenBlock());
@@ -501,27 +559,28 @@ Value WinogradEmitter::buffer(int64_t elements, Type element) {
 }
 
 /// The products of some groups with a panel of weights, and what becomes of them.
-void WinogradEmitter::multiplyChunk(const Image &image, Value firstRow, Value task, Value v, Value products) {
+void WinogradEmitter::multiplyChunk(const Image &image, const Band &band, Value task, Value v, Value products) {
   Value panel = b.create<arith::DivUIOp>(loc, task, index(chunks));
-  Value first = times(b.create<arith::RemUIOp>(loc, task, index(chunks)), {together, {}});
-  Value last = b.create<arith::MinUIOp>(loc, add(first, index(together)), index(groups));
+  Value first = times(b.create<arith::RemUIOp>(loc, task, index(chunks)), {together, {}}), end = index(groups);
+  if (band.tiles)
+    end = b.create<arith::CeilDivUIOp>(loc, band.tiles, index(group));
+  Value last = b.create<arith::MinUIOp>(loc, add(first, index(together)), end);
   multiply(image, panel, first, last, v, products);
-  transformOutputs(image, firstRow, panel, firstTile(first), firstTile(last), products);
+  transformOutputs(image, band, panel, firstTile(first), firstTile(last), products);
 }
 
 void WinogradEmitter::bandsAsTasks() {
-  int64_t bands = tileRows / bandRows;
-  Value count = times(numberOfImages(), {bands, {}});
+  Value count = times(numberOfImages(), bands);
   auto parallel = b.create<scf::ParallelOp>(loc, ValueRange{index(0)}, ValueRange{count}, ValueRange{index(1)});
   OpBuilder::InsertionGuard guard(b);
   b.setInsertionPointToStart(parallel.getBody());
   Value task = parallel.getInductionVars()[0];
-  Image image = imageAt(b.create<arith::DivUIOp>(loc, task, index(bands)));
-  Value firstRow = times(b.create<arith::RemUIOp>(loc, task, index(bands)), {bandRows, {}});
+  Image image = imageAt(b.create<arith::DivUIOp>(loc, task, materialize(bands)));
+  Band band = bandAt(b.create<arith::RemUIOp>(loc, task, materialize(bands)));
   Value v = buffer(points * points * pointV, data.element);
   Value products = buffer(points * points * pointM, sumVector.getElementType());
-  transformInputs(image, firstRow, v);
-  forEach(panels * chunks, [&](Value part) { multiplyChunk(image, firstRow, part, v, products); });
+  transformInputs(image, band, v);
+  forEach(panels * chunks, [&](Value part) { multiplyChunk(image, band, part, v, products); });
   b.create<memref::DeallocOp>(loc, products);
   b.create<memref::DeallocOp>(loc, v);
 }
@@ -529,6 +588,7 @@ void WinogradEmitter::bandsAsTasks() {
 LogicalResult WinogradEmitter::emit() {
   if (!measure())
     return failure();
+  measureImage();
   if (ownBands) {
     bandsAsTasks();
     return success();
@@ -536,15 +596,19 @@ LogicalResult WinogradEmitter::emit() {
   Value v = buffer(points * points * pointV, data.element);
   forEach(index(0), numberOfImages(), [&](Value each) {
     Image image = imageAt(each);
-    forEach(tileRows / bandRows, [&](Value number) {
-      Value firstRow = times(number, {bandRows, {}});
-      transformInputs(image, firstRow, v);
-      inTasks(panels * chunks, 1, [&](Value task) {
+    auto eachBand = [&](Value number) {
+      Band band = bandAt(number);
+      transformInputs(image, band, v);
+      inTasks({panels * chunks, {}}, 1, [&](Value task) {
         Value products = buffer(points * points * pointM, sumVector.getElementType());
-        multiplyChunk(image, firstRow, task, v, products);
+        multiplyChunk(image, band, task, v, products);
         b.create<memref::DeallocOp>(loc, products);
       });
-    });
+    };
+    if (bands.isKnown())
+      forEach(bands.known, eachBand);
+    else
+      forEach(index(0), bands.value, eachBand);
   });
   b.create<memref::DeallocOp>(loc, v);
   return success();

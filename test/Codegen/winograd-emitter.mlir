@@ -114,3 +114,31 @@ func.func @main(%x: tensor<?x4x56x56x16xf32>, %start: tensor<?x4x56x56x32xf32>) 
   } -> tensor<?x4x56x56x32xf32>
   return %0 : tensor<?x4x56x56x32xf32>
 }
+
+// -----
+
+// Of a size that only the run tells: as many bands as it takes, of so many tiles, and what is left in the last one.
+#x = affine_map<(n, h, w, f, c, kh, kw) -> (n, h + kh, w + kw, c)>
+#w = affine_map<(n, h, w, f, c, kh, kw) -> (f, c, kh, kw)>
+#y = affine_map<(n, h, w, f, c, kh, kw) -> (n, h, w, f)>
+// CHECK-LABEL: func.func private @kernel_0(%{{.*}}: memref<1x?x?x64xf32>
+// CHECK:         %[[ROWS:.*]] = arith.ceildivui %{{.*}}, %[[FOUR:.*]] : index
+// CHECK:         %[[COLUMNS:.*]] = arith.ceildivui %{{.*}}, %[[FOUR]] : index
+// CHECK:         %[[TILES:.*]] = arith.muli %[[ROWS]], %[[COLUMNS]] : index
+// CHECK:         %[[BANDS:.*]] = arith.ceildivui %[[TILES]], %[[BAND:.*]] : index
+// CHECK:         call @strata_rt_parallel_for
+// CHECK-LABEL: func.func private @strata_task_0
+// CHECK:         arith.divui
+// CHECK:         scf.for
+ml_program.global private @w(dense_resource<w> : tensor<32x64x3x3xf32>) : tensor<32x64x3x3xf32>
+func.func @main(%x: tensor<1x?x?x64xf32>, %start: tensor<1x?x?x32xf32>) -> tensor<1x?x?x32xf32> {
+  %w = ml_program.global_load_const @w : tensor<32x64x3x3xf32>
+  %0 = linalg.generic {indexing_maps = [#x, #w, #y], iterator_types = ["parallel", "parallel", "parallel", "parallel", "reduction", "reduction", "reduction"]}
+      ins(%x, %w : tensor<1x?x?x64xf32>, tensor<32x64x3x3xf32>) outs(%start : tensor<1x?x?x32xf32>) {
+  ^bb0(%a: f32, %b: f32, %c: f32):
+    %p = arith.mulf %a, %b : f32
+    %s = arith.addf %c, %p : f32
+    linalg.yield %s : f32
+  } -> tensor<1x?x?x32xf32>
+  return %0 : tensor<1x?x?x32xf32>
+}

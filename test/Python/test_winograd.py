@@ -56,6 +56,30 @@ def test_convolution(size, residual):
             assert np.abs(y - expected).max() <= bound * np.abs(expected).max()
 
 
+def volume(depth, size):
+    slices, taps, padding, stride, dilation = depth
+    channels, filters, height, width = size
+    weights = RNG.standard_normal((filters, channels, taps, 3, 3)).astype(np.float32)
+    bias = RNG.standard_normal(filters).astype(np.float32)
+    pads = [padding[0], 1, 1, padding[1], 1, 1]
+    nodes = [
+        helper.make_node("Conv", ["x", "w", "b"], ["c"], pads=pads, strides=[stride, 1, 1], dilations=[dilation, 1, 1]),
+        helper.make_node("Relu", ["c"], ["y"]),
+    ]
+    shape = ["n", channels, slices, height, width]
+    model = helper.make_model(
+        helper.make_graph(
+            nodes,
+            "g",
+            [helper.make_tensor_value_info("x", TensorProto.FLOAT, shape)],
+            [helper.make_tensor_value_info("y", TensorProto.FLOAT, None)],
+            [numpy_helper.from_array(weights, "w"), numpy_helper.from_array(bias, "b")],
+        ),
+        opset_imports=[helper.make_opsetid("", 18)],
+    )
+    return model, weights, bias
+
+
 def volume_reference(x, weights, bias, padding, stride, dilation):
     """In double precision, from the definition."""
     front, back = padding
@@ -84,27 +108,10 @@ def volume_reference(x, weights, bias, padding, stride, dilation):
 def test_volume(depth, size):
     slices, taps, padding, stride, dilation = depth
     channels, filters, height, width = size
-    weights = RNG.standard_normal((filters, channels, taps, 3, 3)).astype(np.float32)
-    bias = RNG.standard_normal(filters).astype(np.float32)
-    pads = [padding[0], 1, 1, padding[1], 1, 1]
-    nodes = [
-        helper.make_node("Conv", ["x", "w", "b"], ["c"], pads=pads, strides=[stride, 1, 1], dilations=[dilation, 1, 1]),
-        helper.make_node("Relu", ["c"], ["y"]),
-    ]
-    shape = ["n", channels, slices, height, width]
-    model = helper.make_model(
-        helper.make_graph(
-            nodes,
-            "g",
-            [helper.make_tensor_value_info("x", TensorProto.FLOAT, shape)],
-            [helper.make_tensor_value_info("y", TensorProto.FLOAT, None)],
-            [numpy_helper.from_array(weights, "w"), numpy_helper.from_array(bias, "b")],
-        ),
-        opset_imports=[helper.make_opsetid("", 18)],
-    )
+    model, weights, bias = volume(depth, size)
     compiled = {way: strata.compile(model, winograd=way, threads=2) for way in (True, False)}
     for n in (1, 2):
-        x = RNG.standard_normal((n, *shape[1:])).astype(np.float32)
+        x = RNG.standard_normal((n, channels, slices, height, width)).astype(np.float32)
         expected = volume_reference(x, weights, bias, padding, stride, dilation)
         results = {way: compiled[way].run({"x": x})[0] for way in (True, False)}
         assert not np.array_equal(results[True], results[False])
@@ -126,7 +133,9 @@ def integer_reference(x, weights, zero):
 
 @pytest.mark.parametrize("types", [("uint8", "int8"), ("int8", "int8"), ("uint8", "uint8")], ids="-".join)
 @pytest.mark.parametrize("values", ["random", "largest"])
-@pytest.mark.parametrize("size", [(32, 64, 30, 27), (64, 32, 14, 14), (16, 96, 17, 56), (512, 32, 7, 9), (32, 43, 30, 27)], ids=str)
+@pytest.mark.parametrize(
+    "size", [(32, 64, 30, 27), (64, 32, 14, 14), (16, 96, 17, 56), (512, 32, 7, 9), (32, 43, 30, 27)], ids=str
+)
 @pytest.mark.skipif(not has("avx2"), reason="needs AVX2")
 def test_integers_are_exact(size, values, types):
     """On vectors that multiply no bytes: of any numbers, the largest sums among them."""
@@ -170,3 +179,38 @@ def test_filters_of_part_of_a_panel(size):
     assert np.array_equal(results[True], results[False]) == (filters == 5)
     for way, bound in ((True, 1e-5), (False, 1e-6)):
         assert np.abs(results[way] - expected).max() <= bound * np.abs(expected).max()
+
+
+@pytest.mark.parametrize("residual", [False, True], ids=["relu", "add-relu"])
+@pytest.mark.parametrize(
+    "size", [(16, 32, "h", "w"), (64, 51, "h", "w"), (128, 256, "h", "w"), (256, 256, "h", 20)], ids=str
+)
+def test_sizes_that_the_run_tells(size, residual):
+    """Fewer tiles than a band has, bands that are not rows, and tiles that end beyond the image."""
+    model, weights, bias = convolution(*size, residual)
+    compiled = {way: strata.compile(model, winograd=way, threads=2) for way in (True, False)}
+    for height, width in ((1, 1), (3, 5), (14, 14), (30, 27), (57, 64), (9, 131), (1, 400)):
+        width = width if size[3] == "w" else size[3]
+        x = RNG.standard_normal((2, size[0], height, width)).astype(np.float32)
+        r = RNG.standard_normal((2, size[1], height, width)).astype(np.float32) if residual else np.float32(0)
+        expected = reference(x, weights, bias, r)
+        results = {way: each.run({"x": x, "r": r} if residual else {"x": x})[0] for way, each in compiled.items()}
+        assert not np.array_equal(results[True], results[False])
+        for way, bound in ((True, 3e-5), (False, 4e-6)):
+            assert np.abs(results[way] - expected).max() <= bound * np.abs(expected).max()
+    empty = np.zeros((2, size[0], 0, 3 if size[3] == "w" else size[3]), np.float32)
+    feeds = {"x": empty, "r": empty[:, :1].repeat(size[1], 1)} if residual else {"x": empty}
+    assert compiled[True].run(feeds)[0].size == 0
+
+
+@pytest.mark.parametrize("depth", [(4, 3, (1, 1), 1, 1), (6, 3, (1, 1), 2, 1), (2, 2, (3, 0), 1, 1)], ids=str)
+@pytest.mark.parametrize("channels, filters", [(32, 64), (32, 256)])
+def test_volumes_of_sizes_that_the_run_tells(channels, filters, depth):
+    slices, _, padding, stride, dilation = depth
+    model, weights, bias = volume(depth, (channels, filters, "h", "w"))
+    compiled = strata.compile(model, threads=2)
+    for height, width in ((30, 27), (5, 60)):
+        x = RNG.standard_normal((2, channels, slices, height, width)).astype(np.float32)
+        expected = volume_reference(x, weights, bias, padding, stride, dilation)
+        [y] = compiled.run({"x": x})
+        assert np.abs(y - expected).max() <= 3e-5 * np.abs(expected).max()
