@@ -34,6 +34,11 @@ struct ExtentMath {
       return x;
     return {0, b.create<arith::MulIOp>(loc, x.value, b.create<arith::ConstantIndexOp>(loc, factor))};
   }
+  Extent multiply(const Extent &x, const Extent &y) {
+    if (x.isKnown() || y.isKnown())
+      return y.isKnown() ? scale(x, y.known) : scale(y, x.known);
+    return {0, b.create<arith::MulIOp>(loc, x.value, y.value)};
+  }
   Extent of(OpFoldResult ofr) {
     if (std::optional<int64_t> known = getConstantIntValue(ofr))
       return {*known, {}};
@@ -103,10 +108,34 @@ Value strata::viewAs(OpBuilder &b, Location loc, Value base, Type element) {
 
 static bool hasVectors(Type element) { return element.isIntOrIndexOrFloat(); }
 
+/// Of the loops that walk a dimension of a buffer alone, those of dimensions side by side: one lies inside of the
+/// other.
+static void findInside(Access &access, MemRefType type, AffineMap map, ArrayRef<int64_t> ranges, ArrayRef<int> loopOf) {
+  if (!type.getLayout().isIdentity())
+    return;
+  int outer = -1;
+  for (auto [size, expr] : llvm::zip_equal(type.getShape(), map.getResults())) {
+    if (size == 1)
+      continue;
+    std::optional<Linear> linear = linearize(expr, map.getNumDims());
+    int walks = -1, count = 0;
+    for (unsigned d = 0; linear && d < map.getNumDims(); ++d)
+      if (linear->coefficients[d] && ranges[d] != 1) {
+        walks = linear->coefficients[d] == 1 ? loopOf[d] : -1;
+        ++count;
+      }
+    int inner = count == 1 && linear->constant == 0 ? walks : -1;
+    if (outer >= 0 && inner >= 0 && outer != inner)
+      access.inside[outer] = inner;
+    outer = inner;
+  }
+}
+
 static FailureOr<Access> buildAccess(ExtentMath &math, OpOperand &operand, AffineMap map, ArrayRef<int> loopOf,
                                      unsigned loops) {
   Access access;
   access.strides.resize(loops);
+  access.inside.assign(loops, -1);
   auto type = dyn_cast<MemRefType>(operand.get().getType());
   if (!type) {
     access.scalar = operand.get();
@@ -167,6 +196,7 @@ static FailureOr<Access> buildAccess(ExtentMath &math, OpOperand &operand, Affin
   }
   if (!start.is(0))
     access.offset = math.materialize(start);
+  findInside(access, type, map, cast<linalg::LinalgOp>(operand.getOwner()).getStaticLoopRanges(), loopOf);
   return access;
 }
 
@@ -362,6 +392,14 @@ static void removeLoop(LoopNest &nest, int loop) {
   nest.loops.erase(nest.loops.begin() + loop);
   nest.forEachAccess([&](Access &access) {
     access.strides.erase(access.strides.begin() + loop);
+    // What lay outside of it lies outside of what is inside of it.
+    int next = access.inside[loop];
+    access.inside.erase(access.inside.begin() + loop);
+    for (int &inner : access.inside) {
+      if (inner == loop)
+        inner = next;
+      inner -= inner > loop;
+    }
     if (access.blockedLoop > loop)
       --access.blockedLoop;
   });
@@ -484,6 +522,7 @@ void strata::mergeGroups(LoopNest &nest, const TargetFacts &target) {
 
 void strata::simplify(OpBuilder &b, Location loc, LoopNest &nest, bool roundsGroups) {
   ExtentMath math{b, loc};
+  nest.forEachAccess([&](Access &access) { access.inside.resize(nest.loops.size(), -1); }); // of those made otherwise
   for (int loop = nest.loops.size() - 1; loop >= 0; --loop) {
     bool blocked = false;
     nest.forEachAccess([&](Access &access) { blocked |= access.blockedLoop == loop; });
@@ -497,13 +536,15 @@ void strata::simplify(OpBuilder &b, Location loc, LoopNest &nest, bool roundsGro
   SmallVector<bool> indexed = indexedLoops(nest);
   auto mergeable = [&](int outer, int inner) {
     if (outer == inner || indexed[outer] || indexed[inner] || isPadded(outer) || isPadded(inner) ||
-        nest.loops[outer].reduction != nest.loops[inner].reduction || !nest.loops[inner].size.isKnown())
+        nest.loops[outer].reduction != nest.loops[inner].reduction)
       return false;
+    const Extent &size = nest.loops[inner].size;
     bool fits = true;
     nest.forEachAccess([&](Access &access) {
       const Extent &o = access.strides[outer], &i = access.strides[inner];
-      fits &= access.blockedLoop != outer && access.blockedLoop != inner && o.isKnown() && i.isKnown() &&
-              o.known == i.known * nest.loops[inner].size.known;
+      bool isOne = access.inside[outer] == inner || (o.is(0) && i.is(0)) ||
+                   (size.isKnown() && o.isKnown() && i.isKnown() && o.known == i.known * size.known);
+      fits &= access.blockedLoop != outer && access.blockedLoop != inner && isOne;
     });
     return fits;
   };
@@ -512,7 +553,7 @@ void strata::simplify(OpBuilder &b, Location loc, LoopNest &nest, bool roundsGro
     for (int outer = 0, e = nest.loops.size(); outer < e && !changed; ++outer)
       for (int inner = 0; inner < e && !changed; ++inner)
         if (mergeable(outer, inner)) {
-          nest.loops[inner].size = math.scale(nest.loops[outer].size, nest.loops[inner].size.known);
+          nest.loops[inner].size = math.multiply(nest.loops[outer].size, nest.loops[inner].size);
           removeLoop(nest, outer);
           indexed = indexedLoops(nest);
           changed = true;

@@ -36,6 +36,9 @@ struct Access {
   mlir::Value offset; ///< null is zero
   mlir::Type element;
   llvm::SmallVector<Extent> strides; ///< one per loop of the nest
+  /// One per loop: that whose iterations are all there is between one iteration of this loop and the next, whatever its
+  /// size; -1: none that the buffer's shape tells.
+  llvm::SmallVector<int> inside;
   /// A dimension stored in blocks: index (d floordiv block, ..., d mod block, ...). Where `withinStride` is 0, one
   /// element is for a block.
   int blockedLoop = -1;

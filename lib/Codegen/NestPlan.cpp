@@ -8,6 +8,8 @@
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/IR/Matchers.h"
 
+#include <limits>
+
 using namespace mlir;
 using namespace strata;
 
@@ -405,14 +407,17 @@ static void chooseRowBlock(LoopNest &nest, const NestOptions &options, int64_t b
     return;
   int64_t rowBytes = bits / 8;
   for (auto [loop, info] : llvm::enumerate(nest.loops)) {
-    if (!info.size.isKnown())
+    bool isRow = static_cast<int>(loop) == plan.row;
+    if (!info.size.isKnown() && !isRow)
       return;
     if (info.reduction)
       rowBytes *= info.size.known;
-    else if (static_cast<int>(loop) != plan.lane && static_cast<int>(loop) != plan.row)
+    else if (static_cast<int>(loop) != plan.lane && !isRow)
       return;
   }
-  int64_t rows = nest.loops[plan.row].size.known;
+  // Rows that only the run counts may be more than any number.
+  const Extent &size = nest.loops[plan.row].size;
+  int64_t rows = size.isKnown() ? size.known : std::numeric_limits<int32_t>::max();
   if (rows * rowBytes <= options.cacheBytes / 4)
     return;
   for (int64_t bytes : {options.cacheBytes / 4, options.cacheBytes / 2}) {
@@ -422,6 +427,8 @@ static void chooseRowBlock(LoopNest &nest, const NestOptions &options, int64_t b
     int64_t tiles = llvm::divideCeil(rows, plan.rowTile), blocks = llvm::divideCeil(tiles, most);
     if (plan.copied >= 0)
       plan.rowsComeFromFar = true;
+    else if (!size.isKnown())
+      plan.rowBlock = most * plan.rowTile;
     else if (blocks > 1)
       plan.rowBlock = llvm::divideCeil(tiles, blocks) * plan.rowTile;
     return;

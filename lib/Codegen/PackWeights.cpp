@@ -74,8 +74,26 @@ private:
     return map.getNumResults() && map.getResults().back() == getAffineDimExpr(lane, map.getContext());
   }
 
-  /// A transposed operand is read where it lies, if the lanes stay contiguous, it is packed anyway, or few read it.
-  static void foldTransposes(linalg::GenericOp op, const strata::ConstantExpressions &constants) {
+  /// Whether what the steps of the reduction read lies in as many pages, in more lines than the first-level cache has
+  /// room for until the next rows read the rest of them.
+  bool liesFarApart(linalg::GenericOp op, linalg::TransposeOp transpose, AffineMap folded) const {
+    auto type = cast<RankedTensorType>(transpose.getInput().getType());
+    auto row = dyn_cast<AffineDimExpr>(folded.getResults().back());
+    SmallVector<utils::IteratorType> kinds = op.getIteratorTypesArray();
+    if (!row || kinds[row.getPosition()] == utils::IteratorType::reduction)
+      return false;
+    int64_t steps = 1;
+    for (auto [size, kind] : llvm::zip_equal(op.getStaticLoopRanges(), kinds))
+      if (kind == utils::IteratorType::reduction)
+        steps *= std::max<int64_t>(1, size);
+    int64_t rows = type.getShape().back();
+    return steps * lineBytes > nearCacheBytes &&
+           (ShapedType::isDynamic(rows) || rows * strata::bytesOf(type.getElementType()) >= pageBytes);
+  }
+
+  /// A transposed operand is read where it lies, if the lanes stay contiguous, it is packed anyway, or few read it, and
+  /// not in too many places.
+  void foldTransposes(linalg::GenericOp op, const strata::ConstantExpressions &constants) const {
     std::optional<unsigned> lane = laneOf(op);
     if (!lane)
       return;
@@ -85,6 +103,8 @@ private:
         AffineMap folded = strata::mapBehind(transpose, map);
         if (map.isFunctionOfDim(*lane) && hasLast(map, *lane) && !hasLast(folded, *lane) &&
             !constants.isConstant(input->get()) && isWorthMoving(op, input, *lane))
+          break;
+        if (!map.isFunctionOfDim(*lane) && !constants.isConstant(input->get()) && liesFarApart(op, transpose, folded))
           break;
         SmallVector<AffineMap> maps = op.getIndexingMapsArray();
         maps[input->getOperandNumber()] = folded;

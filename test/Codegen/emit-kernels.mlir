@@ -164,14 +164,17 @@ func.func @large_weights(%x: memref<48x512xf32>, %w: memref<32x512x16xf32>, %y: 
 
 // A number of rows that only the run tells is shared out to tiles that differ by one row at most: there is code for each
 // number from one to six. Tiles that may have neighbours fetch an eighth of the next block, again and again; of fewer
-// than three rows there is but one tile, which reads all weights in order.
+// than three rows there is but one tile, which reads all weights in order. The data of 42 tiles stays in the cache for all
+// weights.
 #x = affine_map<(m, n, k) -> (m, k)>
 #w = affine_map<(m, n, k) -> (n floordiv 16, k, n mod 16)>
 #y = affine_map<(m, n, k) -> (m, n)>
 // CHECK-LABEL: func.func @large_weights_of_some_rows
 // CHECK:         %[[ROWS:.*]] = memref.dim
 // CHECK:         %[[TILES:.*]] = arith.ceildivui %[[ROWS]], %c6
-// CHECK:         scf.for %[[NUMBER:.*]] = %c0 to %[[TILES]] step %c1
+// CHECK:         scf.for %[[BLOCK:.*]] = %c0 to %[[TILES]] step %c42
+// CHECK:           scf.for %{{.*}} = %c0 to %c512 step %c16
+// CHECK:             scf.for %[[NUMBER:.*]] = %[[BLOCK]] to %{{.*}} step %c1
 // CHECK:           %[[PRODUCT:.*]] = arith.muli %[[NUMBER]], %[[ROWS]]
 // CHECK:           %[[FIRST:.*]] = arith.divui %[[PRODUCT]], %[[TILES]]
 // CHECK:           %[[NEXT:.*]] = arith.addi %[[NUMBER]], %c1
@@ -989,6 +992,41 @@ func.func @begun_sums(%a: memref<8x16xf32>, %b: memref<16x8xf32>, %sums: memref<
   ^bb0(%s: f32, %o: f32):
     %0 = arith.negf %s : f32
     linalg.yield %0 : f32
+  }
+  return
+}
+
+// -----
+
+// Sizes that only the run tells, of buffers in which nothing lies between the rows: the elements are one loop.
+#all = affine_map<(n, h, w, c) -> (n, h, w, c)>
+// CHECK-LABEL: func.func @unknown_sizes
+// CHECK:         %[[ROWS:.*]] = arith.muli %{{dim.*}}, %{{dim.*}} : index
+// CHECK:         %[[ALL:.*]] = arith.muli %[[ROWS]], %c24
+// CHECK:         scf.for %{{.*}} = %c0 to %[[ALL]] step %c32
+func.func @unknown_sizes(%x: memref<1x?x?x24xf32>, %y: memref<1x?x?x24xf32>) attributes {strata.kernel} {
+  linalg.generic {indexing_maps = [#all, #all], iterator_types = ["parallel", "parallel", "parallel", "parallel"]}
+      ins(%x : memref<1x?x?x24xf32>) outs(%y : memref<1x?x?x24xf32>) {
+  ^bb0(%a: f32, %b: f32):
+    %s = arith.addf %a, %a : f32
+    linalg.yield %s : f32
+  }
+  return
+}
+
+// -----
+
+// Of a part of a larger one they are not.
+#all = affine_map<(h, w) -> (h, w)>
+// CHECK-LABEL: func.func @unknown_part
+// CHECK:         scf.for
+// CHECK:           scf.for
+func.func @unknown_part(%x: memref<?x?xf32>, %y: memref<?x?xf32, strided<[?, 1]>>) attributes {strata.kernel} {
+  linalg.generic {indexing_maps = [#all, #all], iterator_types = ["parallel", "parallel"]}
+      ins(%x : memref<?x?xf32>) outs(%y : memref<?x?xf32, strided<[?, 1]>>) {
+  ^bb0(%a: f32, %b: f32):
+    %s = arith.addf %a, %a : f32
+    linalg.yield %s : f32
   }
   return
 }

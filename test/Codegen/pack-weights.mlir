@@ -108,3 +108,21 @@ func.func @main(%q: tensor<8x1x64xf32>, %more: tensor<8x4x64xf32>, %k: tensor<8x
   %1 = linalg.batch_matmul ins(%more, %t : tensor<8x4x64xf32>, tensor<8x64x1500xf32>) outs(%d : tensor<8x4x1500xf32>) -> tensor<8x4x1500xf32>
   return %0, %1 : tensor<8x1x1500xf32>, tensor<8x4x1500xf32>
 }
+
+// -----
+
+// Data that was transposed is read where it lies, but not if the steps are as many lines in as many pages.
+// CHECK-LABEL: func.func @main(
+// CHECK-SAME:      %[[NEAR:[^:]*]]: tensor<256x4096xf32>, %[[FAR:[^:]*]]: tensor<1024x?xf32>
+// CHECK:         linalg.generic {{.*}} ins(%[[NEAR]],
+// CHECK:         %[[ROWS:.*]] = linalg.transpose ins(%[[FAR]] {{.*}} permutation = [1, 0]
+// CHECK:         linalg.generic {{.*}} ins(%[[ROWS]],
+func.func @main(%near: tensor<256x4096xf32>, %far: tensor<1024x?xf32>, %v: tensor<256x64xf32>, %w: tensor<1024x64xf32>, %c: tensor<4096x64xf32>, %d: tensor<?x64xf32>, %e: tensor<?x1024xf32>)
+    -> (tensor<4096x64xf32>, tensor<?x64xf32>) {
+  %e0 = tensor.empty() : tensor<4096x256xf32>
+  %t0 = linalg.transpose ins(%near : tensor<256x4096xf32>) outs(%e0 : tensor<4096x256xf32>) permutation = [1, 0]
+  %0 = linalg.matmul ins(%t0, %v : tensor<4096x256xf32>, tensor<256x64xf32>) outs(%c : tensor<4096x64xf32>) -> tensor<4096x64xf32>
+  %t1 = linalg.transpose ins(%far : tensor<1024x?xf32>) outs(%e : tensor<?x1024xf32>) permutation = [1, 0]
+  %1 = linalg.matmul ins(%t1, %w : tensor<?x1024xf32>, tensor<1024x64xf32>) outs(%d : tensor<?x64xf32>) -> tensor<?x64xf32>
+  return %0, %1 : tensor<4096x64xf32>, tensor<?x64xf32>
+}
