@@ -35,7 +35,10 @@ struct NarrowProductsPass : strata::WithTarget<strata::impl::NarrowProductsBase<
   void runOnOperation() override {
     strata::ConstantExpressions constants(getOperation());
     SmallVector<std::pair<linalg::GenericOp, unsigned>> found;
+    SmallVector<Value> streamed;
     getOperation().walk([&](linalg::GenericOp op) {
+      if (Value data = streamedData(op); data && !constants.isConstant(data))
+        streamed.push_back(data);
       for (unsigned weights : {0u, 1u})
         if (isWorthNarrowing(op, weights, constants))
           found.push_back({op, weights});
@@ -47,6 +50,8 @@ struct NarrowProductsPass : strata::WithTarget<strata::impl::NarrowProductsBase<
     auto plain = std::stable_partition(found.begin(), found.end(), isConvolution);
     for (auto [op, weights] : llvm::make_range(found.begin(), plain))
       narrow(op);
+    for (Value data : streamed)
+      (void)narrowed(data);
     // Images only: the sums that transformers carry along are of more terms than the eight bits of bf16 bear.
     for (size_t i = 0; i < converted.size(); ++i) // which may grow
       if (Value wide = converted[i]; !constants.isConstant(wide) && canAllReadNarrow(wide))
@@ -127,6 +132,25 @@ private:
       lanes *= groups;
     return lanes >= leastLanes && depth >= (bf16Tiles ? leastTileDepth : leastDotDepth) && inner > 1 &&
            !isForWinograd(op, weights);
+  }
+
+  /// The data of a convolution in which each channel is by itself, if it is too large for the caches: its sums take less
+  /// time than its reading.
+  Value streamedData(linalg::GenericOp op) const {
+    std::optional<strata::ProductSum> sum = strata::matchProductSum(op);
+    if (!sum || !sum->elements[0].isF32() || !sum->elements[1].isF32() || !op.hasPureTensorSemantics())
+      return {};
+    AffineMap maps[] = {op.getIndexingMapsArray()[0], op.getIndexingMapsArray()[1]};
+    unsigned weights = strata::isPlain(maps[0]) ? 0 : 1;
+    if (strata::isPlain(maps[1 - weights]) || !strata::isPlain(maps[weights]))
+      return {};
+    // No step of the reduction is along the channels.
+    SmallVector<utils::IteratorType> kinds = op.getIteratorTypesArray();
+    for (AffineExpr expr : maps[1 - weights].getResults())
+      if (auto dim = dyn_cast<AffineDimExpr>(expr); dim && kinds[dim.getPosition()] == utils::IteratorType::reduction)
+        return {};
+    auto type = cast<RankedTensorType>(op.getDpsInputs()[1 - weights].getType());
+    return type.hasStaticShape() && type.getNumElements() * 4 >= streamBytes ? op.getDpsInputs()[1 - weights] : Value();
   }
 
   /// Operations that only move elements.

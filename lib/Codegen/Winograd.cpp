@@ -194,11 +194,13 @@ static void sumOfProducts(OpBuilder &b, Location loc, ValueRange arguments) {
   b.create<linalg::YieldOp>(loc, vector::makeArithReduction(b, loc, vector::CombiningKind::ADD, sum, product));
 }
 
-/// [filters / block, points, points, channels, block] of G g G^T, the last block filled up with zeros; of volumes,
-/// channels are those of every tap. Of integers [filters / block, points, points, channels / 2, block, 2].
+/// [filters / block, points, points, channels, block] of G g G^T, a block one or two vectors, the last one filled up
+/// with zeros; of volumes, channels are those of every tap. Of integers [filters / block, points, points, channels / 2,
+/// block, 2].
 Value WinogradPass::transformed(OpBuilder &b, Location loc, const Convolution &c,
                                 const WinogradMatrices &matrices) const {
-  int64_t block = 2 * lanes(), blocks = llvm::divideCeil(c.filters, block), points = matrices.points();
+  int64_t block = panelVectors(c.filters, lanes()) * lanes(), blocks = llvm::divideCeil(c.filters, block),
+          points = matrices.points();
   auto position = [&](unsigned dim) {
     return static_cast<int64_t>(*c.weightsMap.getResultPosition(getAffineDimExpr(dim, b.getContext())));
   };
@@ -246,7 +248,7 @@ void WinogradPass::rewrite(linalg::GenericOp op, const Convolution &c, const Win
   unsigned count = c.volume ? KD + 1 : c.perLane > 1 ? Pair + 1 : C + 1;
   auto d = [&](unsigned dim) { return getAffineDimExpr(dim, context); };
   auto map = [&](ArrayRef<AffineExpr> exprs) { return AffineMap::get(count, 0, exprs, context); };
-  int64_t block = 2 * lanes();
+  int64_t block = panelVectors(c.filters, lanes()) * lanes();
   SmallVector<AffineExpr> x = {d(N), d(H) + d(KH), d(W) + d(KW), d(C)}, y = {d(N), d(H), d(W), d(F)};
   SmallVector<AffineExpr> u = {d(F).floorDiv(block), d(I), d(J), d(C), d(F) % block};
   SmallVector<utils::IteratorType> kinds(count, utils::IteratorType::reduction);

@@ -14,6 +14,16 @@ int64_t strata::usualSide(int64_t channels) {
   return std::max<int64_t>(8, side * channelsThere / std::max(channels, channelsThere));
 }
 
+/// Of one vector, each number that is spread to the lanes is used once.
+static constexpr double rateOfOneVector = 0.85;
+
+int64_t strata::panelVectors(int64_t filters, int64_t lanes) {
+  auto cost = [&](int64_t vectors, double rate) {
+    return static_cast<double>(llvm::alignTo(filters, vectors * lanes)) / rate;
+  };
+  return cost(1, rateOfOneVector) < cost(2, 1) ? 1 : 2;
+}
+
 bool strata::canTileWinograd(const WinogradSize &size, const TargetFacts &target) {
   return size.channels % (lanesOf(target) * size.perLane) == 0;
 }
@@ -27,7 +37,12 @@ static double cycles(const WinogradSize &c, const TargetFacts &target, int64_t g
          products = 0.7 * target.fmaPerCycle * perLane;
   double taps = static_cast<double>(c.taps) * c.inside; // of those slices that are not padding
   // Those of filters that fill up the last panel of weights are computed, too.
-  int64_t filters = m ? llvm::alignTo(c.filters, 2 * lanesOf(target)) : c.filters;
+  int64_t vectors = panelVectors(c.filters, lanesOf(target));
+  int64_t filters = m ? llvm::alignTo(c.filters, vectors * lanesOf(target)) : c.filters;
+  if (vectors == 1)
+    products *= rateOfOneVector;
+  if (c.filters <= lanesOf(target))
+    direct *= rateOfOneVector;
   double area = taps * static_cast<double>(c.channels * filters), pixels = static_cast<double>(c.rows * c.columns);
   double weights = static_cast<double>(m ? (m + 2) * (m + 2) : 9);
   // They are rarely in the cache when their turn comes.

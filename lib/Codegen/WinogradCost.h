@@ -19,6 +19,9 @@ struct WinogradSize {
 /// Rows or columns of an image whose size only the run tells: deeper layers have smaller ones.
 int64_t usualSide(int64_t channels);
 
+/// How many vectors of filters a panel of transformed weights has: two, or one where filters fill up less so.
+int64_t panelVectors(int64_t filters, int64_t lanes);
+
 /// Whether its channels are whole vectors, as the emitter takes them.
 bool canTileWinograd(const WinogradSize &size, const TargetFacts &target);
 

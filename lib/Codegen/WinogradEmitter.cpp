@@ -79,18 +79,19 @@ private:
   TileEmitter tileEmitter;
 
   // Sizes.
-  int64_t channels, filters; ///< of the convolution
-  Extent height, width;      ///< of its results
-  int64_t panels;            ///< of weights, of two vectors of filters each; the last one may be filled up
-  int64_t slices = 1, depth; ///< of a volume; channels of all taps
-  Extent tileColumns;        ///< of the image
-  Extent bands;              ///< of the image
-  bool ownBands;             ///< each task has bands of its own
-  int64_t band;              ///< tiles whose transformed inputs are there at once
-  int64_t groups, group;     ///< of tiles whose products use the same vectors of weights; the most tiles in one
-  int64_t steps;             ///< of the sum over the channels, in one iteration
-  int64_t together, chunks;  ///< groups whose products are there at once, and how often that is
-  int64_t pointV, pointM;    ///< elements from one point to the next
+  int64_t channels, filters;   ///< of the convolution
+  Extent height, width;        ///< of its results
+  int64_t vectors, panelLanes; ///< of filters, in a panel of weights
+  int64_t panels;              ///< the last one may be filled up
+  int64_t slices = 1, depth;   ///< of a volume; channels of all taps
+  Extent tileColumns;          ///< of the image
+  Extent bands;                ///< of the image
+  bool ownBands;               ///< each task has bands of its own
+  int64_t band;                ///< tiles whose transformed inputs are there at once
+  int64_t groups, group;       ///< of tiles whose products use the same vectors of weights; the most tiles in one
+  int64_t steps;               ///< of the sum over the channels, in one iteration
+  int64_t together, chunks;    ///< groups whose products are there at once, and how often that is
+  int64_t pointV, pointM;      ///< elements from one point to the next
 
   static NestPlan makePlan(int64_t lanes) {
     NestPlan plan;
@@ -137,7 +138,7 @@ bool WinogradEmitter::known(int loop, int64_t &size) {
 
 bool WinogradEmitter::measureVolume() {
   int64_t taps = 1;
-  if (isVolume && (!known(D, slices) || !known(KD, taps) || !weights.strides[KD].is(2 * lanes * channels)))
+  if (isVolume && (!known(D, slices) || !known(KD, taps) || !weights.strides[KD].is(panelLanes * channels)))
     return false;
   depth = taps * channels;
   return true;
@@ -148,7 +149,7 @@ bool WinogradEmitter::measureVolume() {
 void WinogradEmitter::chooseBands(int64_t tiles, int64_t unit, bool whole) {
   int64_t units = llvm::divideCeil(tiles, unit);
   int64_t perUnit = unit * points * points * depth * elementBytes();
-  int64_t weightBytes = points * points * depth * panels * 2 * lanes * elementBytes();
+  int64_t weightBytes = points * points * depth * panels * panelLanes * elementBytes();
   auto fits = [&](int64_t number) { return number * perUnit <= options.cacheBytes / 2; };
   auto divides = [&](int64_t number) { return !whole || units % number == 0; };
   // Every band reads U, and every panel of U reads a V that does not stay in the cache. A V larger than U saves little.
@@ -183,17 +184,19 @@ bool WinogradEmitter::measure() {
   if (!known(F, filters) || !known(C, channels))
     return false;
   channels *= perLane;
-  panels = llvm::divideCeil(filters, 2 * lanes);
+  vectors = panelVectors(filters, lanes);
+  panelLanes = vectors * lanes;
+  panels = llvm::divideCeil(filters, panelLanes);
   if (channels % (lanes * perLane) || !data.base || !weights.base || !data.strides[C].is(perLane) ||
-      weights.blockedLoop != F || weights.block != 2 * lanes || !weights.blockStride.isKnown() ||
-      !weights.strides[C].is(2 * lanes * perLane) ||
+      weights.blockedLoop != F || weights.block != panelLanes || !weights.blockStride.isKnown() ||
+      !weights.strides[C].is(panelLanes * perLane) ||
       (perLane > 1 && (!nest.loops[Pair].size.is(perLane) || !data.strides[Pair].is(1) ||
                        !weights.strides[Pair].is(1) || weights.withinStride != perLane)) ||
-      !measureVolume() || !weights.strides[J].is(2 * lanes * depth))
+      !measureVolume() || !weights.strides[J].is(panelLanes * depth))
     return false;
   height = nest.loops[H].size;
   width = nest.loops[W].size;
-  int64_t most = std::max<int64_t>(1, (options.registers - 4) / 2);
+  int64_t most = std::max<int64_t>(1, (options.registers - 4) / vectors);
   if (isOpen()) {
     int64_t side = llvm::divideCeil(usualSide(channels), m);
     chooseBands(side * side, most, /*whole=*/false);
@@ -205,15 +208,15 @@ bool WinogradEmitter::measure() {
   group = llvm::divideCeil(band, groups);
   // Sums of pairs take two instructions for each vector: so that they are not more than the processor takes in a cycle,
   // some steps make an iteration.
-  steps = std::max<int64_t>(1, perLane > 1 ? 4 * options.lineBytes / (2 * lanes * sumBytes) : 1);
+  steps = std::max<int64_t>(1, perLane > 1 ? 4 * options.lineBytes / (panelLanes * sumBytes) : 1);
   while (channels / perLane % steps)
     --steps;
-  int64_t productBytes = points * points * group * 2 * lanes * sumBytes;
+  int64_t productBytes = points * points * group * panelLanes * sumBytes;
   chunks = llvm::divideCeil(groups, std::max<int64_t>(1, options.cacheBytes / 8 / productBytes));
   together = llvm::divideCeil(groups, chunks);
   // Not a power of two: the points would share the sets of the cache.
   pointV = band * depth + lanes * perLane;
-  pointM = together * group * 2 * lanes + lanes;
+  pointM = together * group * panelLanes + lanes;
   return true;
 }
 
@@ -418,7 +421,7 @@ void WinogradEmitter::multiply(const Image &image, Value panel, Value firstGroup
   if (isVolume) {
     begin = times(image.first, {channels, {}});
     count = times(b.create<arith::SubIOp>(loc, image.last, image.first), {channels, {}});
-    panelAt = add(panelAt, times(begin, {2 * lanes, {}}));
+    panelAt = add(panelAt, times(begin, {panelLanes, {}}));
   }
   forEach(points * points, [&](Value point) {
     Value u = add(panelAt, times(point, weights.strides[J]));
@@ -426,14 +429,14 @@ void WinogradEmitter::multiply(const Image &image, Value panel, Value firstGroup
       Value tile = firstTile(number), next = firstTile(add(number, index(1)));
       Value from = add(linear({{point, pointV}, {tile, depth}}), begin);
       Value within = b.create<arith::SubIOp>(loc, tile, base);
-      Value to = linear({{point, pointM}, {within, 2 * lanes}});
+      Value to = linear({{point, pointM}, {within, panelLanes}});
       Value ahead = b.create<arith::SubIOp>(loc, number, firstGroup);
       auto run = [&](int64_t rows) {
-        int64_t step = 2 * lanes * perLane, share = llvm::divideCeil(step, together);
+        int64_t step = panelLanes * perLane, share = llvm::divideCeil(step, together);
         Value before = times(b.create<arith::MulIOp>(loc, ahead, count), {share, {}});
-        Value start = add(add(u, index(2 * lanes * depth)), before);
+        Value start = add(add(u, index(panelLanes * depth)), before);
         auto zero = b.create<arith::ConstantOp>(loc, b.getZeroAttr(sumVector));
-        auto each = b.create<scf::ForOp>(loc, index(0), count, index(steps), Values(2 * rows, zero));
+        auto each = b.create<scf::ForOp>(loc, index(0), count, index(steps), Values(vectors * rows, zero));
         {
           OpBuilder::InsertionGuard guard(b);
           b.setInsertionPointToStart(each.getBody());
@@ -446,12 +449,14 @@ void WinogradEmitter::multiply(const Image &image, Value panel, Value firstGroup
           Values sums(each.getRegionIterArgs());
           for (int64_t i = 0; i < steps; ++i) {
             Value number = add(channel, index(i)), at = add(u, times(number, {step, {}}));
-            Value factors[] = {b.create<vector::LoadOp>(loc, vector, weights.base, at),
-                               b.create<vector::LoadOp>(loc, vector, weights.base, add(at, index(lanes * perLane)))};
+            Values factors;
+            for (int64_t j = 0; j < vectors; ++j)
+              factors.push_back(
+                  b.create<vector::LoadOp>(loc, vector, weights.base, add(at, index(j * lanes * perLane))));
             for (int64_t row = 0; row < rows; ++row) {
               Value spread = spreadAt(v, add(add(from, times(number, {perLane, {}})), index(row * depth)));
               for (auto [j, factor] : llvm::enumerate(factors))
-                sums[2 * row + j] = multiplyAdd(spread, factor, sums[2 * row + j]);
+                sums[vectors * row + j] = multiplyAdd(spread, factor, sums[vectors * row + j]);
             }
           }
           b.create<scf::YieldOp>(loc, sums);
@@ -503,10 +508,11 @@ void WinogradEmitter::transformOutputs(const Image &image, const Band &band, Val
   if (band.tiles)
     to = b.create<arith::MinUIOp>(loc, to, band.tiles);
   forEach(from, to, [&](Value tile) {
-    auto [y, x] = placeOf(add(band.first, tile));
-    Value at = times(b.create<arith::SubIOp>(loc, tile, from), {2 * lanes, {}}), first = times(panel, {2 * lanes, {}});
-    Value count = index(2 * lanes);
-    if (filters % (2 * lanes))
+    auto place = placeOf(add(band.first, tile));
+    Value at = times(b.create<arith::SubIOp>(loc, tile, from), {panelLanes, {}});
+    Value first = times(panel, {panelLanes, {}});
+    Value count = index(panelLanes);
+    if (filters % panelLanes)
       count = b.create<arith::MinUIOp>(loc, count, b.create<arith::SubIOp>(loc, index(filters), first));
     auto each = b.create<scf::ForOp>(loc, index(0), count, index(lanes));
     OpBuilder::InsertionGuard guard(b);
@@ -538,10 +544,10 @@ void WinogradEmitter::transformOutputs(const Image &image, const Band &band, Val
       pixel.at[D] = image.slice;
     pixel.at[F] = add(first, lane);
     for (int64_t i = 0; i < m; ++i) {
-      Value row = add(times(y, {m, {}}), index(i));
+      Value row = add(times(place.first, {m, {}}), index(i));
       inside(row, height, [&] {
         for (int64_t j = 0; j < m; ++j) {
-          Value column = add(times(x, {m, {}}), index(j));
+          Value column = add(times(place.second, {m, {}}), index(j));
           inside(column, width, [&] {
             pixel.at[H] = row;
             pixel.at[W] = column;

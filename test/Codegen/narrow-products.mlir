@@ -211,3 +211,40 @@ func.func @loop(%h: tensor<1x64xf32>, %c: tensor<1x64xf32>, %n: index) -> tensor
   }
   return %last : tensor<1x64xf32>
 }
+
+// -----
+
+// What convolutions of single channels read is rounded where it is made, if it is too large for the caches; their sums and
+// weights are not.
+// CHECK-LABEL: func.func @channels(
+// CHECK:         %[[SUM:.*]] = linalg.generic
+// CHECK:           arith.addf
+// CHECK:         arith.truncf
+// CHECK:         } : tensor<4x96x112x112xbf16> to tensor<4x96x114x114xbf16>
+// CHECK:         linalg.generic {{.*}} ins(%{{.*}}, %{{.*}} : tensor<4x96x114x114xbf16>, tensor<96x3x3xf32>) outs(%{{.*}} : tensor<4x96x112x112xf32>)
+// CHECK:           arith.extf
+// CHECK-LABEL: func.func @few(
+// CHECK-NOT:     arith.truncf
+// CHECK:         return
+#all = affine_map<(n, c, h, w) -> (n, c, h, w)>
+ml_program.global private @w(dense_resource<w> : tensor<96x3x3xf32>) : tensor<96x3x3xf32>
+func.func @channels(%x: tensor<4x96x112x112xf32>, %e: tensor<4x96x112x112xf32>) -> tensor<4x96x112x112xf32> {
+  %zero = arith.constant 0.0 : f32
+  %w = ml_program.global_load_const @w : tensor<96x3x3xf32>
+  %y = linalg.generic {indexing_maps = [#all, #all], iterator_types = ["parallel", "parallel", "parallel", "parallel"]} ins(%x : tensor<4x96x112x112xf32>) outs(%e : tensor<4x96x112x112xf32>) {
+  ^bb0(%a: f32, %o: f32):
+    %s = arith.addf %a, %a : f32
+    linalg.yield %s : f32
+  } -> tensor<4x96x112x112xf32>
+  %p = tensor.pad %y low[0, 0, 1, 1] high[0, 0, 1, 1] {
+  ^bb0(%i: index, %j: index, %k: index, %l: index):
+    tensor.yield %zero : f32
+  } : tensor<4x96x112x112xf32> to tensor<4x96x114x114xf32>
+  %0 = linalg.depthwise_conv_2d_nchw_chw ins(%p, %w : tensor<4x96x114x114xf32>, tensor<96x3x3xf32>) outs(%e : tensor<4x96x112x112xf32>) -> tensor<4x96x112x112xf32>
+  return %0 : tensor<4x96x112x112xf32>
+}
+func.func @few(%x: tensor<1x96x58x58xf32>, %e: tensor<1x96x56x56xf32>) -> tensor<1x96x56x56xf32> {
+  %w = ml_program.global_load_const @w : tensor<96x3x3xf32>
+  %0 = linalg.depthwise_conv_2d_nchw_chw ins(%x, %w : tensor<1x96x58x58xf32>, tensor<96x3x3xf32>) outs(%e : tensor<1x96x56x56xf32>) -> tensor<1x96x56x56xf32>
+  return %0 : tensor<1x96x56x56xf32>
+}

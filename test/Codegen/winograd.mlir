@@ -223,3 +223,25 @@ func.func @many(%x: tensor<?x58x58x1856xi16>, %start: tensor<?x56x56x64xi32>) ->
   } -> tensor<?x56x56x64xi32>
   return %0 : tensor<?x56x56x64xi32>
 }
+
+// -----
+
+// As many filters as lanes: a panel of one vector.
+#x = affine_map<(n, h, w, f, c, kh, kw) -> (n, h + kh, w + kw, c)>
+#w = affine_map<(n, h, w, f, c, kh, kw) -> (f, c, kh, kw)>
+#y = affine_map<(n, h, w, f, c, kh, kw) -> (n, h, w, f)>
+// CHECK-LABEL: func.func @main(
+// CHECK:         linalg.generic {{.*}} outs(%{{.*}} : tensor<1x6x6x64x16xf32>)
+// CHECK:         attrs = {strata.winograd = 4 : i64}
+ml_program.global private @w(dense_resource<w> : tensor<16x64x3x3xf32>) : tensor<16x64x3x3xf32>
+func.func @main(%x: tensor<?x58x58x64xf32>, %start: tensor<?x56x56x16xf32>) -> tensor<?x56x56x16xf32> {
+  %w = ml_program.global_load_const @w : tensor<16x64x3x3xf32>
+  %0 = linalg.generic {indexing_maps = [#x, #w, #y], iterator_types = ["parallel", "parallel", "parallel", "parallel", "reduction", "reduction", "reduction"]}
+      ins(%x, %w : tensor<?x58x58x64xf32>, tensor<16x64x3x3xf32>) outs(%start : tensor<?x56x56x16xf32>) {
+  ^bb0(%a: f32, %b: f32, %c: f32):
+    %p = arith.mulf %a, %b : f32
+    %s = arith.addf %c, %p : f32
+    linalg.yield %s : f32
+  } -> tensor<?x56x56x16xf32>
+  return %0 : tensor<?x56x56x16xf32>
+}

@@ -183,13 +183,15 @@ def test_filters_of_part_of_a_panel(size):
 
 @pytest.mark.parametrize("residual", [False, True], ids=["relu", "add-relu"])
 @pytest.mark.parametrize(
-    "size", [(16, 32, "h", "w"), (64, 51, "h", "w"), (128, 256, "h", "w"), (256, 256, "h", 20)], ids=str
+    "size",
+    [(16, 32, "h", "w"), (32, 16, "h", "w"), (64, 51, "h", "w"), (128, 256, "h", "w"), (256, 256, "h", 20)],
+    ids=str,
 )
 def test_sizes_that_the_run_tells(size, residual):
     """Fewer tiles than a band has, bands that are not rows, and tiles that end beyond the image."""
     model, weights, bias = convolution(*size, residual)
     compiled = {way: strata.compile(model, winograd=way, threads=2) for way in (True, False)}
-    for height, width in ((1, 1), (3, 5), (14, 14), (30, 27), (57, 64), (9, 131), (1, 400)):
+    for height, width in ((1, 1), (3, 5), (30, 27), (9, 131)):
         width = width if size[3] == "w" else size[3]
         x = RNG.standard_normal((2, size[0], height, width)).astype(np.float32)
         r = RNG.standard_normal((2, size[1], height, width)).astype(np.float32) if residual else np.float32(0)
@@ -204,7 +206,7 @@ def test_sizes_that_the_run_tells(size, residual):
 
 
 @pytest.mark.parametrize("depth", [(4, 3, (1, 1), 1, 1), (6, 3, (1, 1), 2, 1), (2, 2, (3, 0), 1, 1)], ids=str)
-@pytest.mark.parametrize("channels, filters", [(32, 64), (32, 256)])
+@pytest.mark.parametrize("channels, filters", [(32, 64), (32, 256), (16, 16), (32, 48)])
 def test_volumes_of_sizes_that_the_run_tells(channels, filters, depth):
     slices, _, padding, stride, dilation = depth
     model, weights, bias = volume(depth, (channels, filters, "h", "w"))
