@@ -59,6 +59,19 @@ def test_a_wrong_peer_is_no_rival():
     assert "best" not in none and "ratio" not in none
 
 
+@pytest.mark.parametrize(
+    "precision, int8, right, wrong",
+    [("f32", 0, 5e-5, 2e-4), ("f32", 2e9, 2e-2, 4e-2), ("bf16", 0, 2e-2, 4e-2), ("bf16", 2e9, 2e-2, 4e-2)],
+)
+def test_outputs_are_wrong_beyond_rounding(precision, int8, right, wrong):
+    work = {"flops": 1e9, "int8": int8}
+    assert not bench.is_wrong({"error": {"strata": right, "openvino": 1.0}}, precision, work)
+    assert bench.is_wrong({"error": {"strata": wrong}}, precision, work)
+    assert bench.is_wrong({"error": {"strata": float("inf")}}, precision, work)
+    assert bench.is_wrong({"error": {}, "failed": {"strata": "why"}}, precision, work)
+    assert not bench.is_wrong({"error": {}, "failed": {"openvino": "why"}}, precision, work)
+
+
 def test_page_replaces_what_is_between_the_markers(tmp_path):
     run = {"ms": {"strata": 2.0, "onnxruntime": 1.0, "openvino": 4.0}, "best": "onnxruntime", "ratio": 2.0,
            "of limit": 0.25, "error": {"strata": 1e-7},
