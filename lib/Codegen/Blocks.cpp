@@ -1,5 +1,6 @@
 //===- Blocks.cpp - a dimension of a tensor in blocks ---------------------===//
 #include "Blocks.h"
+#include "Conversions.h"
 #include "LinalgQueries.h"
 #include "Transposed.h"
 
@@ -42,10 +43,30 @@ Value strata::inGroups(OpBuilder &b, Location loc, Value value, int64_t dim, int
   return b.create<tensor::ExpandShapeOp>(loc, type.clone(shape), value, withNext(type.getRank(), dim), sizes);
 }
 
+/// The part of what a conversion or a reshape made is made of a part: large weights are never there as a whole twice.
 static Value slice(OpBuilder &b, Location loc, Value value, Part part) {
   auto type = cast<RankedTensorType>(value.getType());
   if (part.count == type.getDimSize(part.dim))
     return value;
+  if (auto op = value.getDefiningOp<linalg::GenericOp>(); op && strata::isConversion(op)) {
+    Value source = slice(b, loc, op.getDpsInputs()[0], part);
+    SmallVector<OpFoldResult> sizes = tensor::getMixedSizes(b, loc, source);
+    Value empty = b.create<tensor::EmptyOp>(op.getLoc(), sizes, type.getElementType());
+    return clone(b, op, empty.getType(), {source, empty})->getResult(0);
+  }
+  if (auto op = value.getDefiningOp<tensor::ExpandShapeOp>()) {
+    SmallVector<ReassociationIndices> groups = op.getReassociationIndices();
+    auto group = llvm::find_if(groups, [&](ArrayRef<int64_t> dims) { return dims.front() == part.dim; });
+    if (group != groups.end()) {
+      SmallVector<int64_t> shape(type.getShape());
+      shape[part.dim] = part.count;
+      int64_t inner = 1; // elements of the reshaped dimension in one of this one
+      for (int64_t dim : ArrayRef<int64_t>(*group).drop_front())
+        inner *= shape[dim];
+      Value source = slice(b, loc, op.getSrc(), {group - groups.begin(), part.first * inner, part.count * inner});
+      return b.create<tensor::ExpandShapeOp>(op.getLoc(), type.clone(shape), source, groups);
+    }
+  }
   SmallVector<OpFoldResult> offsets(type.getRank(), b.getIndexAttr(0)), strides(type.getRank(), b.getIndexAttr(1));
   SmallVector<OpFoldResult> sizes = tensor::getMixedSizes(b, loc, value);
   offsets[part.dim] = b.getIndexAttr(part.first);

@@ -365,6 +365,12 @@ private:
     value = blocked ? strata::inBlocks(b, loc, value, cut - 1, block, order) : transposed(b, loc, value, order);
     applyPermutationToVector(exprs, order);
     replace(op, operand, value, AffineMap::get(map.getNumDims(), 0, exprs, context));
+    // Where it is packed part by part, each is inserted into those before it.
+    while (auto insert = value.getDefiningOp<tensor::InsertSliceOp>()) {
+      if (auto transpose = insert.getSource().getDefiningOp<linalg::TransposeOp>())
+        convertOnTheWay(transpose);
+      value = insert.getDest();
+    }
     if (auto transpose = value.getDefiningOp<linalg::TransposeOp>())
       convertOnTheWay(transpose);
   }

@@ -62,6 +62,77 @@ func.func @main(%x: tensor<4x8192xf32>, %c: tensor<4x4096xf32>) -> tensor<4x4096
 
 // -----
 
+// Weights that are rounded first are rounded part by part, on the way to their places: there is no rounded whole.
+// CHECK-LABEL: func.func @main(
+// CHECK:         %[[W:.*]] = ml_program.global_load_const @w
+// CHECK-NOT:     tensor<8192x4096xbf16>
+// CHECK:         tensor.extract_slice %[[W]][0, 0] [4096, 4096]
+// CHECK:         linalg.generic {{.*}} ins(%{{.*}} : tensor<{{.*}}xf32>) outs(%{{.*}} : tensor<256x2048x16x2xbf16>)
+// CHECK:         tensor.insert_slice {{.*}}[0, 0, 0, 0] [256, 2048, 16, 2]
+// CHECK:         tensor.extract_slice %[[W]][4096, 0] [4096, 4096]
+// CHECK:         linalg.generic {{.*}} ins(%{{.*}} : tensor<{{.*}}xf32>) outs(%{{.*}} : tensor<256x2048x16x2xbf16>)
+// CHECK:         tensor.insert_slice {{.*}}[256, 0, 0, 0] [256, 2048, 16, 2]
+// CHECK-NOT:     tensor.insert_slice
+ml_program.global private @w(dense_resource<w> : tensor<8192x4096xf32>) : tensor<8192x4096xf32>
+func.func @main(%x: tensor<64x2048x2xbf16>, %c: tensor<64x8192xf32>) -> tensor<64x8192xf32> {
+  %w = ml_program.global_load_const @w : tensor<8192x4096xf32>
+  %e = tensor.empty() : tensor<8192x4096xbf16>
+  %n = linalg.generic {indexing_maps = [affine_map<(d0, d1) -> (d0, d1)>, affine_map<(d0, d1) -> (d0, d1)>], iterator_types = ["parallel", "parallel"]}
+      ins(%w : tensor<8192x4096xf32>) outs(%e : tensor<8192x4096xbf16>) {
+  ^bb0(%in: f32, %out: bf16):
+    %t = arith.truncf %in : f32 to bf16
+    linalg.yield %t : bf16
+  } -> tensor<8192x4096xbf16>
+  %g = tensor.expand_shape %n [[0], [1, 2]] output_shape [8192, 2048, 2] : tensor<8192x4096xbf16> into tensor<8192x2048x2xbf16>
+  %0 = linalg.generic {indexing_maps = [affine_map<(d0, d1, d2, d3) -> (d0, d2, d3)>, affine_map<(d0, d1, d2, d3) -> (d1, d2, d3)>, affine_map<(d0, d1, d2, d3) -> (d0, d1)>],
+      iterator_types = ["parallel", "parallel", "reduction", "reduction"]}
+      ins(%x, %g : tensor<64x2048x2xbf16>, tensor<8192x2048x2xbf16>) outs(%c : tensor<64x8192xf32>) {
+  ^bb0(%a: bf16, %b: bf16, %s: f32):
+    %1 = arith.extf %a : bf16 to f32
+    %2 = arith.extf %b : bf16 to f32
+    %3 = arith.mulf %1, %2 : f32
+    %4 = arith.addf %s, %3 : f32
+    linalg.yield %4 : f32
+  } -> tensor<64x8192xf32>
+  return %0 : tensor<64x8192xf32>
+}
+
+// -----
+
+// Pairs of rows are pairs of the reshaped weights'.
+// CHECK-LABEL: func.func @main(
+// CHECK:         %[[W:.*]] = ml_program.global_load_const @w
+// CHECK-NOT:     tensor<4096x8192xbf16>
+// CHECK:         tensor.extract_slice %[[W]][0, 0] [2048, 8192]
+// CHECK:         linalg.generic {{.*}} ins(%{{.*}} : tensor<1024x2x512x16xf32>) outs(%{{.*}} : tensor<512x1024x16x2xbf16>)
+// CHECK:         tensor.extract_slice %[[W]][2048, 0] [2048, 8192]
+// CHECK:         tensor.insert_slice {{.*}}[0, 1024, 0, 0] [512, 1024, 16, 2]
+ml_program.global private @w(dense_resource<w> : tensor<4096x8192xf32>) : tensor<4096x8192xf32>
+func.func @main(%x: tensor<64x2048x2xbf16>, %c: tensor<64x8192xf32>) -> tensor<64x8192xf32> {
+  %w = ml_program.global_load_const @w : tensor<4096x8192xf32>
+  %e = tensor.empty() : tensor<4096x8192xbf16>
+  %n = linalg.generic {indexing_maps = [affine_map<(d0, d1) -> (d0, d1)>, affine_map<(d0, d1) -> (d0, d1)>], iterator_types = ["parallel", "parallel"]}
+      ins(%w : tensor<4096x8192xf32>) outs(%e : tensor<4096x8192xbf16>) {
+  ^bb0(%in: f32, %out: bf16):
+    %t = arith.truncf %in : f32 to bf16
+    linalg.yield %t : bf16
+  } -> tensor<4096x8192xbf16>
+  %g = tensor.expand_shape %n [[0, 1], [2]] output_shape [2048, 2, 8192] : tensor<4096x8192xbf16> into tensor<2048x2x8192xbf16>
+  %0 = linalg.generic {indexing_maps = [affine_map<(d0, d1, d2, d3) -> (d0, d2, d3)>, affine_map<(d0, d1, d2, d3) -> (d2, d3, d1)>, affine_map<(d0, d1, d2, d3) -> (d0, d1)>],
+      iterator_types = ["parallel", "parallel", "reduction", "reduction"]}
+      ins(%x, %g : tensor<64x2048x2xbf16>, tensor<2048x2x8192xbf16>) outs(%c : tensor<64x8192xf32>) {
+  ^bb0(%a: bf16, %b: bf16, %s: f32):
+    %1 = arith.extf %a : bf16 to f32
+    %2 = arith.extf %b : bf16 to f32
+    %3 = arith.mulf %1, %2 : f32
+    %4 = arith.addf %s, %3 : f32
+    linalg.yield %4 : f32
+  } -> tensor<64x8192xf32>
+  return %0 : tensor<64x8192xf32>
+}
+
+// -----
+
 // Along the first dimension also where that is the reduction's; the last block of each part is padded.
 // CHECK-LABEL: func.func @main(
 // CHECK:         tensor.extract_slice %{{.*}}[0, 0] [2046, 4096]

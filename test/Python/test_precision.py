@@ -43,8 +43,10 @@ def product(m, k, n, symbolic=False):
     return model(nodes, {"x": [rows, k]}, [rows, n], {"w": w, "b": b}), w, b
 
 
-# Whole tiles; one row; rows, lanes and pairs left over; an odd reduction; more than the cache holds.
-SIZES = [(64, 64, 64), (1, 256, 1000), (49, 96, 40), (17, 100, 50), (7, 66, 16), (33, 35, 17), (300, 1024, 512)]
+# Whole tiles; one row; rows, lanes and pairs left over; an odd reduction; more than the cache holds; weights that are
+# packed part by part.
+SIZES = [(64, 64, 64), (1, 256, 1000), (49, 96, 40), (17, 100, 50), (7, 66, 16), (33, 35, 17), (300, 1024, 512),
+         (50, 4098, 8200)]  # fmt: skip
 
 
 @needs_bf16
