@@ -156,8 +156,8 @@ static LogicalResult compileUnit(Unit &unit, const CompileRequest &request, Cons
 }
 
 /// Runs the unit's init function now, so that the file holds the computed constants. `memory` is that of the list.
-static LogicalResult computeConstants(const Unit &unit, const CompileRequest &request, llvm::TargetMachine &machine,
-                                      std::vector<Constant> *drop, llvm::ArrayRef<void *> memory) {
+static llvm::Error runInit(const Unit &unit, const CompileRequest &request, llvm::TargetMachine &machine,
+                           llvm::ArrayRef<void *> memory) {
   std::vector<void *> table;
   for (size_t slot : unit.slots)
     table.push_back(memory[slot]);
@@ -166,25 +166,41 @@ static LogicalResult computeConstants(const Unit &unit, const CompileRequest &re
     objects.push_back(llvm::MemoryBuffer::getMemBuffer(*object, /*RequiresNullTerminator=*/false));
   auto loaded = loadCode(std::move(objects), machine.createDataLayout(), unit.symbol, table.data());
   if (!loaded)
-    return fail(unit.module, loaded.takeError());
+    return loaded.takeError();
   Descriptor descriptor(request.options.modelName, describe(machine, request.options), unit.interface);
   descriptor.descriptor.main = loaded->main;
   descriptor.descriptor.init = loaded->init;
   strata_model *model;
-  std::optional<DropConstants> dropping;
-  if (drop)
-    dropping.emplace(*drop);
   if (strata_model_from_descriptor(&descriptor.descriptor, &model))
-    return unit.module->emitError(strata_last_error());
+    return llvm::createStringError("%s", strata_last_error());
   strata_model_free(model);
+  return llvm::Error::success();
+}
+
+/// Computes constants; those that have no place in `file` get memory.
+static LogicalResult computeConstants(llvm::ArrayRef<Unit> units, const CompileRequest &request,
+                                      llvm::TargetMachine &machine, std::vector<Constant> &constants,
+                                      const FileMemory *file) {
+  ModuleOp module = units.front().module;
+  auto memory = makeTable(module, constants);
+  if (failed(memory))
+    return failure();
+  // Weights of a model without versions go when they are packed; the init function of a version may read them again.
+  bool drops = units.size() == 1 && !request.keepWeights;
+  DropConstants dropping(drops ? &constants : nullptr, file);
+  for (const Unit &unit : units)
+    if (unit.computes)
+      if (llvm::Error error = runInit(unit, request, machine, *memory))
+        return fail(module, std::move(error));
   return success();
 }
 
-static llvm::Error link(const CompileRequest &request, TemporaryFiles &files, llvm::ArrayRef<std::string> objects,
-                        llvm::function_ref<llvm::Error(llvm::StringRef)> fill) {
+/// One temporary file of the objects.
+static llvm::Expected<std::string> link(const CompileRequest &request, TemporaryFiles &files,
+                                        llvm::ArrayRef<std::string> objects) {
   auto output = files.create(".out");
   if (!output)
-    return output.takeError();
+    return output;
   llvm::Error error = llvm::Error::success();
   switch (request.emit) {
   case EmitKind::SharedLibrary:
@@ -198,14 +214,11 @@ static llvm::Error link(const CompileRequest &request, TemporaryFiles &files, ll
     break;
   }
   if (error)
-    return error;
-  if (llvm::Error error = fill(*output))
-    return llvm::createStringError("cannot write '%s': %s", request.output.c_str(),
-                                   llvm::toString(std::move(error)).c_str());
-  return files.rename(*output, request.output);
+    return std::move(error);
+  return output;
 }
 
-/// The model and its versions as object code, the constants computed if this machine can.
+/// The model and its versions as object code.
 static LogicalResult compileUnits(llvm::MutableArrayRef<Unit> units, const CompileRequest &request, ConstantList &list,
                                   llvm::ArrayRef<VersionModule> versions, llvm::TargetMachine &machine,
                                   const Progress &progress) {
@@ -216,16 +229,27 @@ static LogicalResult compileUnits(llvm::MutableArrayRef<Unit> units, const Compi
       units.front().module.emitError("there can be no version for ") << versions[i - 1].sizes;
     return failure();
   }
-  if (!runsOnHost(machine) || llvm::none_of(units, [](const Unit &unit) { return unit.computes; }))
-    return success();
-  auto memory = makeTable(units.front().module, list.constants);
-  if (failed(memory))
-    return failure();
-  // Weights of a model without versions go when they are packed; the init function of a version may read them again.
-  std::vector<Constant> *drop = units.size() == 1 && !request.keepWeights ? &list.constants : nullptr;
-  for (const Unit &unit : units)
-    if (unit.computes && failed(computeConstants(unit, request, machine, drop, *memory)))
+  return success();
+}
+
+/// Writes the constants into what was linked. Those to compute are computed there: few of their pages are in memory at
+/// a time.
+static LogicalResult fillFile(llvm::StringRef file, llvm::ArrayRef<Unit> units, const CompileRequest &request,
+                              llvm::TargetMachine &machine, std::vector<Constant> &constants,
+                              llvm::function_ref<bool(size_t)> isInFile, bool computes) {
+  auto failToWrite = [&](llvm::Error error) {
+    return fail(units.front().module, llvm::createStringError("cannot write '%s': %s", request.output.c_str(),
+                                                              llvm::toString(std::move(error)).c_str()));
+  };
+  if (computes) {
+    auto room = mapWeights(file, constants, isInFile);
+    if (!room)
+      return failToWrite(room.takeError());
+    if (failed(computeConstants(units, request, machine, constants, room->get())))
       return failure();
+  }
+  if (llvm::Error error = fillWeights(file, constants, isInFile))
+    return failToWrite(std::move(error));
   return success();
 }
 
@@ -252,7 +276,9 @@ static LogicalResult emitObjects(ModuleOp module, const CompileRequest &request,
   ConstantList list(units.size() > 1);
   if (failed(compileUnits(units, request, list, *versions, machine, progress)))
     return failure();
-  const std::vector<Constant> &constants = list.constants;
+  std::vector<Constant> &constants = list.constants;
+  bool computes = llvm::any_of(units, [](const Unit &unit) { return unit.computes; });
+  bool computesNow = computes && runs;
 
   std::vector<GlueUnit> glueUnits(units.begin(), units.end());
   GlueRequest glue;
@@ -261,7 +287,7 @@ static LogicalResult emitObjects(ModuleOp module, const CompileRequest &request,
   glue.units = glueUnits;
   glue.constants = constants;
   glue.exportEntry = request.emit == EmitKind::SharedLibrary;
-  glue.initAtLoad = !runs && llvm::any_of(units, [](const Unit &unit) { return unit.computes; });
+  glue.initAtLoad = !runs && computes;
 
   llvm::ELF::Elf64_Ehdr header;
   std::memcpy(&header, units.front().code.front()->getBufferStart(), sizeof(header));
@@ -279,9 +305,8 @@ static LogicalResult emitObjects(ModuleOp module, const CompileRequest &request,
   auto writeWeights = [&](llvm::raw_ostream &os) {
     return writeWeightsObject(os, machine.getTargetTriple(), header.e_flags, name, constants, isInFile, !fillLater);
   };
-  auto fill = [&](llvm::StringRef file) {
-    return fillLater ? fillWeights(file, constants, isInFile) : llvm::Error::success();
-  };
+  if (computesNow && !fillLater && failed(computeConstants(units, request, machine, constants, nullptr)))
+    return failure();
   std::vector<std::string> objects;
   auto add = [&](llvm::Expected<std::string> file) -> llvm::Error {
     if (!file)
@@ -312,7 +337,12 @@ static LogicalResult emitObjects(ModuleOp module, const CompileRequest &request,
   });
   if (!headerFile)
     return fail(module, headerFile.takeError());
-  if (llvm::Error error = link(request, files, objects, fill))
+  auto file = link(request, files, objects);
+  if (!file)
+    return fail(module, file.takeError());
+  if (fillLater && failed(fillFile(*file, units, request, machine, constants, isInFile, computesNow)))
+    return failure();
+  if (llvm::Error error = files.rename(*file, request.output))
     return fail(module, std::move(error));
   if (llvm::Error error = files.rename(*headerFile, headerPath))
     return fail(module, std::move(error));

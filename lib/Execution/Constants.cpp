@@ -127,7 +127,7 @@ void ConstantPool::share(std::vector<Constant> &constants) {
 
 FailureOr<std::vector<void *>> makeTable(ModuleOp module, std::vector<Constant> &constants, ConstantPool *pool) {
   for (Constant &constant : constants) {
-    if (!constant.computed || constant.shared)
+    if (!constant.computed || constant.shared || constant.data)
       continue;
     constant.storage = allocateConstant(constant.bytes, constant.alignment);
     if (!constant.storage)
@@ -143,15 +143,23 @@ FailureOr<std::vector<void *>> makeTable(ModuleOp module, std::vector<Constant> 
 }
 
 /// Gives up the pages that lie in bytes [first, last) of the constant altogether.
-static void drop(void *constants, int64_t slot, int64_t first, int64_t last) {
-  Constant &constant = (*static_cast<std::vector<Constant> *>(constants))[slot];
+void DropConstants::drop(void *self, int64_t slot, int64_t first, int64_t last) {
+  auto *dropping = static_cast<const DropConstants *>(self);
+  if (dropping->file)
+    dropping->file->release();
+  if (!dropping->constants)
+    return;
+  const Constant &constant = (*dropping->constants)[slot];
   uintptr_t data = reinterpret_cast<uintptr_t>(constant.data);
   uintptr_t begin = llvm::alignTo(data + first, 4096), end = llvm::alignDown(data + last, 4096);
   if ((constant.droppable || constant.storage) && begin < end)
     madvise(reinterpret_cast<void *>(begin), end - begin, MADV_DONTNEED);
 }
 
-DropConstants::DropConstants(std::vector<Constant> &constants) { strata_rt_on_constant_done(drop, &constants); }
+DropConstants::DropConstants(const std::vector<Constant> *constants, const FileMemory *file)
+    : constants(constants), file(file) {
+  strata_rt_on_constant_done(drop, this);
+}
 DropConstants::~DropConstants() { strata_rt_on_constant_done(nullptr, nullptr); }
 
 } // namespace strata

@@ -24,7 +24,7 @@ struct Constant {
   bool computed = false;
   /// False for what only NAME_init reads.
   bool neededAtRunTime = true;
-  /// The bytes of a constant that is not computed.
+  /// The bytes of a constant that is not computed; of one that is, where they shall be.
   const char *data = nullptr;
   /// Holds the bytes where the attribute does not have them as memory.
   std::shared_ptr<char> storage;
@@ -58,12 +58,20 @@ private:
 mlir::FailureOr<std::vector<void *>> makeTable(mlir::ModuleOp module, std::vector<Constant> &constants,
                                                ConstantPool *pool = nullptr);
 
-/// While it lives, memory of constants goes back to the system as soon as NAME_init, on this thread, has read them.
+/// While it lives, memory of constants goes back to the system as soon as NAME_init, on this thread, has read them, and
+/// with them what it has computed so far where that lies in a file.
 class DropConstants {
 public:
-  explicit DropConstants(std::vector<Constant> &constants);
+  /// Without constants: only what lies in the file.
+  explicit DropConstants(const std::vector<Constant> *constants, const FileMemory *file = nullptr);
   ~DropConstants();
   DropConstants(const DropConstants &) = delete;
+
+private:
+  static void drop(void *self, int64_t slot, int64_t first, int64_t last);
+
+  const std::vector<Constant> *const constants;
+  const FileMemory *const file;
 };
 
 } // namespace strata

@@ -19,7 +19,7 @@ static LogicalResult open(ModuleOp module, std::vector<Constant> &constants, boo
                           const strata_model_descriptor &descriptor, strata_model *&model) {
   std::optional<DropConstants> dropping;
   if (drop)
-    dropping.emplace(constants);
+    dropping.emplace(&constants);
   if (strata_model_from_descriptor(&descriptor, &model))
     return module.emitError(strata_last_error());
   return success();

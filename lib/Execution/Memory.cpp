@@ -5,6 +5,7 @@
 #include <cstdlib>
 #include <cstring>
 #include <sys/mman.h>
+#include <unistd.h>
 
 namespace strata {
 
@@ -31,5 +32,17 @@ std::shared_ptr<char> allocateConstant(uint64_t bytes, uint64_t alignment) {
   std::memset(memory, 0, size);
   return std::shared_ptr<char>(static_cast<char *>(memory), [](char *p) { std::free(p); });
 }
+
+std::unique_ptr<FileMemory> FileMemory::map(int file, uint64_t offset, uint64_t bytes) {
+  uint64_t skipped = offset % sysconf(_SC_PAGESIZE);
+  void *begin = mmap(nullptr, skipped + bytes, PROT_READ | PROT_WRITE, MAP_SHARED, file, offset - skipped);
+  if (begin == MAP_FAILED)
+    return nullptr;
+  return std::unique_ptr<FileMemory>(new FileMemory(static_cast<char *>(begin), skipped, skipped + bytes));
+}
+
+FileMemory::~FileMemory() { munmap(begin, bytes); }
+
+void FileMemory::release() const { madvise(begin, bytes, MADV_DONTNEED); }
 
 } // namespace strata

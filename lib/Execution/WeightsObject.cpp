@@ -11,9 +11,13 @@
 #include "WeightsObject.h"
 #include "llvm/BinaryFormat/ELF.h"
 #include "llvm/Object/ELFObjectFile.h"
+#include "llvm/ADT/ScopeExit.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/MathExtras.h"
+#include "llvm/Support/Process.h"
+#include <cerrno>
 #include <cstring>
+#include <fcntl.h>
 
 using namespace llvm;
 using namespace llvm::ELF;
@@ -171,20 +175,58 @@ Error writeWeightsObject(raw_ostream &os, const Triple &triple, uint32_t eflags,
   return Error::success();
 }
 
-Error fillWeights(StringRef file, ArrayRef<Constant> constants, function_ref<bool(size_t)> include) {
-  uint64_t at = 0;
-  {
-    auto linked = object::ObjectFile::createObjectFile(file);
-    if (!linked)
-      return linked.takeError();
-    for (const object::SectionRef &section : linked->getBinary()->sections())
-      if (Expected<StringRef> name = section.getName(); name && *name == kSection)
-        at = object::ELFSectionRef(section).getOffset();
-      else if (!name)
-        return name.takeError();
+/// Where the linker left room in the file.
+static Expected<uint64_t> findRoom(StringRef file) {
+  auto linked = object::ObjectFile::createObjectFile(file);
+  if (!linked)
+    return linked.takeError();
+  for (const object::SectionRef &section : linked->getBinary()->sections()) {
+    Expected<StringRef> name = section.getName();
+    if (!name)
+      return name.takeError();
+    if (*name == kSection)
+      return object::ELFSectionRef(section).getOffset();
   }
-  if (at == 0)
-    return createStringError("the linker left no room for the weights");
+  return createStringError("the linker left no room for the weights");
+}
+
+Expected<std::unique_ptr<FileMemory>> mapWeights(StringRef file, MutableArrayRef<Constant> constants,
+                                                 function_ref<bool(size_t)> include) {
+  Expected<uint64_t> room = findRoom(file);
+  if (!room)
+    return room.takeError();
+  uint64_t size = 0;
+  SmallVector<std::pair<Constant *, uint64_t>> computed;
+  for (size_t i = 0; i < constants.size(); ++i) {
+    if (!include(i))
+      continue;
+    uint64_t at = placeOf(constants[i], size);
+    size = at + constants[i].bytes;
+    if (constants[i].computed)
+      computed.push_back({&constants[i], at});
+  }
+  int fd;
+  if (std::error_code code = sys::fs::openFileForReadWrite(file, fd, sys::fs::CD_OpenExisting, sys::fs::OF_None))
+    return errorCodeToError(code);
+  auto close = make_scope_exit([&] { sys::Process::SafelyCloseFileDescriptor(fd); });
+  // A disk that is full would end the process at the first write to a page that has no block.
+  if (posix_fallocate(fd, *room, size) == ENOSPC)
+    return errorCodeToError(std::make_error_code(std::errc::no_space_on_device));
+  std::unique_ptr<FileMemory> memory = FileMemory::map(fd, *room, size);
+  auto isInPlace = [&](auto &entry) {
+    return isAddrAligned(Align(entry.first->alignment), memory->data() + entry.second);
+  };
+  if (!memory || !all_of(computed, isInPlace))
+    return nullptr;
+  for (auto &[constant, at] : computed)
+    constant->data = memory->data() + at;
+  return memory;
+}
+
+Error fillWeights(StringRef file, ArrayRef<Constant> constants, function_ref<bool(size_t)> include) {
+  Expected<uint64_t> room = findRoom(file);
+  if (!room)
+    return room.takeError();
   int fd;
   if (std::error_code code = sys::fs::openFileForWrite(file, fd, sys::fs::CD_OpenExisting))
     return errorCodeToError(code);
@@ -193,10 +235,14 @@ Error fillWeights(StringRef file, ArrayRef<Constant> constants, function_ref<boo
   for (size_t i = 0; i < constants.size(); ++i) {
     if (!include(i))
       continue;
-    offset = placeOf(constants[i], offset);
-    os.seek(at + offset);
-    os.write(constants[i].data, constants[i].bytes);
-    offset += constants[i].bytes;
+    const Constant &constant = constants[i];
+    offset = placeOf(constant, offset);
+    // What was computed without memory of its own was computed into the file.
+    if (!constant.computed || constant.storage) {
+      os.seek(*room + offset);
+      os.write(constant.data, constant.bytes);
+    }
+    offset += constant.bytes;
   }
   os.close();
   std::error_code code = os.error();
