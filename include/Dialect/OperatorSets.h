@@ -38,6 +38,9 @@ void printVersionedOps(llvm::raw_ostream &out);
 /// The newest opset version of a domain that the registered operators know; 0 for an unknown domain.
 int64_t getNewestOpset(llvm::StringRef domain);
 
+/// The end of a sentence that refuses an operator of `domain` that is not known: whose it is, and what helps.
+std::string describeForeign(llvm::StringRef domain);
+
 } // namespace strata
 
 #endif // STRATA_DIALECT_OPERATORSETS_H

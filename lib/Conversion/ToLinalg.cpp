@@ -10,6 +10,7 @@
 #include "Conversion/Passes.h"
 #include "Dialect/ONNX/IR/ONNXBase.h"
 #include "Dialect/OpBehavior.h"
+#include "Dialect/OperatorSets.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Bufferization/IR/Bufferization.h"
 #include "mlir/Dialect/Complex/IR/Complex.h"
@@ -60,7 +61,7 @@ LogicalResult LinalgBuilder::lowerOp(Operation &op) {
   if (auto custom = dyn_cast<onnx::CustomOp>(op))
     return op.emitError("operator '")
            << custom.getOpType() << "' of the domain '" << custom.getDomain()
-           << "' cannot be compiled: Strata does not know this domain; a plugin must lower it";
+           << "' cannot be compiled: the operator is not known; " << describeForeign(custom.getDomain());
   for (Value result : op.getResults())
     if (!getSeamType(result.getType())) {
       if (isa<UnrankedTensorType>(result.getType()))

@@ -388,8 +388,8 @@ LogicalResult GraphImporter::importCustom(const NodeProto &node, int64_t opset, 
     if (failed(declared))
       return failure();
     if (!output.empty() && !*declared)
-      return trace.error() << "the type of output '" << output
-                           << "' of an operator of an unknown domain must be declared (value_info)";
+      return trace.error() << "the operator is not known, nor does the model declare the type of its output '" << output
+                           << "' (value_info); " << describeForeign(node.domain());
     state.types.push_back(output.empty() ? Type(builder.getNoneType()) : *declared);
   }
   Operation *op = builder.create(state);

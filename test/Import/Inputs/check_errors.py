@@ -187,8 +187,13 @@ graph_text("unknown_domain", r"graph 'g': node 0 \(com.acme::Foo\): its domain '
            "y = com.acme.Foo (x)")
 graph_text("unknown_ml_operator", r"graph 'g': node 0 \(ai.onnx.ml::Foo\): 'ai.onnx.ml' has no such operator",
            "y = ai.onnx.ml.Foo (x)", opsets='"" : 17, "ai.onnx.ml" : 3')
-graph_text("untyped_custom", r"graph 'g': node 0 \(com.acme::Foo-1\): the type of output 'a' of an operator of an unknown "
-           r"domain must be declared \(value_info\)", "a = com.acme.Foo (x) y = Relu (a)", opsets='"" : 17, "com.acme" : 1')
+_UNTYPED = (r"the operator is not known, nor does the model declare the type of its output 'a' \(value_info\); operators of "
+            r"the domain '%s' are not part of ONNX; the model can define this one as a function of its own \(a FunctionProto\)")
+graph_text("untyped_custom", r"graph 'g': node 0 \(com.acme::Foo-1\): " + _UNTYPED % "com.acme",
+           "a = com.acme.Foo (x) y = Relu (a)", opsets='"" : 17, "com.acme" : 1')
+graph_text("untyped_of_another_runtime", r"graph 'g': node 0 'add' \(com.microsoft::QLinearAdd-1\): " + _UNTYPED % "com.microsoft" +
+           r", or be exported without it: .*quant_format=QuantFormat.QDQ.*",
+           "[add] a = com.microsoft.QLinearAdd (x) y = Relu (a)", opsets='"" : 17, "com.microsoft" : 1')
 graph_text("too_many_inputs", r"graph 'g': node 0 \(Relu-14\): has 2 inputs; the operator's input is 'X'", "y = Relu (x, x)")
 graph_text("too_few_inputs", r"graph 'g': node 0 'c' \(Conv-11\): has 1 input; the operator's inputs are 'X', 'W' and optionally 'B'", "[c] y = Conv (x)")
 graph_text("too_few_variadic", r"graph 'g': node 0 \(Concat-13\): has 0 inputs; the operator's input is one or more of 'inputs'",
