@@ -48,6 +48,16 @@ void printDiagnostic(llvm::raw_ostream &os, mlir::Diagnostic &diagnostic);
 /// diagnostics.
 mlir::OwningOpRef<mlir::ModuleOp> loadModule(llvm::StringRef path, mlir::MLIRContext &context);
 
+/// What a module is made of.
+struct ModelSource {
+  std::function<mlir::OwningOpRef<mlir::ModuleOp>(mlir::MLIRContext &)> load;
+  /// Writes all bytes that `load` reads: where they are the same, so is the module.
+  std::function<mlir::LogicalResult(mlir::MLIRContext &, llvm::raw_ostream &)> write;
+};
+
+/// A file that `loadModule` reads.
+ModelSource sourceOf(const std::string &path);
+
 /// Finds mistakes in options (an unknown CPU, a name that is no identifier)
 /// before the work starts.
 llvm::Error checkOptions(const CompileOptions &options);
@@ -66,9 +76,9 @@ mlir::LogicalResult lowerTo(mlir::ModuleOp module, Phase phase, const CompileOpt
                             const Progress &progress = {});
 
 /// A model ready to run, with versions for known sizes if they are wanted: a module of any phase, compiled into this
-/// process. With a folder `cache`, what is compiled is kept there (Execution/Cache.h). The module is used up. Null: the
-/// diagnostics said why.
-std::unique_ptr<Model> buildModel(std::shared_ptr<mlir::MLIRContext> context, mlir::OwningOpRef<mlir::ModuleOp> module,
+/// process. With a folder `cache`, what is compiled is kept there (Execution/Cache.h), and what is there is not even
+/// loaded as a module. Null: the diagnostics said why.
+std::unique_ptr<Model> buildModel(std::shared_ptr<mlir::MLIRContext> context, const ModelSource &source,
                                   const CompileOptions &options, const SessionOptions &session,
                                   const SpecializeOptions &specialize, llvm::StringRef cache = {},
                                   const Progress &progress = {});

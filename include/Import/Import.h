@@ -33,6 +33,9 @@ struct ImportOptions {
 mlir::OwningOpRef<mlir::ModuleOp> importOnnxFile(llvm::StringRef path, mlir::MLIRContext *context,
                                                  const ImportOptions &options = {});
 
+/// Writes all that `importOnnxFile` makes a module of: the bytes of the model file and of its external data.
+llvm::LogicalResult writeSources(llvm::StringRef path, mlir::MLIRContext *context, llvm::raw_ostream &os);
+
 /// Imports a serialised ModelProto. Weights point into `bytes`, which lives as long as the context.
 mlir::OwningOpRef<mlir::ModuleOp> importOnnxBytes(std::unique_ptr<llvm::MemoryBuffer> bytes, mlir::MLIRContext *context,
                                                   const ImportOptions &options = {});

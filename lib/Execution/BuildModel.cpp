@@ -1,9 +1,11 @@
 //===- BuildModel.cpp - from a module to a model that runs ----------------===//
 
 #include "Execution/Cache.h"
+#include "Execution/Compiler.h"
 #include "Execution/Specialize.h"
 #include "Specializer.h"
 #include "llvm/BinaryFormat/Magic.h"
+#include "llvm/Support/FileSystem.h"
 #include <chrono>
 
 using namespace mlir;
@@ -25,10 +27,10 @@ static FailureOr<std::unique_ptr<JitCode>> compileCode(ModuleOp module, const Co
   return code;
 }
 
-static std::unique_ptr<Model> started(ModuleOp module, llvm::Expected<std::unique_ptr<Model>> model) {
+static std::unique_ptr<Model> started(Location location, llvm::Expected<std::unique_ptr<Model>> model) {
   if (model)
     return std::move(*model);
-  module.emitError(llvm::toString(model.takeError()));
+  emitError(location) << llvm::toString(model.takeError());
   return nullptr;
 }
 
@@ -52,28 +54,48 @@ static std::unique_ptr<Model> compileHere(std::shared_ptr<MLIRContext> context, 
     }
     versionCode.push_back(std::move(*made));
   }
-  return started(module, Model::start(std::move(*code), std::move(versionCode), session, std::move(context)));
+  return started(module.getLoc(), Model::start(std::move(*code), std::move(versionCode), session, std::move(context)));
 }
 
-std::unique_ptr<Model> buildModel(std::shared_ptr<MLIRContext> context, OwningOpRef<ModuleOp> module,
+/// Two processes may do so at once: a file appears complete or not at all. Nothing is ever deleted.
+static LogicalResult compileInto(const std::string &library, ModuleOp module, const CompileOptions &options,
+                                 const SpecializeOptions &specialize, const Progress &progress) {
+  CompileRequest request;
+  request.output = library;
+  request.options = options;
+  request.versions = specialize.sets;
+  request.keepWeights = specialize.after > 0;
+  return compileModule(module, request, progress);
+}
+
+std::unique_ptr<Model> buildModel(std::shared_ptr<MLIRContext> context, const ModelSource &source,
                                   const CompileOptions &options, const SessionOptions &session,
                                   const SpecializeOptions &specialize, llvm::StringRef cache,
                                   const Progress &progress) {
-  OwningOpRef<ModuleOp> original;
-  if (specialize.after && failed(checkVersions(*module, options)))
+  std::string library;
+  if (!cache.empty()) {
+    FailureOr<std::string> path = cachedLibrary(*context, source, options, cache, specialize);
+    if (failed(path))
+      return nullptr;
+    library = *path;
+  }
+  bool isThere = llvm::sys::fs::exists(library);
+  auto load = [&] { return started(UnknownLoc::get(context.get()), Model::load(library, session)); };
+  if (isThere && !specialize.after)
+    return load();
+  OwningOpRef<ModuleOp> module = source.load(*context);
+  if (!module || (specialize.after && failed(checkVersions(*module, options))))
     return nullptr;
+  OwningOpRef<ModuleOp> original;
   if (specialize.after && hasUnknownSizes(*module))
     original = module->clone();
   ConstantPool pool;
   std::unique_ptr<Model> model;
-  if (!cache.empty()) {
-    FailureOr<std::string> library = cachedLibrary(*module, options, cache, specialize, progress);
-    if (failed(library))
-      return nullptr;
-    model = started(*module, Model::load(*library, session));
-  } else {
+  if (library.empty()) {
     bool hasVersions = original || !specialize.sets.empty();
     model = compileHere(context, *module, options, session, specialize, hasVersions ? &pool : nullptr, progress);
+  } else if (isThere || succeeded(compileInto(library, *module, options, specialize, progress))) {
+    model = load();
   }
   if (model && original)
     model->specialize([&](ArrayRef<const strata_model_descriptor *> fixed, strata_session *session) {
@@ -100,10 +122,7 @@ std::unique_ptr<Model> openModel(llvm::StringRef path, const CompileOptions &opt
   if (llvm::Error error = checkOptions(options))
     return fail(std::move(error));
   std::shared_ptr<MLIRContext> context = createContext();
-  OwningOpRef<ModuleOp> module = loadModule(path, *context);
-  if (!module)
-    return nullptr;
-  return buildModel(context, std::move(module), options, session, specialize, cache, progress);
+  return buildModel(context, sourceOf(path.str()), options, session, specialize, cache, progress);
 }
 
 } // namespace strata

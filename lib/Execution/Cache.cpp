@@ -1,10 +1,8 @@
 //===- Cache.cpp - compiled models are kept in a folder -------------------===//
 
 #include "Execution/Cache.h"
-#include "Execution/Compiler.h"
-#include "mlir/IR/BuiltinAttributes.h"
-#include "mlir/IR/DialectResourceBlobManager.h"
-#include "llvm/ADT/DenseSet.h"
+#include "Target.h"
+#include "mlir/IR/Diagnostics.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/BLAKE3.h"
 #include "llvm/Support/FileSystem.h"
@@ -41,7 +39,12 @@ private:
 static void hashCompiler(HashStream &hash) {
   Dl_info info;
   llvm::sys::fs::file_status status;
-  if (dladdr(reinterpret_cast<void *>(&cachedLibrary), &info) && !llvm::sys::fs::status(info.dli_fname, status))
+  void *here = reinterpret_cast<void *>(&cachedLibrary);
+  std::string file = dladdr(here, &info) ? info.dli_fname : "";
+  // A program is called what it was started as.
+  if (!llvm::sys::path::has_parent_path(file))
+    file = llvm::sys::fs::getMainExecutable(file.c_str(), here);
+  if (!llvm::sys::fs::status(file, status))
     hash << status.getSize() << ' ' << status.getLastModificationTime().time_since_epoch().count() << '\n';
 }
 
@@ -52,30 +55,10 @@ static void hashOptions(HashStream &hash, const CompileOptions &options) {
        << ' ' << options.tuning.file << ' ' << options.tuning.device << '\n';
 }
 
-static void hashModule(HashStream &hash, ModuleOp module) {
-  // Locations too: they are the nodes' names in messages.
-  OpPrintingFlags flags;
-  flags.enableDebugInfo(/*enable=*/true).elideLargeResourceString(0).useLocalScope();
-  module->print(hash, flags);
-  llvm::DenseSet<DenseResourceElementsAttr> seen;
-  module->walk([&](Operation *op) {
-    for (NamedAttribute attribute : op->getAttrs())
-      attribute.getValue().walk([&](DenseResourceElementsAttr weights) {
-        AsmResourceBlob *blob = weights.getRawHandle().getBlob();
-        if (!seen.insert(weights).second || !blob)
-          return;
-        hash << '\n' << weights.getRawHandle().getKey() << ' ' << blob->getData().size() << '\n';
-        hash.write(blob->getData().data(), blob->getData().size());
-      });
-  });
-}
-
-FailureOr<std::string> cachedLibrary(ModuleOp module, const CompileOptions &options, llvm::StringRef folder,
-                                     const SpecializeOptions &specialize, const Progress &progress) {
-  if (std::error_code error = llvm::sys::fs::create_directories(folder)) {
-    module->emitError("cannot make the folder '") << folder << "': " << error.message();
-    return failure();
-  }
+FailureOr<std::string> cachedLibrary(MLIRContext &context, const ModelSource &source, const CompileOptions &options,
+                                     llvm::StringRef folder, const SpecializeOptions &specialize) {
+  if (std::error_code error = llvm::sys::fs::create_directories(folder))
+    return emitError(UnknownLoc::get(&context)) << "cannot make the folder '" << folder << "': " << error.message();
   HashStream hash;
   hashCompiler(hash);
   hashOptions(hash, resolveTarget(options));
@@ -84,19 +67,11 @@ FailureOr<std::string> cachedLibrary(ModuleOp module, const CompileOptions &opti
       hash << name << '=' << size << ' ';
     hash << '\n';
   }
-  hashModule(hash, module);
+  if (failed(source.write(context, hash)))
+    return failure();
   llvm::SmallString<128> path(folder);
   llvm::sys::path::append(path, options.modelName + "-" + hash.result() + ".so");
-  if (llvm::sys::fs::exists(path))
-    return path.str().str();
-  CompileRequest request;
-  request.output = path.str().str();
-  request.options = options;
-  request.versions = specialize.sets;
-  request.keepWeights = specialize.after > 0;
-  if (failed(compileModule(module, request, progress)))
-    return failure();
-  return request.output;
+  return path.str().str();
 }
 
 } // namespace strata

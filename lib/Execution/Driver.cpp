@@ -86,6 +86,8 @@ std::shared_ptr<MLIRContext> createContext() {
   return context;
 }
 
+static bool isOnnx(llvm::StringRef path) { return !path.ends_with(".mlir") && !path.ends_with(".mlirbc"); }
+
 OwningOpRef<ModuleOp> loadModule(llvm::StringRef path, MLIRContext &context) {
   auto fail = [&](const llvm::Twine &message) {
     emitError(FileLineColLoc::get(&context, path, 0, 0)) << message;
@@ -93,7 +95,7 @@ OwningOpRef<ModuleOp> loadModule(llvm::StringRef path, MLIRContext &context) {
   };
   if (llvm::sys::fs::is_directory(path))
     return fail("is a directory, not a model");
-  if (!path.ends_with(".mlir") && !path.ends_with(".mlirbc"))
+  if (isOnnx(path))
     return importOnnxFile(path, &context);
   auto buffer = llvm::MemoryBuffer::getFile(path);
   if (std::error_code error = buffer.getError())
@@ -101,6 +103,19 @@ OwningOpRef<ModuleOp> loadModule(llvm::StringRef path, MLIRContext &context) {
   llvm::SourceMgr sources;
   sources.AddNewSourceBuffer(std::move(*buffer), {});
   return parseSourceFile<ModuleOp>(sources, &context);
+}
+
+ModelSource sourceOf(const std::string &path) {
+  auto write = [path](MLIRContext &context, llvm::raw_ostream &os) -> LogicalResult {
+    if (isOnnx(path))
+      return writeSources(path, &context, os);
+    auto buffer = llvm::MemoryBuffer::getFile(path);
+    if (!buffer)
+      return emitError(FileLineColLoc::get(&context, path, 0, 0)) << "cannot be read: " << buffer.getError().message();
+    os << (*buffer)->getBuffer();
+    return success();
+  };
+  return {[path](MLIRContext &context) { return loadModule(path, context); }, write};
 }
 
 //===----------------------------------------------------------------------===//

@@ -50,6 +50,15 @@ FailureOr<ExternalData::File *> ExternalData::open(StringRef location, const Tra
   return &opened;
 }
 
+FailureOr<SharedBytes> ExternalData::file(const proto::TensorProto &tensor, const Trace &trace) {
+  for (const auto &entry : tensor.external_data())
+    if (entry.key() == "location") {
+      FailureOr<File *> file = open(entry.value(), trace);
+      return failed(file) ? FailureOr<SharedBytes>(failure()) : FailureOr<SharedBytes>((*file)->bytes);
+    }
+  return trace.error() << "external data without a location", failure();
+}
+
 /// A decimal number that is not negative.
 static FailureOr<uint64_t> parseNumber(StringRef key, StringRef text, const Trace &trace) {
   uint64_t number;
@@ -62,13 +71,8 @@ static FailureOr<uint64_t> parseNumber(StringRef key, StringRef text, const Trac
 
 /// SHA-1 of the whole file, in lower-case hexadecimal digits.
 static std::string digestOf(const SharedBytes &file) {
-  // Pages that were only read for this are given back, so that the file does not count as memory in use.
-  constexpr size_t chunk = size_t(64) << 20;
   SHA1 sha1;
-  for (StringRef rest = file.bytes(); !rest.empty(); rest = rest.drop_front(std::min(chunk, rest.size()))) {
-    sha1.update(rest.take_front(chunk));
-    file.release(rest.take_front(chunk));
-  }
+  forEachPiece(file.bytes(), file, [&](StringRef piece) { sha1.update(piece); });
   return toHex(sha1.final(), /*LowerCase=*/true);
 }
 

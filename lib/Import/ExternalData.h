@@ -23,6 +23,9 @@ public:
   llvm::FailureOr<std::pair<SharedBytes, llvm::StringRef>> find(const proto::TensorProto &tensor, uint64_t size,
                                                                 const Trace &trace);
 
+  /// The whole file that `tensor` refers to.
+  llvm::FailureOr<SharedBytes> file(const proto::TensorProto &tensor, const Trace &trace);
+
 private:
   struct Range {
     uint64_t end;

@@ -98,26 +98,42 @@ FailureOr<OwningOpRef<ModuleOp>> GraphImporter::importModel(const Trace &file) {
   return module;
 }
 
+/// Calls `use` with all tensors in a message.
+static void forEachTensor(const google::protobuf::Message &message,
+                          llvm::function_ref<void(const proto::TensorProto &)> use) {
+  if (auto *tensor = dynamic_cast<const proto::TensorProto *>(&message))
+    return use(*tensor);
+  const google::protobuf::Reflection *reflection = message.GetReflection();
+  std::vector<const google::protobuf::FieldDescriptor *> fields;
+  reflection->ListFields(message, &fields);
+  for (const google::protobuf::FieldDescriptor *field : fields) {
+    if (field->cpp_type() != google::protobuf::FieldDescriptor::CPPTYPE_MESSAGE)
+      continue;
+    if (!field->is_repeated())
+      forEachTensor(reflection->GetMessage(message, field), use);
+    else
+      for (int i = 0; i < reflection->FieldSize(message, field); ++i)
+        forEachTensor(reflection->GetRepeatedMessage(message, field, i), use);
+  }
+}
+
+/// Of a file that is text or protobuf.
+static LogicalResult parseFile(SharedBytes source, StringRef path, const Trace &file, ParsedModel &model) {
+  if (sys::path::extension(path) == ".onnxtxt")
+    return parseModelText(source.bytes(), file, model.proto);
+  return parseModel(std::move(source), file, model);
+}
+
+static StringRef folderOf(StringRef path) {
+  StringRef folder = sys::path::parent_path(path);
+  return folder.empty() ? "." : folder;
+}
+
 static OwningOpRef<ModuleOp> importParsed(const ParsedModel &model, StringRef folder, MLIRContext *context,
                                           const Trace &file) {
   loadImportDialects(context);
   auto module = GraphImporter(model, folder, context).importModel(file);
   return succeeded(module) ? std::move(*module) : OwningOpRef<ModuleOp>();
-}
-
-static OwningOpRef<ModuleOp> importSource(SharedBytes source, StringRef folder, MLIRContext *context,
-                                          const Trace &file) {
-  ParsedModel model;
-  if (failed(parseModel(std::move(source), file, model)))
-    return {};
-  return importParsed(model, folder, context, file);
-}
-
-static OwningOpRef<ModuleOp> importText(StringRef text, StringRef folder, MLIRContext *context, const Trace &file) {
-  ParsedModel model;
-  if (failed(parseModelText(text, file, model.proto)))
-    return {};
-  return importParsed(model, folder, context, file);
 }
 
 } // namespace importer
@@ -136,27 +152,52 @@ void loadImportDialects(MLIRContext *context) {
 OwningOpRef<ModuleOp> importOnnxFile(StringRef path, MLIRContext *context, const ImportOptions &options) {
   Trace file(context, options.name.empty() ? path : StringRef(options.name));
   FailureOr<SharedBytes> source = mapFile(path, file);
-  if (failed(source))
+  ParsedModel model;
+  if (failed(source) || failed(parseFile(*source, path, file, model)))
     return {};
-  SmallString<128> folder(options.externalDataFolder);
-  if (folder.empty())
-    folder = sys::path::parent_path(path);
-  if (folder.empty())
-    folder = ".";
-  if (sys::path::extension(path) == ".onnxtxt")
-    return importText(source->bytes(), folder, context, file);
-  return importSource(*source, folder, context, file);
+  StringRef folder = options.externalDataFolder;
+  return importParsed(model, folder.empty() ? folderOf(path) : folder, context, file);
+}
+
+LogicalResult writeSources(StringRef path, MLIRContext *context, raw_ostream &os) {
+  Trace file(context, path);
+  FailureOr<SharedBytes> source = mapFile(path, file);
+  ParsedModel model;
+  if (failed(source) || failed(parseFile(*source, path, file, model)))
+    return failure();
+  auto write = [&](const SharedBytes &bytes) {
+    forEachPiece(bytes.bytes(), bytes, [&](StringRef piece) { os << piece; });
+  };
+  write(*source);
+  ExternalData external(folderOf(path));
+  llvm::DenseSet<const char *> written;
+  LogicalResult result = success();
+  forEachTensor(model.proto, [&](const proto::TensorProto &tensor) {
+    if (failed(result) || tensor.data_location() != proto::TensorProto::EXTERNAL)
+      return;
+    FailureOr<SharedBytes> data = external.file(tensor, Trace(file, "tensor '" + tensor.name() + "'"));
+    result = success(succeeded(data));
+    if (succeeded(data) && written.insert(data->bytes().data()).second)
+      write(*data);
+  });
+  return result;
 }
 
 OwningOpRef<ModuleOp> importOnnxBytes(std::unique_ptr<MemoryBuffer> bytes, MLIRContext *context,
                                       const ImportOptions &options) {
   Trace file(context, options.name.empty() ? "model" : options.name);
-  return importSource(SharedBytes(std::move(bytes)), options.externalDataFolder, context, file);
+  ParsedModel model;
+  if (failed(parseModel(SharedBytes(std::move(bytes)), file, model)))
+    return {};
+  return importParsed(model, options.externalDataFolder, context, file);
 }
 
 OwningOpRef<ModuleOp> importOnnxText(StringRef text, MLIRContext *context, const ImportOptions &options) {
   Trace file(context, options.name.empty() ? "model" : options.name);
-  return importText(text, options.externalDataFolder, context, file);
+  ParsedModel model;
+  if (failed(parseModelText(text, file, model.proto)))
+    return {};
+  return importParsed(model, options.externalDataFolder, context, file);
 }
 
 } // namespace strata

@@ -21,7 +21,6 @@ namespace strata::importer {
 static constexpr size_t kLargestDense = 512;
 /// What generated code wants of a weight's address.
 static constexpr size_t kAlignment = 64;
-static constexpr size_t kReadAtOnce = 8 << 20;
 
 static StringRef nameOf(int32_t dataType) { return onnx::getElementName(*onnx::getElementKindOfDataType(dataType)); }
 
@@ -287,16 +286,6 @@ ElementsAttr TensorImporter::makeAttr(RankedTensorType type, Elements elements, 
   return makeResource(type, std::move(elements), name);
 }
 
-/// Calls `use` with pieces of `bytes`, whose pages need not stay in memory afterwards. No large tensor is in memory twice.
-static void forEachPiece(ArrayRef<char> bytes, const SharedBytes &source, llvm::function_ref<void(ArrayRef<char>)> use) {
-  for (size_t begin = 0; begin < bytes.size(); begin += kReadAtOnce) {
-    ArrayRef<char> piece = bytes.slice(begin, std::min(kReadAtOnce, bytes.size() - begin));
-    use(piece);
-    if (source)
-      source.release(StringRef(piece.data(), piece.size()));
-  }
-}
-
 /// Of the first, the middle and the last bytes: few tensors agree in it that are not equal.
 static uint64_t hashOfSome(ArrayRef<char> bytes) {
   constexpr size_t some = 1024;
@@ -309,8 +298,7 @@ static uint64_t hashOfSome(ArrayRef<char> bytes) {
 StringRef TensorImporter::digestOf(Resource &resource) {
   if (resource.digest.empty()) {
     BLAKE3 hash;
-    forEachPiece(ArrayRef(resource.bytes.data(), resource.bytes.size()), resource.source,
-                 [&](ArrayRef<char> piece) { hash.update(StringRef(piece.data(), piece.size())); });
+    forEachPiece(resource.bytes, resource.source, [&](StringRef piece) { hash.update(piece); });
     resource.digest = toStringRef(ArrayRef(hash.final<16>())).str();
   }
   return resource.digest;
@@ -326,7 +314,7 @@ ElementsAttr TensorImporter::makeResource(RankedTensorType type, Elements elemen
   if (!elements.heap && (!elements.source || !isAddrAligned(Align(kAlignment), elements.bytes.data()))) {
     elements.heap = allocate(elements.bytes.size());
     char *to = elements.heap->getBufferStart();
-    forEachPiece(elements.bytes, elements.source, [&](ArrayRef<char> piece) { to = llvm::copy(piece, to); });
+    forEachPiece(resource.bytes, elements.source, [&](StringRef piece) { to = llvm::copy(piece, to); });
     elements.bytes = elements.heap->getBuffer();
     elements.source = SharedBytes();
   }

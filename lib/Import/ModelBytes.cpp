@@ -24,6 +24,15 @@ void SharedBytes::release(StringRef range) const {
     ::madvise(reinterpret_cast<void *>(begin), end - begin, MADV_DONTNEED);
 }
 
+void forEachPiece(StringRef bytes, const SharedBytes &source, function_ref<void(StringRef)> use) {
+  constexpr size_t readAtOnce = 8 << 20;
+  for (; !bytes.empty(); bytes = bytes.drop_front(std::min(readAtOnce, bytes.size()))) {
+    use(bytes.take_front(readAtOnce));
+    if (source)
+      source.release(bytes.take_front(readAtOnce));
+  }
+}
+
 FailureOr<SharedBytes> mapFile(StringRef path, const Trace &trace) {
   sys::fs::file_status status;
   if (std::error_code error = sys::fs::status(path, status))

@@ -34,6 +34,10 @@ private:
   std::shared_ptr<llvm::MemoryBuffer> buffer;
 };
 
+/// Calls `use` with pieces of `bytes`, which lie in `source` if there is one. Pages of a file need not stay in memory
+/// afterwards: nothing large is there twice.
+void forEachPiece(llvm::StringRef bytes, const SharedBytes &source, llvm::function_ref<void(llvm::StringRef)> use);
+
 /// Little-endian elements of a tensor that were left out of its message.
 struct Payload {
   llvm::StringRef bytes;

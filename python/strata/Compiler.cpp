@@ -112,10 +112,8 @@ OwningOpRef<ModuleOp> importBytes(const char *data, size_t size, MLIRContext &co
                          import);
 }
 
-/// Compiles what `read` reads into a fresh context; diagnostics go to
-/// `failure`.
-std::unique_ptr<Model> compile(const Options &options, std::string &failure,
-                               llvm::function_ref<OwningOpRef<ModuleOp>(MLIRContext &)> read) {
+/// Compiles a model in a fresh context; diagnostics go to `failure`.
+std::unique_ptr<Model> compile(const Options &options, std::string &failure, const ModelSource &source) {
   std::shared_ptr<MLIRContext> context = createContext();
   // The context lives as long as the model, the text here does not.
   Diagnostics diagnostics(*context, failure);
@@ -126,9 +124,7 @@ std::unique_ptr<Model> compile(const Options &options, std::string &failure,
   FailureOr<SpecializeOptions> specialize = specializeOptions(options, failure);
   if (failed(specialize))
     return nullptr;
-  std::unique_ptr<strata::Model> model;
-  if (OwningOpRef<ModuleOp> module = read(*context))
-    model = buildModel(context, std::move(module), *compileWith, sessionOptions(options), *specialize, options.cache);
+  auto model = buildModel(context, source, *compileWith, sessionOptions(options), *specialize, options.cache);
   if (model) {
     failure.clear(); // Warnings.
     return std::make_unique<CompiledModel>(std::move(model));
@@ -140,11 +136,16 @@ std::unique_ptr<Model> compile(const Options &options, std::string &failure,
 } // namespace
 
 std::unique_ptr<Model> compileFile(const std::string &path, const Options &options, std::string &failure) {
-  return compile(options, failure, [&](MLIRContext &context) { return loadModule(path, context); });
+  return compile(options, failure, sourceOf(path));
 }
 
 std::unique_ptr<Model> compileBytes(const char *data, size_t size, const Options &options, std::string &failure) {
-  return compile(options, failure, [&](MLIRContext &context) { return importBytes(data, size, context); });
+  auto load = [&](MLIRContext &context) { return importBytes(data, size, context); };
+  auto write = [&](MLIRContext &, llvm::raw_ostream &os) {
+    os.write(data, size);
+    return success();
+  };
+  return compile(options, failure, {load, write});
 }
 
 std::string convertBytes(const char *data, size_t size, const std::vector<std::string> &opsets, std::string &failure) {
