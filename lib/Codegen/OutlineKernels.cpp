@@ -62,10 +62,16 @@ private:
 
   /// Numbers in which many kernels differ that are otherwise equal become arguments: the wide integers that a buffer is
   /// filled with (the border of padded data is of floats or narrow), and the places that all elements are read at. Of
-  /// zeros LLVM makes more.
+  /// zeros LLVM makes more. What runs once need not be fast: there all are arguments but sizes, and the many kernels
+  /// that multiply the scales of quantised layers are few.
   static bool isArgument(Operation *constant, ArrayRef<Operation *> ops) {
+    Type type = constant->getResult(0).getType();
     auto generic = dyn_cast<linalg::GenericOp>(ops.front());
-    if (ops.size() > 1 || !generic || matchPattern(constant, m_Zero()))
+    if (matchPattern(constant, m_Zero()) || matchPattern(constant, m_AnyZeroFloat()))
+      return false;
+    if (type.isIntOrFloat() && ops.front()->getParentOfType<func::FuncOp>().getName() == "init")
+      return true;
+    if (ops.size() > 1 || !generic)
       return false;
     auto isFill = [&](OpOperand &use) {
       auto type = dyn_cast<IntegerType>(use.get().getType());

@@ -216,3 +216,50 @@ func.func @numbers(%a: memref<8xi64>, %b: memref<8xf32>, %m: memref<8x4xf32>) {
   }
   return
 }
+
+// -----
+
+// What runs once is one kernel whatever the numbers; zeros stay, and so do those of the main function.
+// CHECK-LABEL: func.func @init(
+// CHECK-DAG:     %[[TWO:.*]] = arith.constant 2.0
+// CHECK-DAG:     %[[THREE:.*]] = arith.constant 3.0
+// CHECK:         call @kernel_0(%{{.*}}, %{{.*}}, %[[TWO]]) : (memref<8xf32>, memref<8xf32>, f32) -> ()
+// CHECK:         call @kernel_0(%{{.*}}, %{{.*}}, %[[THREE]]) :
+// CHECK:         call @kernel_1(%{{.*}}, %{{.*}}) : (memref<8xf32>, memref<8xf32>) -> ()
+// CHECK-LABEL: func.func @main(
+// CHECK:         call @kernel_2(%{{.*}}, %{{.*}}) : (memref<8xf32>, memref<8xf32>) -> ()
+#id = affine_map<(i) -> (i)>
+memref.global "private" constant @w : memref<8xf32>
+memref.global "private" @a : memref<8xf32>
+func.func @init() {
+  %two = arith.constant 2.0 : f32
+  %three = arith.constant 3.0 : f32
+  %zero = arith.constant 0.0 : f32
+  %w = memref.get_global @w : memref<8xf32>
+  %a = memref.get_global @a : memref<8xf32>
+  linalg.generic {indexing_maps = [#id, #id], iterator_types = ["parallel"]} ins(%w : memref<8xf32>) outs(%a : memref<8xf32>) {
+  ^bb0(%x: f32, %o: f32):
+    %0 = arith.mulf %x, %two : f32
+    linalg.yield %0 : f32
+  }
+  linalg.generic {indexing_maps = [#id, #id], iterator_types = ["parallel"]} ins(%w : memref<8xf32>) outs(%a : memref<8xf32>) {
+  ^bb0(%x: f32, %o: f32):
+    %0 = arith.mulf %x, %three : f32
+    linalg.yield %0 : f32
+  }
+  linalg.generic {indexing_maps = [#id, #id], iterator_types = ["parallel"]} ins(%w : memref<8xf32>) outs(%a : memref<8xf32>) {
+  ^bb0(%x: f32, %o: f32):
+    %0 = arith.maximumf %x, %zero : f32
+    linalg.yield %0 : f32
+  }
+  return
+}
+func.func @main(%a: memref<8xf32>, %b: memref<8xf32>) {
+  %two = arith.constant 2.0 : f32
+  linalg.generic {indexing_maps = [#id, #id], iterator_types = ["parallel"]} ins(%a : memref<8xf32>) outs(%b : memref<8xf32>) {
+  ^bb0(%x: f32, %o: f32):
+    %0 = arith.mulf %x, %two : f32
+    linalg.yield %0 : f32
+  }
+  return
+}
