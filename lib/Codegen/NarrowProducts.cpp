@@ -134,8 +134,8 @@ private:
            !isForWinograd(op, weights);
   }
 
-  /// The data of a convolution in which each channel is by itself, if it is too large for the caches: its sums take less
-  /// time than its reading.
+  /// The data of a convolution in which each channel is by itself, if it is too large for the caches: its sums take
+  /// less time than its reading.
   Value streamedData(linalg::GenericOp op) const {
     std::optional<strata::ProductSum> sum = strata::matchProductSum(op);
     if (!sum || !sum->elements[0].isF32() || !sum->elements[1].isF32() || !op.hasPureTensorSemantics())

@@ -59,9 +59,9 @@ static LogicalResult checkHandles(Operation &op) {
 LogicalResult LinalgBuilder::lowerOp(Operation &op) {
   setLoc(op.getLoc());
   if (auto custom = dyn_cast<onnx::CustomOp>(op))
-    return op.emitError("operator '")
-           << custom.getOpType() << "' of the domain '" << custom.getDomain()
-           << "' cannot be compiled: the operator is not known; " << describeForeign(custom.getDomain());
+    return op.emitError("operator '") << custom.getOpType() << "' of the domain '" << custom.getDomain()
+                                      << "' cannot be compiled: the operator is not known; "
+                                      << describeForeign(custom.getDomain());
   for (Value result : op.getResults())
     if (!getSeamType(result.getType())) {
       if (isa<UnrankedTensorType>(result.getType()))

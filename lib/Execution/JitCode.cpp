@@ -1,8 +1,8 @@
 //===- JitCode.cpp - code of a model in this process ----------------------===//
 
 #include "JitCode.h"
-#include "Execution/Interface.h"
 #include "Codegen.h"
+#include "Execution/Interface.h"
 #include "Target.h"
 #include "llvm/IR/LLVMContext.h"
 
