@@ -1,7 +1,7 @@
 //===- ApproximateMath.cpp - transcendental functions ---------------------===//
 //
 // f32: polynomials where they are accurate everywhere, libm otherwise. The
-// narrow float types are computed in f32, f64 by libm.
+// narrow float types are computed in f32, f64 by libm but for exponentials.
 //
 //===----------------------------------------------------------------------===//
 #include "ApproximateMath.h"
@@ -149,6 +149,9 @@ struct HideExtension : OpRewritePattern<arith::ExtFOp> {
 } // namespace
 
 bool strata::becomesPolynomial(Operation &op) {
+  Type type = op.getNumResults() ? getElementTypeOrSelf(op.getResult(0)) : Type();
+  if (type && type.isF64())
+    return isa<math::ExpOp, math::ExpM1Op, math::TanhOp>(op);
   return isa<math::AcosOp, math::AcoshOp, math::AsinOp, math::AsinhOp, math::AtanOp, math::AtanhOp, math::CosOp,
              math::CoshOp, math::ErfOp, math::ExpOp, math::ExpM1Op, math::LogOp, math::Log1pOp, math::PowFOp,
              math::SinOp, math::SinhOp, math::TanOp, math::TanhOp>(op);
@@ -156,6 +159,7 @@ bool strata::becomesPolynomial(Operation &op) {
 
 void strata::populatePolynomialPatterns(RewritePatternSet &patterns, bool powerScaling, bool fused) {
   populateExpErfPatterns(patterns, powerScaling, fused);
+  populateExpF64Patterns(patterns, fused);
   populateLogarithmPatterns(patterns, fused);
   populatePowerPatterns(patterns, powerScaling, fused);
   populateTrigonometryPatterns(patterns, fused);
@@ -179,7 +183,7 @@ struct ApproximateMathPass : strata::impl::ApproximateMathBase<ApproximateMathPa
     ModuleOp module = getOperation();
     RewritePatternSet polynomials(context);
     strata::populatePolynomialPatterns(polynomials, powerScaling, fusedProducts);
-    strata::populateDivisionPatterns(polynomials);
+    strata::populateDivisionPatterns(polynomials, fusedProducts);
     if (failed(strata::applyToEachFunction(module, std::move(polynomials))))
       return signalPassFailure();
     // What the LLVM dialect has no intrinsic for. The patterns declare what they call.

@@ -155,14 +155,20 @@ struct ExpandMathPass : strata::impl::ExpandMathBase<ExpandMathPass> {
   }
 
 private:
+  bool isExpanded(Operation &op) const {
+    if (!strata::becomesPolynomial(op))
+      return false;
+    Type type = getElementTypeOrSelf(op.getResult(0));
+    return type.isF32() || (type.isF64() && !device);
+  }
+
   void expand(func::FuncOp function, const FrozenRewritePatternSet &patterns) {
     SmallVector<Operation *> found;
     KnownNumbers known;
     function.walk([&](Operation *op) {
       if (knownNumbers)
         known.visit(op);
-      if (strata::becomesPolynomial(*op) && getElementTypeOrSelf(op->getResult(0)).isF32() &&
-          (!knownNumbers || known.contains(op->getResult(0))))
+      if (isExpanded(*op) && (!knownNumbers || known.contains(op->getResult(0))))
         found.push_back(op);
     });
     // Not by a driver, which would fold first.

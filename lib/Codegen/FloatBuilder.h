@@ -1,4 +1,4 @@
-//===- FloatBuilder.h - operations on f32 and vectors of it ---------------===//
+//===- FloatBuilder.h - operations on floats and vectors of them ----------===//
 #ifndef STRATA_CODEGEN_FLOATBUILDER_H
 #define STRATA_CODEGEN_FLOATBUILDER_H
 
@@ -10,16 +10,19 @@
 #include "mlir/IR/TypeUtilities.h"
 
 namespace strata {
-/// Operations on f32, or on vectors of it.
+/// Operations on f32 or f64, or on vectors of it.
 struct Floats : mlir::ImplicitLocOpBuilder {
   Floats(mlir::Location loc, mlir::OpBuilder &b, mlir::Type type) : mlir::ImplicitLocOpBuilder(loc, b), type(type) {}
   mlir::Type type;
   /// Whether multiplyAdd is an instruction of the target: where it is none, a fused one is a call.
   bool fused = false;
 
+  unsigned width() { return mlir::getElementTypeOrSelf(type).getIntOrFloatBitWidth(); }
+  /// As wide, and with as many lanes.
   mlir::Type integers() {
     auto vector = llvm::dyn_cast<mlir::VectorType>(type);
-    return vector ? mlir::Type(vector.clone(getI32Type())) : getI32Type();
+    mlir::Type element = getIntegerType(width());
+    return vector ? mlir::Type(vector.clone(element)) : element;
   }
   mlir::Value constant(mlir::Type type, mlir::TypedAttr value) {
     if (auto vector = llvm::dyn_cast<mlir::VectorType>(type))
@@ -34,8 +37,8 @@ struct Floats : mlir::ImplicitLocOpBuilder {
   mlir::Value extend(mlir::Value x) { return create<mlir::arith::ExtFOp>(wide(), x); }
   mlir::Value truncate(mlir::Value x) { return create<mlir::arith::TruncFOp>(type, x); }
   mlir::Value number64(double value) { return constant(wide(), getF64FloatAttr(value)); }
-  mlir::Value number(float value) { return constant(type, getF32FloatAttr(value)); }
-  mlir::Value integer(int32_t value) { return constant(integers(), getI32IntegerAttr(value)); }
+  mlir::Value number(double value) { return constant(type, getFloatAttr(mlir::getElementTypeOrSelf(type), value)); }
+  mlir::Value integer(int64_t value) { return constant(integers(), getIntegerAttr(getIntegerType(width()), value)); }
   mlir::Value add(mlir::Value x, mlir::Value y) { return create<mlir::arith::AddFOp>(x, y); }
   mlir::Value subtract(mlir::Value x, mlir::Value y) { return create<mlir::arith::SubFOp>(x, y); }
   mlir::Value multiply(mlir::Value x, mlir::Value y) { return create<mlir::arith::MulFOp>(x, y); }
@@ -49,24 +52,24 @@ struct Floats : mlir::ImplicitLocOpBuilder {
   mlir::Value is(mlir::arith::CmpFPredicate how, mlir::Value x, mlir::Value y) {
     return create<mlir::arith::CmpFOp>(how, x, y);
   }
-  mlir::Value is(mlir::arith::CmpFPredicate how, mlir::Value x, float y) { return is(how, x, number(y)); }
+  mlir::Value is(mlir::arith::CmpFPredicate how, mlir::Value x, double y) { return is(how, x, number(y)); }
   mlir::Value select(mlir::Value condition, mlir::Value x, mlir::Value y) {
     return create<mlir::arith::SelectOp>(condition, x, y);
   }
   mlir::Value either(mlir::Value x, mlir::Value y) { return create<mlir::arith::OrIOp>(x, y); }
   mlir::Value both(mlir::Value x, mlir::Value y) { return create<mlir::arith::AndIOp>(x, y); }
   mlir::Value magnitude(mlir::Value x) { return create<mlir::math::AbsFOp>(x); }
-  mlir::Value signBit(mlir::Value x) { return both(bits(x), integer(std::numeric_limits<int32_t>::min())); }
+  mlir::Value signBit(mlir::Value x) { return both(bits(x), integer(llvm::minIntN(width()))); }
   /// x with the sign of y, times its own.
   mlir::Value flip(mlir::Value x, mlir::Value y) { return fromBits(create<mlir::arith::XOrIOp>(bits(x), signBit(y))); }
   mlir::Value bits(mlir::Value x) { return create<mlir::arith::BitcastOp>(integers(), x); }
   mlir::Value fromBits(mlir::Value x) { return create<mlir::arith::BitcastOp>(type, x); }
   /// NaN is in no range and stays.
-  mlir::Value bound(mlir::Value x, mlir::arith::CmpFPredicate beyond, float limit) {
+  mlir::Value bound(mlir::Value x, mlir::arith::CmpFPredicate beyond, double limit) {
     mlir::Value is = create<mlir::arith::CmpFOp>(beyond, x, number(limit));
     return create<mlir::arith::SelectOp>(is, number(limit), x);
   }
-  mlir::Value clamp(mlir::Value x, float low, float high) {
+  mlir::Value clamp(mlir::Value x, double low, double high) {
     return bound(bound(x, mlir::arith::CmpFPredicate::OLT, low), mlir::arith::CmpFPredicate::OGT, high);
   }
   /// The polynomial of these coefficients, the constant one last.
@@ -125,15 +128,15 @@ struct Floats : mlir::ImplicitLocOpBuilder {
   }
 };
 
-/// A function of one f32, or of vectors of it, in place of the operation.
+/// A function of one f32 or f64, or of vectors of it, in place of the operation.
 template <typename Operation> struct ExpandFloats : mlir::OpRewritePattern<Operation> {
   using Expansion = mlir::Value (*)(Floats &, mlir::Value);
-  ExpandFloats(mlir::MLIRContext *context, Expansion expand, bool fused)
-      : mlir::OpRewritePattern<Operation>(context), expand(expand), fused(fused) {}
+  ExpandFloats(mlir::MLIRContext *context, Expansion expand, bool fused, unsigned width = 32)
+      : mlir::OpRewritePattern<Operation>(context), expand(expand), fused(fused), width(width) {}
 
   mlir::LogicalResult matchAndRewrite(Operation op, mlir::PatternRewriter &rewriter) const override {
     auto vector = llvm::dyn_cast<mlir::VectorType>(op.getType());
-    if (!mlir::getElementTypeOrSelf(op.getType()).isF32() || (vector && vector.getRank() != 1))
+    if (mlir::getElementTypeOrSelf(op.getType()).getIntOrFloatBitWidth() != width || (vector && vector.getRank() != 1))
       return mlir::failure();
     Floats b(op.getLoc(), rewriter, op.getType());
     b.fused = fused;
@@ -144,6 +147,7 @@ template <typename Operation> struct ExpandFloats : mlir::OpRewritePattern<Opera
 private:
   Expansion expand;
   bool fused;
+  unsigned width;
 };
 
 } // namespace strata

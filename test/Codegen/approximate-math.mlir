@@ -366,6 +366,40 @@ func.func @remainder_of_scalars(%x: f32, %y: f32) -> f32 {
 
 // -----
 
+// Of f64, fused products lose nothing; what is not fused would.
+// CHECK-LABEL: func.func @remainder_f64
+// CHECK:         arith.remf
+// FUSED-LABEL: func.func @remainder_f64
+// FUSED-NOT:     arith.remf
+// FUSED:         scf.while
+// FUSED:           %[[QUOTIENT:.*]] = arith.divf
+// FUSED:           %[[NEGATED:.*]] = arith.negf
+// FUSED:           math.fma %[[NEGATED]]
+// FUSED:           vector.reduction <or>
+func.func @remainder_f64(%x: vector<8xf64>, %y: vector<8xf64>) -> vector<8xf64> {
+  %0 = arith.remf %x, %y : vector<8xf64>
+  return %0 : vector<8xf64>
+}
+
+// -----
+
+// The exponentials of f64 call nothing, neither of vectors nor of scalars.
+// CHECK-LABEL: func.func @exponentials_f64
+// CHECK-NOT:     math.{{exp|expm1|tanh|fma}}
+// CHECK-NOT:     call
+// CHECK:         arith.divf %{{.*}} : vector<8xf64>
+// FUSED-LABEL: func.func @exponentials_f64
+// FUSED-COUNT-13: math.fma %{{.*}} : f64
+// FUSED-COUNT-26: math.fma %{{.*}} : vector<8xf64>
+func.func @exponentials_f64(%x: f64, %y: vector<8xf64>) -> (f64, vector<8xf64>, vector<8xf64>) {
+  %0 = math.exp %x : f64
+  %1 = math.expm1 %y : vector<8xf64>
+  %2 = math.tanh %y : vector<8xf64>
+  return %0, %1, %2 : f64, vector<8xf64>, vector<8xf64>
+}
+
+// -----
+
 // x86 rounds what it converts.
 // PACKS-LABEL: func.func @round_and_convert
 // PACKS-NOT:     math.roundeven

@@ -60,7 +60,7 @@ func.func @splat(%x: tensor<5xf32>) -> tensor<5xf32> {
 
 // -----
 
-// Of a table there are several numbers, of f64 only the library's function.
+// Of a table there are several numbers, of f64 only the library's arctangent.
 #map = affine_map<(d0) -> (d0)>
 // KNOWN-LABEL: func.func @tables
 // KNOWN:       math.cos

@@ -1,5 +1,6 @@
 """exp, softmax, sigmoid, expm1, erf, tanh, log, log1p and pow of f32 over their whole range, in vectors and in the
-scalars that are left, and the powers of LRN, against double precision."""
+scalars that are left, and the powers of LRN, against double precision; exponentials of f64 against the 64 bits that
+x86 has."""
 
 import math
 
@@ -87,6 +88,29 @@ def test_expm1(target):
     assert units(run("Elu", x, target), np.expm1(x.astype(np.float64))) < 1.3
     result = run("Elu", np.float32([-np.inf, -1e30, -0.0, np.nan]), target)
     np.testing.assert_array_equal(result, [-1, -1, 0, np.nan])
+
+
+@every_target
+@pytest.mark.parametrize(
+    "operator, function, most",
+    [("Exp", np.exp, 1), ("Tanh", np.tanh, 2.4), ("Elu", lambda x: np.where(x < 0, np.expm1(x), x), 1.2)],
+)
+def test_exponentials_of_doubles(operator, function, most, target):
+    rng = np.random.default_rng(0)
+    special = [0, -0.0, np.inf, -np.inf, np.nan, 5e-324, -5e-324, 709.782712893384, 709.79, -745.13, -745.2, 22, -22, 1e300]
+    x = np.concatenate([rng.uniform(-1, 1, 50_000), rng.uniform(-30, 30, 50_000), rng.uniform(-760, 720, 50_000),
+                        rng.standard_normal(50_000) * 10.0 ** rng.uniform(-320, 3, 50_000), special])  # fmt: skip
+    text = f"""<ir_version: 10, opset_import: ["" : 22]> g (double[{x.size}] x) => (double[{x.size}] y)
+        {{ y = {operator} (x) }}"""
+    actual = strata.compile(onnx.parser.parse_model(text), threads=1, target=target).run({"x": x})[0]
+    with np.errstate(all="ignore"):
+        exact = function(x.astype(np.longdouble))
+        rounded = exact.astype(np.float64)
+    kept = np.isfinite(rounded)
+    np.testing.assert_array_equal(actual[~kept], rounded[~kept])
+    error = np.abs(actual[kept] - exact[kept]) / np.spacing(np.abs(rounded[kept]))
+    assert error.max() < (most + 0.3 if target == "x86-64" else most)
+    np.testing.assert_array_equal(np.signbit(actual[kept]), np.signbit(rounded[kept]))
 
 
 @every_target

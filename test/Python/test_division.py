@@ -53,27 +53,35 @@ def check_remainder(x, y):
     with np.errstate(all="ignore"):
         expected = np.fmod(x, y)
     actual = compute("Mod", x, y, fmod=1)
-    same = actual.view(np.uint32) == expected.view(np.uint32)
+    same = actual.view(f"u{x.itemsize}") == expected.view(f"u{x.itemsize}")
     wrong = np.flatnonzero(~(same | (np.isnan(actual) & np.isnan(expected))))
     assert wrong.size == 0, (x[wrong[:3]], y[wrong[:3]], actual[wrong[:3]], expected[wrong[:3]])
 
 
-def test_remainders_of_any_floats():
-    x, y = RNG.integers(0, 2**32, (2, 100003), np.uint32).view(np.float32)
+every_float = pytest.mark.parametrize("dtype", ["float32", "float64"])
+
+
+@every_float
+def test_remainders_of_any_floats(dtype):
+    bits = np.dtype(f"u{np.dtype(dtype).itemsize}")
+    x, y = RNG.integers(0, np.iinfo(bits).max, (2, 100003), bits, endpoint=True).view(dtype)
     check_remainder(x, y)
 
 
-def test_remainders_near_multiples():
-    y = RNG.standard_normal(50001).astype(np.float32)
-    for most in (2, 100, 2**24, 2**28, 2**40):
-        x = RNG.integers(1, most, y.size).astype(np.float32) * y
-        for dividends in (x, np.nextafter(x, np.float32(0)), np.nextafter(x, 2 * x)):
+@every_float
+def test_remainders_near_multiples(dtype):
+    y = RNG.standard_normal(50001).astype(dtype)
+    for most in (2, 100, 2**24, 2**28, 2**40, 2**51, 2**53, 2**62):
+        x = RNG.integers(1, most, y.size).astype(dtype) * y
+        for dividends in (x, np.nextafter(x, np.zeros_like(x)), np.nextafter(x, 2 * x)):
             check_remainder(dividends, y)
 
 
-def test_remainders_of_edges():
-    tiny, most = np.finfo(np.float32).smallest_subnormal, np.finfo(np.float32).max
-    edges = np.array([0, 1, 2**28 - 1, 2**28, tiny, 3 * tiny, np.finfo(np.float32).tiny, most, np.inf, np.nan])
-    edges = np.concatenate([edges, -edges]).astype(np.float32)
+@every_float
+def test_remainders_of_edges(dtype):
+    info = np.finfo(dtype)
+    tiny, least, most = info.smallest_subnormal, info.tiny, info.max
+    edges = np.array([0, 1, 2**28 - 1, 2**28, tiny, 3 * tiny, least, most, np.inf, np.nan, most / 3, 2.0**51, 2 - 1e-7])
+    edges = np.concatenate([edges, -edges]).astype(dtype)
     check_remainder(np.tile(edges, edges.size), np.repeat(edges, edges.size))
     check_remainder(edges[:7], edges[9:2:-1])  # Less than a vector.
