@@ -61,6 +61,23 @@ inline Value reduceMany(LinalgBuilder &b, ValueRange inputs, ArrayRef<AffineMap>
       .getResult(0);
 }
 
+/// Along `axis` of the inputs, the first position (or the last) whose elements `holds` is true of; of none, the size (or
+/// -1). An i32 where that is known to hold it: as many in a vector as numbers of f32.
+inline Value findAlong(LinalgBuilder &b, ValueRange inputs, ArrayRef<AffineMap> maps, int64_t axis, bool last,
+                       ScalarFn holds) {
+  OpFoldResult size = b.dim(inputs[0], axis);
+  std::optional<int64_t> known = getConstantIntValue(size);
+  Type type = known && *known < std::numeric_limits<int32_t>::max() ? b.getI32Type() : b.getI64Type();
+  Value none = last ? b.scalarInt(type, -1) : b.create<arith::IndexCastOp>(type, b.index(size));
+  return reduceMany(b, inputs, maps, {axis}, none, [&](ImplicitLocOpBuilder &n, ValueRange v) -> Value {
+    Value position = n.create<arith::IndexCastOp>(type, n.create<linalg::IndexOp>(axis));
+    position = n.create<arith::SelectOp>(holds(n, v.drop_back()), position, none);
+    if (last)
+      return n.create<arith::MaxSIOp>(position, v.back());
+    return n.create<arith::MinSIOp>(position, v.back());
+  });
+}
+
 inline Value addScalars(ImplicitLocOpBuilder &b, Value x, Value y) {
   if (isa<FloatType>(x.getType()))
     return b.create<arith::AddFOp>(x, y);
@@ -70,6 +87,16 @@ inline Value mulScalars(ImplicitLocOpBuilder &b, Value x, Value y) {
   if (isa<FloatType>(x.getType()))
     return b.create<arith::MulFOp>(x, y);
   return b.create<arith::MulIOp>(x, y);
+}
+inline Value maximumOf(ImplicitLocOpBuilder &b, Value x, Value y, bool isUnsigned) {
+  if (isa<FloatType>(x.getType()))
+    return b.create<arith::MaximumFOp>(x, y);
+  return isUnsigned ? b.create<arith::MaxUIOp>(x, y) : b.create<arith::MaxSIOp>(x, y).getResult();
+}
+inline Value minimumOf(ImplicitLocOpBuilder &b, Value x, Value y, bool isUnsigned) {
+  if (isa<FloatType>(x.getType()))
+    return b.create<arith::MinimumFOp>(x, y);
+  return isUnsigned ? b.create<arith::MinUIOp>(x, y) : b.create<arith::MinSIOp>(x, y).getResult();
 }
 inline Value constantFloat(ImplicitLocOpBuilder &b, Type type, double value) {
   return b.create<arith::ConstantOp>(b.getFloatAttr(type, value));

@@ -169,17 +169,15 @@ static FailureOr<SmallVector<Value>> lowerLogSoftmax(Operation *op, ValueRange o
 // 1 at the first maximum of each row.
 static FailureOr<SmallVector<Value>> lowerHardmax(Operation *op, ValueRange operands, LinalgBuilder &b) {
   Rows r(op, operands[0], b, /*keepNaN=*/true);
-  Value none = b.index(r.sizes[r.axis]);
-  SmallVector<AffineMap> maps{r.full, r.row};
-  Value first =
-      reduceMany(b, {r.x, r.maximum}, maps, {r.axis}, none, [&](ImplicitLocOpBuilder &n, ValueRange v) -> Value {
-        Value isMaximum = n.create<arith::CmpFOp>(arith::CmpFPredicate::OEQ, scalar::decode(n, v[0], r.element), v[1]);
-        Value earlier = n.create<arith::MinSIOp>(v[2], n.create<linalg::IndexOp>(r.axis));
-        return n.create<arith::SelectOp>(isMaximum, earlier, v[2]);
-      });
+  Value first = findAlong(b, {r.x, r.maximum}, {r.full, r.row}, r.axis, /*last=*/false,
+                          [&](ImplicitLocOpBuilder &n, ValueRange v) -> Value {
+                            Value value = scalar::decode(n, v[0], r.element);
+                            return n.create<arith::CmpFOp>(arith::CmpFPredicate::OEQ, value, v[1]);
+                          });
   Type seam = getSeamElementType(r.element);
   Value y = mapElements(b, first, r.row, r.sizes, seam, [&](ImplicitLocOpBuilder &n, ValueRange v) -> Value {
-    Value here = n.create<arith::CmpIOp>(arith::CmpIPredicate::eq, n.create<linalg::IndexOp>(r.axis), v[0]);
+    Value position = n.create<arith::IndexCastOp>(v[0].getType(), n.create<linalg::IndexOp>(r.axis));
+    Value here = n.create<arith::CmpIOp>(arith::CmpIPredicate::eq, position, v[0]);
     return n.create<arith::SelectOp>(here, constantFloat(n, seam, 1), constantFloat(n, seam, 0));
   });
   return r.finish(b, op, y);

@@ -214,11 +214,7 @@ static FailureOr<SmallVector<Value>> lowerMaxPool(Operation *op, ValueRange oper
           b.create<linalg::PoolingNchwMaxOp>(init.getType(), ValueRange{padded, window}, init, attrs)->getResult(0)};
   }
   Value result = reduceWindows(b, *pool, lowest, lowest, [&](ImplicitLocOpBuilder &n, ValueRange v) -> Value {
-    if (isa<FloatType>(seam))
-      return n.create<arith::MaximumFOp>(v[0], v[1]);
-    if (scalar::isUnsigned(pool->element))
-      return n.create<arith::MaxUIOp>(v[0], v[1]);
-    return n.create<arith::MaxSIOp>(v[0], v[1]);
+    return maximumOf(n, v[0], v[1], scalar::isUnsigned(pool->element));
   });
   return SmallVector<Value>{result};
 }

@@ -4,8 +4,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "../Slice.h"
-#include "Conversion/ScalarOps.h"
+#include "../Compute.h"
 #include "Dialect/VersionSteps.h"
 
 static LogicalResult inferArg(ShapeContext &c) {
@@ -25,6 +24,25 @@ static LogicalResult inferArg(ShapeContext &c) {
   return success();
 }
 
+/// Along the last dimension, whose elements are lanes of a vector: the extreme one, and then where it is.
+template <bool isMax>
+static Value findInRows(LinalgBuilder &b, Value x, Type onnx, bool last) {
+  int64_t axis = getRank(x) - 1;
+  AffineMap full = b.getMultiDimIdentityMap(axis + 1), row = mapWithout(b.getContext(), axis + 1, {axis});
+  Value worst = b.create<arith::ConstantOp>(isMax ? scalar::getLowest(onnx) : scalar::getHighest(onnx));
+  Value best = reduceMany(b, x, full, {axis}, worst, [&](ImplicitLocOpBuilder &n, ValueRange v) -> Value {
+    auto extreme = isMax ? maximumOf : minimumOf;
+    return extreme(n, scalar::decode(n, v[0], onnx), v[1], scalar::isUnsigned(onnx));
+  });
+  return findAlong(b, {x, best}, {full, row}, axis, last, [&](ImplicitLocOpBuilder &n, ValueRange v) -> Value {
+    Value value = scalar::decode(n, v[0], onnx);
+    if (!isa<FloatType>(value.getType()))
+      return n.create<arith::CmpIOp>(arith::CmpIPredicate::eq, value, v[1]);
+    Value isNaN = n.create<arith::CmpFOp>(arith::CmpFPredicate::UNO, value, value);
+    return n.create<arith::OrIOp>(n.create<arith::CmpFOp>(arith::CmpFPredicate::OEQ, value, v[1]), isNaN);
+  });
+}
+
 template <bool isMax>
 static FailureOr<SmallVector<Value>> lowerArg(Operation *op, ValueRange operands, LinalgBuilder &b) {
   auto getFlag = [&](StringRef name, int64_t absent) {
@@ -40,6 +58,14 @@ static FailureOr<SmallVector<Value>> lowerArg(Operation *op, ValueRange operands
     b.check(b.compare(arith::CmpIPredicate::sgt, b.dim(operands[0], axis), b.getIndexAttr(0)),
             "there is no element along the axis");
 
+  auto finish = [&](Value result) { return SmallVector<Value>{keepDims ? b.unsqueeze(result, axis) : result}; };
+  // Of short rows, rows are the lanes.
+  if (axis == rank - 1 && getConstantIntValue(b.dim(operands[0], axis)).value_or(16) >= 16) {
+    Value where = findInRows<isMax>(b, operands[0], onnx, last);
+    return finish(b.elementwise(where, b.getI64Type(), [](ImplicitLocOpBuilder &n, ValueRange v) -> Value {
+      return v[0].getType().isInteger(64) ? v[0] : n.create<arith::ExtSIOp>(n.getI64Type(), v[0]);
+    }));
+  }
   SmallVector<utils::IteratorType> iterators(rank, utils::IteratorType::parallel);
   iterators[axis] = utils::IteratorType::reduction;
   SmallVector<AffineExpr> kept;
@@ -79,8 +105,7 @@ static FailureOr<SmallVector<Value>> lowerArg(Operation *op, ValueRange operands
         Value nextWhere = body.create<arith::SelectOp>(better, here, args[2]);
         body.create<linalg::YieldOp>(ValueRange{nextBest, nextWhere});
       });
-  Value result = generic.getResult(1);
-  return SmallVector<Value>{keepDims ? b.unsqueeze(result, axis) : result};
+  return finish(generic.getResult(1));
 }
 
 static LogicalResult downgradeArg(Operation *op, PatternRewriter &rewriter) {

@@ -6,8 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "../Slice.h"
-#include "Conversion/ScalarOps.h"
+#include "../Compute.h"
 #include "Dialect/VersionSteps.h"
 #include <cmath>
 
@@ -110,20 +109,15 @@ static Value mapElement(ImplicitLocOpBuilder &b, Value x, Map map, bool isUnsign
 }
 
 static Value combineElements(ImplicitLocOpBuilder &b, Value x, Value y, Combine combine, bool isUnsigned) {
-  bool isFloat = isa<FloatType>(x.getType());
   switch (combine) {
   case Combine::sum:
-    return isFloat ? b.create<arith::AddFOp>(x, y) : b.create<arith::AddIOp>(x, y).getResult();
+    return addScalars(b, x, y);
   case Combine::product:
-    return isFloat ? b.create<arith::MulFOp>(x, y) : b.create<arith::MulIOp>(x, y).getResult();
+    return mulScalars(b, x, y);
   case Combine::maximum:
-    return isFloat      ? b.create<arith::MaximumFOp>(x, y)
-           : isUnsigned ? b.create<arith::MaxUIOp>(x, y)
-                        : b.create<arith::MaxSIOp>(x, y).getResult();
+    return maximumOf(b, x, y, isUnsigned);
   case Combine::minimum:
-    return isFloat      ? b.create<arith::MinimumFOp>(x, y)
-           : isUnsigned ? b.create<arith::MinUIOp>(x, y)
-                        : b.create<arith::MinSIOp>(x, y).getResult();
+    return minimumOf(b, x, y, isUnsigned);
   }
   llvm_unreachable("all combinations");
 }
