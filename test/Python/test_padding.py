@@ -1,4 +1,5 @@
-"""Convolutions of small images with much padding, whose taps in the padding are left out, against the definition."""
+"""Convolutions of small images with much padding, whose taps in the padding are left out, against the definition; and
+borders that repeat elements, beside NumPy's."""
 
 import itertools
 
@@ -64,3 +65,21 @@ def test_convolution(case, threads):
         [y] = compiled.run({"x": x})
         assert y.shape == expected.shape
         assert np.abs(y - expected).max() <= 1e-6 * np.abs(expected).max()
+
+
+@pytest.mark.parametrize("mode", ["reflect", "edge", "wrap"])
+@pytest.mark.parametrize("pads", [[(0, 0), (3, 2), (1, 4)], [(2, 1), (0, 0), (0, 3)], [(9, 20), (1, 1), (30, 25)], [(0, 0), (-1, 2), (3, -2)]])  # fmt: skip
+@pytest.mark.parametrize("known", [True, False])
+def test_repeated_borders(mode, pads, known):
+    x = RNG.integers(0, 100, (3, 6, 7)).astype(np.float32)
+    expected = np.pad(x[:, max(-pads[1][0], 0) :, : 7 + min(pads[2][1], 0)], np.maximum(pads, 0), mode)
+    amounts = np.array(pads).T.ravel()
+    inputs = [helper.make_tensor_value_info("x", TensorProto.FLOAT, x.shape if known else [None] * 3)]
+    if not known:
+        inputs.append(helper.make_tensor_value_info("p", TensorProto.INT64, [6]))
+    graph = helper.make_graph([helper.make_node("Pad", ["x", "p"], ["y"], mode=mode)], "borders", inputs,
+                              [helper.make_empty_tensor_value_info("y")],
+                              [numpy_helper.from_array(amounts, "p")] if known else [])  # fmt: skip
+    model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 21)], ir_version=10)
+    feeds = {"x": x} if known else {"x": x, "p": amounts}
+    np.testing.assert_array_equal(strata.compile(model, threads=1).run(feeds)[0], expected)

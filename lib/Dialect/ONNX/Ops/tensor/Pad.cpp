@@ -149,7 +149,7 @@ static FailureOr<SmallVector<Value>> lowerPad(Operation *op, ValueRange operands
   auto type = cast<RankedTensorType>(data.getType());
   int64_t rank = type.getRank();
   StringRef mode = cast<PadOp>(op).getMode();
-  OpFoldResult zero = b.getIndexAttr(0);
+  OpFoldResult zero = b.getIndexAttr(0), one = b.getIndexAttr(1);
   Sizes low(rank, zero), high(rank, zero);
   Value onnxAxes = b.onnxOperand(3), onnxPads = b.onnxOperand(1);
   int64_t count = rank;
@@ -216,21 +216,35 @@ static FailureOr<SmallVector<Value>> lowerPad(Operation *op, ValueRange operands
       b.check(b.createOrFold<arith::OrIOp>(b.compare(arith::CmpIPredicate::sgt, sizes[i], zero),
                                            b.compare(arith::CmpIPredicate::eq, result[i], zero)),
               "there is no element to repeat in dimension " + Twine(i));
-  SmallVector<Value> starts, extents;
-  for (int64_t i = 0; i < rank; ++i) {
-    starts.push_back(b.index(low[i]));
-    extents.push_back(b.index(sizes[i]));
-  }
-  return SmallVector<Value>{b.generate(result, element, [&](ImplicitLocOpBuilder &body, ValueRange at) -> Value {
-    SmallVector<Value> source;
-    for (int64_t i = 0; i < rank; ++i) {
-      if (isConstantIntValue(low[i], 0) && isConstantIntValue(high[i], 0))
-        source.push_back(at[i]);
-      else
-        source.push_back(getSource(body, mode, body.create<arith::SubIOp>(at[i], starts[i]), extents[i]));
+  // The data as they are, which need no index, then what is in front of and behind them in each dimension: inside of the
+  // data in the later ones, so that the last one is copied in all but its own borders.
+  Value padded = b.create<tensor::InsertSliceOp>(data, b.empty(result, element), low, sizes, Sizes(rank, one));
+  for (int64_t d = 0; d < rank; ++d)
+    for (auto [from, count] : {std::pair(zero, low[d]), std::pair(b.add(low[d], sizes[d]), high[d])}) {
+      if (isConstantIntValue(count, 0))
+        continue;
+      Sizes offsets(rank, zero), extents(sizes);
+      for (int64_t i = 0; i < rank; ++i)
+        if (i < d)
+          extents[i] = result[i];
+        else
+          offsets[i] = i == d ? from : low[i];
+      extents[d] = count;
+      SmallVector<Value> shifts, ends; // outside of the body, where they would be computed again and again
+      for (int64_t i = 0; i <= d; ++i) {
+        shifts.push_back(b.index(b.sub(offsets[i], low[i])));
+        ends.push_back(b.index(sizes[i]));
+      }
+      Value border = b.generate(extents, element, [&](ImplicitLocOpBuilder &body, ValueRange at) -> Value {
+        SmallVector<Value> source(at);
+        for (int64_t i = 0; i <= d; ++i)
+          if (!isConstantIntValue(low[i], 0) || !isConstantIntValue(high[i], 0))
+            source[i] = getSource(body, mode, body.create<arith::AddIOp>(at[i], shifts[i]), ends[i]);
+        return body.create<tensor::ExtractOp>(data, source);
+      });
+      padded = b.create<tensor::InsertSliceOp>(border, padded, offsets, extents, Sizes(rank, one));
     }
-    return body.create<tensor::ExtractOp>(data, source);
-  })};
+  return SmallVector<Value>{padded};
 }
 
 STRATA_SLICE(Pad) {

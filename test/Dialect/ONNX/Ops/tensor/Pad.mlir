@@ -14,13 +14,31 @@ func.func @oldest(%x: tensor<2x3xf32>) -> tensor<*xf32> {
 
 // -----
 
-// Elements are read again, by their reflected index.
+// The data are copied; in front of them and behind them, elements are read again, by their reflected index.
 // LOWER-LABEL: @reflect
-// LOWER: linalg.generic
-// LOWER: tensor.extract
+// LOWER-SAME: (%[[X:[a-z0-9]+]]
+// LOWER: %[[COPY:.*]] = tensor.insert_slice %[[X]] into %{{.*}}[2]
+// LOWER: %[[FRONT:.*]] = linalg.generic
+// LOWER:   tensor.extract %[[X]]
+// LOWER: %[[BEFORE:.*]] = tensor.insert_slice %[[FRONT]] into %[[COPY]][0] [2]
+// LOWER: %[[BEHIND:.*]] = linalg.generic
+// LOWER:   tensor.extract %[[X]]
+// LOWER: tensor.insert_slice %[[BEHIND]] into %[[BEFORE]][%{{.*}}] [1]
+// Rows above and below are as long as the data, which takes no index of their columns; what is left and right of them
+// is as high as the result. Dimensions without pads have no borders.
+// LOWER-LABEL: @images
+// LOWER-COUNT-2: linalg.generic {{.*}} outs(%{{.*}} : tensor<4x1x6xf32>)
+// LOWER:         linalg.generic {{.*}} outs(%{{.*}} : tensor<4x7x2xf32>)
+// LOWER-NOT: linalg.generic
+// LOWER: return
 func.func @reflect(%x: tensor<?xf32>) -> tensor<*xf32> {
   %a = onnx.Initializer dense<[2, 1]> : tensor<2xi64>
   %y = onnx.Pad_25(%x, %a) {mode = "reflect"} : (tensor<?xf32>, tensor<2xi64>) -> tensor<*xf32>
+  return %y : tensor<*xf32>
+}
+func.func @images(%x: tensor<4x5x6xf32>) -> tensor<*xf32> {
+  %a = onnx.Initializer dense<[0, 1, 2, 0, 1, 0]> : tensor<6xi64>
+  %y = onnx.Pad_25(%x, %a) {mode = "edge"} : (tensor<4x5x6xf32>, tensor<6xi64>) -> tensor<*xf32>
   return %y : tensor<*xf32>
 }
 
