@@ -13,6 +13,7 @@
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/Utils/StaticValueUtils.h"
+#include "mlir/Interfaces/LoopLikeInterface.h"
 #include "mlir/Transforms/GreedyPatternRewriteDriver.h"
 
 namespace strata {
@@ -227,6 +228,14 @@ struct ComposeTransposes : OpRewritePattern<linalg::TransposeOp> {
   }
 };
 
+/// The transpose that makes this operand; not one in front of a loop, in which it would be made again in each step.
+static linalg::TransposeOp transposeBefore(Operation *op, Value operand) {
+  auto transpose = operand.getDefiningOp<linalg::TransposeOp>();
+  bool inSameLoop =
+      transpose && transpose->getParentOfType<LoopLikeOpInterface>() == op->getParentOfType<LoopLikeOpInterface>();
+  return inSameLoop ? transpose : nullptr;
+}
+
 /// generic(transpose(x)): the indexing map reads x. An elementwise operation, or a
 /// reduction of x alone, then writes in x's order, and the transpose goes behind it.
 struct SinkThroughGeneric : OpRewritePattern<linalg::GenericOp> {
@@ -246,7 +255,7 @@ struct SinkThroughGeneric : OpRewritePattern<linalg::GenericOp> {
     std::optional<AffineMap> leader;
     bool changed = false;
     for (auto [i, input] : llvm::enumerate(inputs)) {
-      auto transpose = input.getDefiningOp<linalg::TransposeOp>();
+      auto transpose = transposeBefore(op, input);
       if (!transpose)
         continue;
       // Position p of the source is position i of the result, permutation[i] = p.
@@ -369,7 +378,7 @@ struct SinkThroughPad : OpRewritePattern<tensor::PadOp> {
   using OpRewritePattern::OpRewritePattern;
 
   LogicalResult matchAndRewrite(tensor::PadOp op, PatternRewriter &rewriter) const override {
-    auto transpose = op.getSource().getDefiningOp<linalg::TransposeOp>();
+    auto transpose = transposeBefore(op, op.getSource());
     Value padding = op.getConstantPaddingValue();
     if (!transpose || !padding)
       return failure();
@@ -392,7 +401,7 @@ struct SinkThroughSlice : OpRewritePattern<tensor::ExtractSliceOp> {
   using OpRewritePattern::OpRewritePattern;
 
   LogicalResult matchAndRewrite(tensor::ExtractSliceOp op, PatternRewriter &rewriter) const override {
-    auto transpose = op.getSource().getDefiningOp<linalg::TransposeOp>();
+    auto transpose = transposeBefore(op, op.getSource());
     if (!transpose || op.getType().getRank() != op.getSourceType().getRank())
       return failure();
     SmallVector<int64_t> back = invertPermutationVector(transpose.getPermutation());
@@ -415,7 +424,7 @@ struct SinkThroughConcat : OpRewritePattern<tensor::ConcatOp> {
     ArrayRef<int64_t> permutation;
     SmallVector<Value> parts;
     for (Value part : op.getInputs()) {
-      auto transpose = part.getDefiningOp<linalg::TransposeOp>();
+      auto transpose = transposeBefore(op, part);
       if (!transpose || (!permutation.empty() && permutation != transpose.getPermutation()))
         return failure();
       permutation = transpose.getPermutation();
@@ -436,7 +445,7 @@ struct SinkThroughCollapse : OpRewritePattern<tensor::CollapseShapeOp> {
   using OpRewritePattern::OpRewritePattern;
 
   LogicalResult matchAndRewrite(tensor::CollapseShapeOp op, PatternRewriter &rewriter) const override {
-    auto transpose = op.getSrc().getDefiningOp<linalg::TransposeOp>();
+    auto transpose = transposeBefore(op, op.getSrc());
     SmallVector<ReassociationIndices> groups = op.getReassociationIndices();
     if (!transpose || groups.empty())
       return failure();
@@ -517,7 +526,7 @@ struct SinkThroughExpand : OpRewritePattern<tensor::ExpandShapeOp> {
   using OpRewritePattern::OpRewritePattern;
 
   LogicalResult matchAndRewrite(tensor::ExpandShapeOp op, PatternRewriter &rewriter) const override {
-    auto transpose = op.getSrc().getDefiningOp<linalg::TransposeOp>();
+    auto transpose = transposeBefore(op, op.getSrc());
     SmallVector<ReassociationIndices> groups = op.getReassociationIndices();
     if (!transpose || groups.empty())
       return failure();

@@ -258,3 +258,30 @@ func.func @first_behind(%x: tensor<30x25x64xf32>, %w: tensor<25x25xf32>) -> tens
   } -> tensor<64x30x25xf32>
   return %p : tensor<64x30x25xf32>
 }
+
+// What is in front of a loop stays there: it would be transposed part by part, again in each step.
+// CHECK-LABEL: func.func @parts_in_a_loop(
+// CHECK:         %[[T:.*]] = linalg.transpose ins(%arg0
+// CHECK:         scf.for
+// CHECK:           tensor.extract_slice %[[T]]
+// CHECK-NOT:       linalg.transpose
+// CHECK:           scf.yield
+func.func @parts_in_a_loop(%x: tensor<16x50x50xf32>, %n: index) -> tensor<16xf32> {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %z = arith.constant 0.0 : f32
+  %e = tensor.empty() : tensor<50x50x16xf32>
+  %t = linalg.transpose ins(%x : tensor<16x50x50xf32>) outs(%e : tensor<50x50x16xf32>) permutation = [1, 2, 0]
+  %s = tensor.empty() : tensor<16xf32>
+  %f = linalg.fill ins(%z : f32) outs(%s : tensor<16xf32>) -> tensor<16xf32>
+  %0 = scf.for %i = %c0 to %n step %c1 iter_args(%sum = %f) -> tensor<16xf32> {
+    %p = tensor.extract_slice %t[%i, 0, 0] [1, 50, 16] [1, 1, 1] : tensor<50x50x16xf32> to tensor<1x50x16xf32>
+    %1 = linalg.generic {indexing_maps = [affine_map<(a, b, c) -> (a, b, c)>, affine_map<(a, b, c) -> (c)>], iterator_types = ["reduction", "reduction", "parallel"]} ins(%p : tensor<1x50x16xf32>) outs(%sum : tensor<16xf32>) {
+    ^bb0(%a: f32, %o: f32):
+      %2 = arith.addf %a, %o : f32
+      linalg.yield %2 : f32
+    } -> tensor<16xf32>
+    scf.yield %1 : tensor<16xf32>
+  }
+  return %0 : tensor<16xf32>
+}

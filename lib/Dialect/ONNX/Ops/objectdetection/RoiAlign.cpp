@@ -1,9 +1,9 @@
 //===- RoiAlign.cpp - RoiAlign, MaxRoiPool --------------------------------===//
 //
-// Each result element pools over a part of a region, whose extent is data: a
-// loop inside of the element's computation. RoiAlign with a known number of
-// samples is a reduction over them; where they lie is computed once for all
-// channels.
+// The channels lie side by side. RoiAlign is a reduction over samples, where
+// these lie is computed once for all channels: for all regions together where
+// their number is known, region by region where it depends on the region.
+// MaxRoiPool reduces one part of a region after the other.
 //
 //===----------------------------------------------------------------------===//
 
@@ -74,19 +74,6 @@ static LogicalResult downgradeRoiAlign(Operation *op, PatternRewriter &rewriter)
 static void checkNotEmpty(LinalgBuilder &b, Value x) {
   for (int64_t i : {2, 3})
     b.check(b.compare(arith::CmpIPredicate::sgt, b.dim(x, i), b.getIndexAttr(0)), "a spatial dimension is empty");
-}
-
-// A loop in an element's computation: index in [low, high), one carried scalar.
-static Value accumulate(ImplicitLocOpBuilder &n, Value low, Value high, Value start,
-                        llvm::function_ref<Value(ImplicitLocOpBuilder &, Value, Value)> body) {
-  Value one = n.create<arith::ConstantIndexOp>(1);
-  return n
-      .create<scf::ForOp>(low, high, one, start,
-                          [&](OpBuilder &nested, Location loc, Value index, ValueRange carried) {
-                            ImplicitLocOpBuilder inner(loc, nested);
-                            inner.create<scf::YieldOp>(body(inner, index, carried[0]));
-                          })
-      .getResult(0);
 }
 
 namespace {
@@ -182,43 +169,21 @@ struct Regions {
 };
 } // namespace
 
-// As many samples as the region is large: loops in the element's computation.
-static Value alignAdaptively(LinalgBuilder &b, const Regions &r) {
-  Value rows = b.index(b.dim(r.x, 2)), columns = b.index(b.dim(r.x, 3));
-  Sizes sizes{b.dim(r.rois, 0), b.dim(r.x, 1), b.getIndexAttr(r.height), b.getIndexAttr(r.width)};
-  return b.generate(sizes, getElementType(r.x), [&](ImplicitLocOpBuilder &n, ValueRange at) -> Value {
-    Value batch = n.create<arith::IndexCastOp>(n.getIndexType(), n.create<tensor::ExtractOp>(r.batches, at[0]));
-    Axis y = r.getAxis(n, 1, rows, at[0], at[2]), x = r.getAxis(n, 0, columns, at[0], at[3]);
-    Value zero = n.create<arith::ConstantIndexOp>(0), start = constantFloat(n, r.compute, r.start());
-    Value pooled = accumulate(n, zero, y.samples, start, [&](ImplicitLocOpBuilder &m, Value iy, Value outer) {
-      Side sideY = r.getPoint(m, y, iy);
-      return accumulate(m, zero, x.samples, outer, [&](ImplicitLocOpBuilder &k, Value ix, Value sum) -> Value {
-        auto read = [&](Value row, Value column) -> Value {
-          return k.create<tensor::ExtractOp>(r.x, ValueRange{batch, at[1], row, column});
-        };
-        return r.pool(k, sum, r.getSample(k, sideY, r.getPoint(k, x, ix), read));
-      });
-    });
-    // Without samples the result is 0.
-    if (r.average) {
-      Value samples = n.create<arith::MulFOp>(y.samplesFloat, x.samplesFloat);
-      pooled = n.create<arith::DivFOp>(pooled, n.create<arith::MaximumFOp>(samples, constantFloat(n, r.compute, 1)));
-    } else {
-      Value some = n.create<arith::AndIOp>(n.create<arith::CmpIOp>(arith::CmpIPredicate::sgt, y.samples, zero),
-                                           n.create<arith::CmpIOp>(arith::CmpIPredicate::sgt, x.samples, zero));
-      pooled = n.create<arith::SelectOp>(some, pooled, constantFloat(n, r.compute, 0));
-    }
-    return scalar::encode(n, pooled, r.onnx);
-  });
-}
+namespace {
+// Regions that have the same number of samples in each bin.
+struct Batch {
+  OpFoldResult first, count, rows, columns;
+};
+} // namespace
 
 // The sides of all points along one dimension, [region, bin, sample] each: they are the same for every channel.
-static SmallVector<Value> makeSides(LinalgBuilder &b, const Regions &r, int64_t column) {
-  Value size = b.index(b.dim(r.x, column ? 2 : 3));
-  Sizes sizes{b.dim(r.rois, 0), b.getIndexAttr(column ? r.height : r.width), b.getIndexAttr(r.ratio)};
+static SmallVector<Value> makeSides(LinalgBuilder &b, const Regions &r, const Batch &batch, int64_t column) {
+  Value size = b.index(b.dim(r.x, column ? 2 : 3)), first = b.index(batch.first);
+  Sizes sizes{batch.count, b.getIndexAttr(column ? r.height : r.width), column ? batch.rows : batch.columns};
   auto table = [&](Type element, llvm::function_ref<Value(ImplicitLocOpBuilder &, const Side &)> part) {
     return b.generate(sizes, element, [&](ImplicitLocOpBuilder &n, ValueRange at) -> Value {
-      return part(n, r.getPoint(n, r.getAxis(n, column, size, at[0], at[1]), at[2]));
+      Value region = n.create<arith::AddIOp>(first, at[0]);
+      return part(n, r.getPoint(n, r.getAxis(n, column, size, region, at[1]), at[2]));
     });
   };
   auto asInteger = [](ImplicitLocOpBuilder &n, Value index) -> Value {
@@ -231,12 +196,11 @@ static SmallVector<Value> makeSides(LinalgBuilder &b, const Regions &r, int64_t 
           table(b.getI1Type(), [](auto &, const Side &side) { return side.counts; })};
 }
 
-// A known number of samples: a reduction over them, with the channels last, which lie side by side at each point.
-static Value alignRegularly(LinalgBuilder &b, const Regions &r) {
-  Value image = b.transpose(r.x, {0, 2, 3, 1});
-  SmallVector<Value> inputs{r.batches};
-  llvm::append_range(inputs, makeSides(b, r, 1));
-  llvm::append_range(inputs, makeSides(b, r, 0));
+// The sums of the samples, or the largest ones, [region, row, column, channel] like `image`.
+static Value poolSamples(LinalgBuilder &b, const Regions &r, Value image, const Batch &batch) {
+  SmallVector<Value> inputs{b.slice(r.batches, {batch.first}, {batch.count})};
+  llvm::append_range(inputs, makeSides(b, r, batch, 1));
+  llvm::append_range(inputs, makeSides(b, r, batch, 0));
   // Loops: the region, the bin's row and column, the channel; the sample's row and column.
   auto map = [&](ArrayRef<unsigned> dims) { return AffineMap::getMultiDimMapWithTargets(6, dims, b.getContext()); };
   SmallVector<AffineMap> maps{map(0)};
@@ -245,27 +209,66 @@ static Value alignRegularly(LinalgBuilder &b, const Regions &r) {
   maps.push_back(map({0, 1, 2, 3}));
   SmallVector<utils::IteratorType> iterators(4, utils::IteratorType::parallel);
   iterators.append(2, utils::IteratorType::reduction);
-  Sizes sizes{b.dim(r.rois, 0), b.getIndexAttr(r.height), b.getIndexAttr(r.width), b.dim(r.x, 1)};
+  Sizes sizes{batch.count, b.getIndexAttr(r.height), b.getIndexAttr(r.width), b.dim(r.x, 1)};
   Value init = b.fill(sizes, b.scalar(r.compute, r.start()));
   auto body = [&](OpBuilder &nested, Location loc, ValueRange args) {
     ImplicitLocOpBuilder n(loc, nested);
     auto asIndex = [&](Value integer) -> Value { return n.create<arith::IndexCastOp>(n.getIndexType(), integer); };
     auto side = [&](ValueRange v) { return Side{asIndex(v[0]), asIndex(v[1]), v[2], v[3], v[4]}; };
-    Value batch = asIndex(args[0]), channel = n.create<linalg::IndexOp>(3);
+    Value which = asIndex(args[0]), channel = n.create<linalg::IndexOp>(3);
     Value sample =
         r.getSample(n, side(args.slice(1, 5)), side(args.slice(6, 5)), [&](Value row, Value column) -> Value {
-          return n.create<tensor::ExtractOp>(image, ValueRange{batch, row, column, channel});
+          return n.create<tensor::ExtractOp>(image, ValueRange{which, row, column, channel});
         });
     n.create<linalg::YieldOp>(r.pool(n, args.back(), sample));
   };
-  Value pooled = b.create<linalg::GenericOp>(init.getType(), inputs, init, maps, iterators, body).getResult(0);
+  return b.create<linalg::GenericOp>(init.getType(), inputs, init, maps, iterators, body).getResult(0);
+}
+
+// As many samples as the region is large. Without samples the result is 0.
+static Value poolAdaptively(LinalgBuilder &b, const Regions &r, Value image) {
+  Sizes sizes{b.dim(r.rois, 0), b.getIndexAttr(r.height), b.getIndexAttr(r.width), b.dim(r.x, 1)};
+  OpFoldResult zero = b.getIndexAttr(0), one = b.getIndexAttr(1);
+  return b.loopNest({sizes[0]}, b.empty(sizes, r.compute), [&](ValueRange at, ValueRange carried) -> SmallVector<Value> {
+    auto getSamples = [&](int64_t column) {
+      return r.getAxis(b, column, b.index(b.dim(r.x, column ? 2 : 3)), at[0], b.index(zero)).samples;
+    };
+    Value rows = getSamples(1), columns = getSamples(0);
+    Value pooled = poolSamples(b, r, image, {at[0], one, rows, columns});
+    Value count = fromIndex(b, r.compute, b.create<arith::MulIOp>(rows, columns));
+    Value none = b.create<arith::CmpFOp>(arith::CmpFPredicate::OLT, count, constantFloat(b, r.compute, 1));
+    pooled = b.elementwise(pooled, r.compute, [&](ImplicitLocOpBuilder &n, ValueRange v) -> Value {
+      Value value = r.average ? n.create<arith::DivFOp>(v[0], count).getResult() : v[0];
+      return n.create<arith::SelectOp>(none, constantFloat(n, r.compute, 0), value);
+    });
+    return {b.create<tensor::InsertSliceOp>(pooled, carried[0], Sizes{at[0], zero, zero, zero},
+                                            Sizes{one, sizes[1], sizes[2], sizes[3]}, Sizes(4, one))};
+  })[0];
+}
+
+// [region, row, column, channel] as the result of the op; `finish` makes elements of the values.
+static Value channelsFirst(LinalgBuilder &b, Value pooled, Type element,
+                           llvm::function_ref<Value(ImplicitLocOpBuilder &, Value)> finish) {
   AffineMap channelsLast = AffineMap::getMultiDimMapWithTargets(4, {0, 2, 3, 1}, b.getContext());
-  Sizes results{sizes[0], sizes[3], sizes[1], sizes[2]};
-  return mapElements(b, pooled, channelsLast, results, getElementType(r.x),
-                     [&](ImplicitLocOpBuilder &n, ValueRange v) -> Value {
-                       Value samples = constantFloat(n, r.compute, static_cast<double>(r.ratio * r.ratio));
-                       return scalar::encode(n, r.average ? n.create<arith::DivFOp>(v[0], samples) : v[0], r.onnx);
-                     });
+  Sizes sizes = b.sizes(pooled);
+  return mapElements(b, pooled, channelsLast, {sizes[0], sizes[3], sizes[1], sizes[2]}, element,
+                     [&](ImplicitLocOpBuilder &n, ValueRange v) { return finish(n, v[0]); });
+}
+
+static Value align(LinalgBuilder &b, const Regions &r) {
+  Value image = b.transpose(r.x, {0, 2, 3, 1}), pooled;
+  if (r.ratio > 0) {
+    OpFoldResult samples = b.getIndexAttr(r.ratio);
+    pooled = poolSamples(b, r, image, {b.getIndexAttr(0), b.dim(r.rois, 0), samples, samples});
+  } else {
+    pooled = poolAdaptively(b, r, image);
+  }
+  double divisor = r.average && r.ratio > 0 ? static_cast<double>(r.ratio * r.ratio) : 1;
+  return channelsFirst(b, pooled, getElementType(r.x), [&](ImplicitLocOpBuilder &n, Value value) -> Value {
+    if (divisor != 1)
+      value = n.create<arith::DivFOp>(value, constantFloat(n, r.compute, divisor));
+    return scalar::encode(n, value, r.onnx);
+  });
 }
 
 static FailureOr<SmallVector<Value>> lowerRoiAlign(Operation *op, ValueRange operands, LinalgBuilder &b) {
@@ -280,7 +283,7 @@ static FailureOr<SmallVector<Value>> lowerRoiAlign(Operation *op, ValueRange ope
                         return n.create<arith::AndIOp>(args[1], fits);
                       });
   b.check(b.extractScalar(ok), "a batch index is out of range");
-  return SmallVector<Value>{r.ratio > 0 ? alignRegularly(b, r) : alignAdaptively(b, r)};
+  return SmallVector<Value>{align(b, r)};
 }
 
 //===----------------------------------------------------------------------===//
@@ -320,48 +323,54 @@ static FailureOr<SmallVector<Value>> lowerMaxRoiPool(Operation *op, ValueRange o
       });
   b.check(b.extractScalar(ok), "a batch index is out of range");
   Value rows = b.index(b.dim(x, 2)), columns = b.index(b.dim(x, 3));
-
-  Sizes sizes{b.dim(rois, 0), b.dim(x, 1), b.getIndexAttr(height), b.getIndexAttr(width)};
-  return SmallVector<Value>{b.generate(sizes, getElementType(x), [&](ImplicitLocOpBuilder &n, ValueRange at) -> Value {
+  // [region, row, column, channel], bin by bin.
+  OpFoldResult one = b.getIndexAttr(1), channels = b.dim(x, 1);
+  Sizes sizes{b.dim(rois, 0), b.getIndexAttr(height), b.getIndexAttr(width), channels};
+  Value image = b.transpose(x, {0, 2, 3, 1});
+  Sizes bins(ArrayRef(sizes).drop_back());
+  Value pooled = b.loopNest(bins, b.empty(sizes, compute), [&](ValueRange at, ValueRange carried) -> SmallVector<Value> {
     auto read = [&](int64_t i) {
-      Value element = n.create<tensor::ExtractOp>(rois, ValueRange{at[0], n.create<arith::ConstantIndexOp>(i)});
-      return scalar::decode(n, element, onnx);
+      return scalar::decode(b, b.create<tensor::ExtractOp>(rois, ValueRange{at[0], b.index(i)}), onnx);
     };
-    Value batch = toIndex(n, bounded(n, read(0)));
-    // The first and the last element of the part of bin `which`, within the tensor.
+    Value batch = toIndex(b, bounded(b, read(0)));
+    // The first element of the part of bin `which`, and how many there are, within the tensor.
     auto getRange = [&](int64_t column, int64_t bins, Value size, Value which) -> std::pair<Value, Value> {
       auto edge = [&](int64_t i) {
-        Value scaled = n.create<arith::MulFOp>(read(i), constantFloat(n, compute, scale));
-        return bounded(n, n.create<math::RoundOp>(scaled));
+        Value scaled = b.create<arith::MulFOp>(read(i), constantFloat(b, compute, scale));
+        return bounded(b, b.create<math::RoundOp>(scaled));
       };
-      Value first = edge(column), unit = constantFloat(n, compute, 1);
-      Value extent = n.create<arith::AddFOp>(n.create<arith::SubFOp>(edge(column + 2), first), unit);
-      extent = n.create<arith::MaxNumFOp>(extent, unit);
-      Value bin = n.create<arith::DivFOp>(extent, constantFloat(n, compute, static_cast<double>(bins)));
-      Value index = fromIndex(n, compute, which);
-      Value low = n.create<math::FloorOp>(n.create<arith::MulFOp>(bin, index));
-      Value high = n.create<math::CeilOp>(n.create<arith::MulFOp>(bin, n.create<arith::AddFOp>(index, unit)));
+      Value first = edge(column), unit = constantFloat(b, compute, 1);
+      Value extent = b.create<arith::AddFOp>(b.create<arith::SubFOp>(edge(column + 2), first), unit);
+      extent = b.create<arith::MaxNumFOp>(extent, unit);
+      Value bin = b.create<arith::DivFOp>(extent, constantFloat(b, compute, static_cast<double>(bins)));
+      Value index = fromIndex(b, compute, which);
+      Value low = b.create<math::FloorOp>(b.create<arith::MulFOp>(bin, index));
+      Value high = b.create<math::CeilOp>(b.create<arith::MulFOp>(bin, b.create<arith::AddFOp>(index, unit)));
       auto within = [&](Value place) -> Value {
-        Value position = toIndex(n, bounded(n, n.create<arith::AddFOp>(first, place)));
-        position = n.create<arith::MaxSIOp>(position, n.create<arith::ConstantIndexOp>(0));
-        return n.create<arith::MinSIOp>(position, size);
+        Value position = toIndex(b, bounded(b, b.create<arith::AddFOp>(first, place)));
+        position = b.create<arith::MaxSIOp>(position, b.index(int64_t(0)));
+        return b.create<arith::MinSIOp>(position, size);
       };
-      return {within(low), within(high)};
+      Value start = within(low), length = b.create<arith::SubIOp>(within(high), start);
+      return {start, b.create<arith::MaxSIOp>(length, b.index(int64_t(0)))};
     };
-    auto [top, bottom] = getRange(2, height, rows, at[2]);
-    auto [left, right] = getRange(1, width, columns, at[3]);
-    Value start = constantFloat(n, compute, -std::numeric_limits<double>::infinity());
-    Value best = accumulate(
-        n, top, bottom, start, [&, left = left, right = right](ImplicitLocOpBuilder &m, Value row, Value outer) {
-          return accumulate(m, left, right, outer, [&](ImplicitLocOpBuilder &k, Value column, Value so) -> Value {
-            Value element = k.create<tensor::ExtractOp>(x, ValueRange{batch, at[1], row, column});
-            return k.create<arith::MaximumFOp>(so, scalar::decode(k, element, onnx));
-          });
-        });
-    Value empty = n.create<arith::OrIOp>(n.create<arith::CmpIOp>(arith::CmpIPredicate::sge, top, bottom),
-                                         n.create<arith::CmpIOp>(arith::CmpIPredicate::sge, left, right));
-    best = n.create<arith::SelectOp>(empty, constantFloat(n, compute, 0), best);
-    return scalar::encode(n, best, onnx);
+    auto [top, tall] = getRange(2, height, rows, at[1]);
+    auto [left, wide] = getRange(1, width, columns, at[2]);
+    Value part = b.slice(image, {batch, top, left, zeroAttr}, {one, tall, wide, channels});
+    Value lowest = constantFloat(b, compute, -std::numeric_limits<double>::infinity());
+    Value best = b.reduce(part, {0, 1, 2}, false, lowest, [&](ImplicitLocOpBuilder &n, ValueRange v) -> Value {
+      return n.create<arith::MaximumFOp>(v[1], scalar::decode(n, v[0], onnx));
+    });
+    Value none = b.create<arith::CmpIOp>(arith::CmpIPredicate::eq, b.create<arith::MulIOp>(tall, wide),
+                                         b.index(int64_t(0)));
+    best = b.elementwise(best, compute, [&](ImplicitLocOpBuilder &n, ValueRange v) -> Value {
+      return n.create<arith::SelectOp>(none, constantFloat(n, compute, 0), v[0]);
+    });
+    return {b.create<tensor::InsertSliceOp>(best, carried[0], Sizes{at[0], at[1], at[2], zeroAttr},
+                                            Sizes{one, one, one, channels}, Sizes(4, one))};
+  })[0];
+  return SmallVector<Value>{channelsFirst(b, pooled, getElementType(x), [&](ImplicitLocOpBuilder &n, Value value) {
+    return scalar::encode(n, value, onnx);
   })};
 }
 
