@@ -238,8 +238,7 @@ static bool chooseRowsToInterleave(LoopNest &nest, const NestOptions &options, N
   if (stage.outputs.size() != 1 || !isVectorizable(nest))
     return false;
   Access &output = stage.outputs[0];
-  if (!output.base || output.blockedLoop >= 0 || !output.element.isIntOrFloat() || output.element.isInteger(1) ||
-      output.element.getIntOrFloatBitWidth() >= 32)
+  if (!output.base || output.blockedLoop >= 0 || !output.element.isIntOrFloat() || output.element.isInteger(1))
     return false;
   for (auto [row, rows] : llvm::enumerate(nest.loops)) {
     if (!rows.size.isKnown() || !llvm::isPowerOf2_64(rows.size.known) || rows.size.known < 2 ||

@@ -397,8 +397,8 @@ func.func @transpose(%x: memref<64x32xf32>, %y: memref<32x64xf32>) attributes {s
 // CHECK-COUNT-4:   vector.load {{.*}} vector<4xf32>
 // CHECK-COUNT-8:   vector.shuffle {{.*}} : vector<4xf32>, vector<4xf32>
 // CHECK-COUNT-4:   vector.store {{.*}} vector<4xf32>
-func.func @narrow(%x: memref<4x32xf32>, %y: memref<32x4xf32>) attributes {strata.kernel} {
-  linalg.generic {indexing_maps = [#s, #d], iterator_types = ["parallel", "parallel"]} ins(%x : memref<4x32xf32>) outs(%y : memref<32x4xf32>) {
+func.func @narrow(%x: memref<4x32xf32>, %y: memref<32x4xf32, strided<[8, 1]>>) attributes {strata.kernel} {
+  linalg.generic {indexing_maps = [#s, #d], iterator_types = ["parallel", "parallel"]} ins(%x : memref<4x32xf32>) outs(%y : memref<32x4xf32, strided<[8, 1]>>) {
   ^bb0(%a: f32, %b: f32):
     linalg.yield %a : f32
   }
@@ -804,6 +804,21 @@ func.func @pairs(%x: memref<8x2x4x32xf32>, %y: memref<4x8x32x2xbf16>) attributes
   ^bb0(%a: f32, %o: bf16):
     %0 = arith.truncf %a : f32 to bf16
     linalg.yield %0 : bf16
+  }
+  return
+}
+
+// As large elements are mixed, too, of one row for all where each is repeated.
+// CHECK-LABEL: func.func @repeated(
+// CHECK:         %[[X:.*]] = vector.load {{.*}} vector<8xf32>
+// CHECK:         %[[TWICE:.*]] = vector.interleave %[[X]], %[[X]] : vector<8xf32> -> vector<16xf32>
+// CHECK:         vector.store %[[TWICE]]
+func.func @repeated(%x: memref<64x32xf32>, %y: memref<64x32x2xf32>) attributes {strata.kernel} {
+  linalg.generic {indexing_maps = [affine_map<(i, j, k) -> (i, j)>, affine_map<(i, j, k) -> (i, j, k)>],
+                  iterator_types = ["parallel", "parallel", "parallel"]}
+      ins(%x : memref<64x32xf32>) outs(%y : memref<64x32x2xf32>) {
+  ^bb0(%a: f32, %o: f32):
+    linalg.yield %a : f32
   }
   return
 }
