@@ -19,15 +19,19 @@ static LogicalResult inferEyeLike(ShapeContext &c) {
 
 static FailureOr<SmallVector<Value>> lowerEyeLike(Operation *op, ValueRange operands, LinalgBuilder &b) {
   Type element = getSeamElementType(getElementType(op->getResult(0)));
-  Value k = b.index(cast<EyeLikeOp>(op).getK());
-  Value result = b.generate(b.sizes(operands[0]), element, [&](ImplicitLocOpBuilder &n, ValueRange indices) {
-    Value onDiagonal =
-        n.create<arith::CmpIOp>(arith::CmpIPredicate::eq, indices[1], n.create<arith::AddIOp>(indices[0], k));
-    Value one = n.create<arith::ConstantOp>(n.getOneAttr(element)),
-          zero = n.create<arith::ConstantOp>(n.getZeroAttr(element));
-    return n.create<arith::SelectOp>(onDiagonal, one, zero).getResult();
+  // Zeros, and then the ones: from row max(0, -k), column max(0, k), as far as there are both.
+  int64_t k = cast<EyeLikeOp>(op).getK();
+  // So that the other side cannot overflow, which has no element.
+  k = std::clamp(k, std::numeric_limits<int64_t>::min() / 2, std::numeric_limits<int64_t>::max() / 2);
+  OpFoldResult row = b.getIndexAttr(std::max<int64_t>(0, -k)), column = b.getIndexAttr(std::max<int64_t>(0, k));
+  Sizes sizes = b.sizes(operands[0]);
+  OpFoldResult count = b.minimum(b.sub(sizes[0], row), b.sub(sizes[1], column));
+  Value one = b.create<arith::ConstantOp>(b.getOneAttr(element)), first = b.index(row), shift = b.index(column);
+  Value zeros = b.fill(sizes, b.create<arith::ConstantOp>(b.getZeroAttr(element)));
+  return b.loopNest({count}, zeros, [&](ValueRange at, ValueRange carried) -> SmallVector<Value> {
+    SmallVector<Value> place{b.create<arith::AddIOp>(at[0], first), b.create<arith::AddIOp>(at[0], shift)};
+    return {b.create<tensor::InsertOp>(one, carried[0], place)};
   });
-  return SmallVector<Value>{result};
 }
 
 STRATA_SLICE(EyeLike) { ops.add("EyeLike", {.inferShapes = inferEyeLike, .lower = lowerEyeLike}); }

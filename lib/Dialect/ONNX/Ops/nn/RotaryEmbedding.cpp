@@ -107,10 +107,10 @@ static FailureOr<SmallVector<Value>> lowerRotaryEmbedding(Operation *op, ValueRa
                          return convertFloat(n, sum, seam);
                        });
   };
-  Value real = rotate(x1, x2, true), imaginary = rotate(x2, x1, false);
+  // One after the other, so that each is computed where it goes.
   Value result = part ? x : b.empty(sizes, seam);
-  result = b.create<tensor::InsertSliceOp>(real, result, at, halfSizes, steps);
-  result = b.create<tensor::InsertSliceOp>(imaginary, result, second, halfSizes, steps);
+  result = b.create<tensor::InsertSliceOp>(rotate(x1, x2, true), result, at, halfSizes, steps);
+  result = b.create<tensor::InsertSliceOp>(rotate(x2, x1, false), result, second, halfSizes, steps);
   return SmallVector<Value>{flat ? mergeDims(b, result, 2) : result};
 }
 

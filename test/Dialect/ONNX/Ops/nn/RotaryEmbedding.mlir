@@ -1,6 +1,7 @@
 // RUN: strata-opt %s --split-input-file --onnx-infer-shapes --convert-onnx-to-linalg --canonicalize | FileCheck %s
 
-// Rows of the caches by position, which is checked once; the halves of each head are a pair.
+// Rows of the caches by position, which is checked once; the halves of each head are a pair. The first is where it goes
+// before the second is computed: so both are computed in place.
 // CHECK-LABEL: @rows
 // CHECK: tensor.expand_shape {{.*}} : tensor<2x3x8xf32> into tensor<2x3x2x4xf32>
 // CHECK: arith.cmpi ult
@@ -8,8 +9,11 @@
 // CHECK-COUNT-2: linalg.generic {{.*}} outs(%{{.*}} : tensor<2x3x2xf32>)
 // CHECK: tensor.extract_slice %{{.*}}[0, 0, 0, 0] [2, 3, 2, 2] [1, 1, 1, 1]
 // CHECK: tensor.extract_slice %{{.*}}[0, 0, 0, 2] [2, 3, 2, 2] [1, 1, 1, 1]
+// CHECK: %[[WHOLE:.*]] = tensor.empty() : tensor<2x3x2x4xf32>
 // CHECK: arith.subf
+// CHECK: %[[HALF:.*]] = tensor.insert_slice %{{.*}} into %[[WHOLE]]
 // CHECK: arith.addf
+// CHECK: tensor.insert_slice %{{.*}} into %[[HALF]]
 // CHECK: tensor.collapse_shape {{.*}} into tensor<2x3x8xf32>
 func.func @rows(%0: tensor<2x3x8xf32>, %1: tensor<50x2xf32>, %2: tensor<50x2xf32>, %3: tensor<2x3xi64>) -> tensor<2x3x8xf32> {
   %y = onnx.RotaryEmbedding_23(%0, %1, %2, %3) {num_heads = 2 : i64} : (tensor<2x3x8xf32>, tensor<50x2xf32>, tensor<50x2xf32>, tensor<2x3xi64>) -> tensor<2x3x8xf32>
