@@ -132,31 +132,57 @@ static FailureOr<SmallVector<Value>> lowerCol2Im(Operation *op, ValueRange opera
   if (isa<StringType>(onnx))
     return SmallVector<Value>{joinStrings(b, input, sizes, block, blocks, strides, dilations, pads)};
 
-  // One position in the blocks after the other: its elements of all blocks lie on a grid of the padded image.
-  Sizes columns{sizes[0], channels}, padded = columns;
+  // One group of positions in the blocks after the other: its elements of all blocks lie on a grid of the padded image.
+  // Where as many positions as a stride lie side by side, and so in the image, they are a group.
+  Sizes columns{sizes[0], channels}, padded = columns, counts;
+  SmallVector<int64_t> groups;
+  bool once = true, everywhere = true;
+  for (int64_t i = 0; i < rank; ++i) {
+    std::optional<int64_t> known = getConstantIntValue(block[i]);
+    bool grouped = known && *known % strides[i] == 0 && dilations[i] == 1;
+    groups.push_back(grouped ? strides[i] : 1);
+    counts.push_back(grouped ? OpFoldResult(b.getIndexAttr(*known / strides[i])) : block[i]);
+    padded.push_back(b.add(image[i], b.getIndexAttr(pads[i] + pads[rank + i])));
+    once &= isConstantIntValue(counts[i], 1);
+    everywhere &= grouped && isEqualConstantIntOrValue(b.mul(blocks[i], b.getIndexAttr(groups[i])), padded[2 + i]);
+  }
   columns.append(block.begin(), block.end());
   columns.append(blocks.begin(), blocks.end());
   Value elements = b.reshape(input, columns);
-  for (int64_t i = 0; i < rank; ++i)
-    padded.push_back(b.add(image[i], b.getIndexAttr(pads[i] + pads[rank + i])));
-  Value sum = b.loopNest(
-      block, b.fill(padded, b.scalarInt(compute, 0)), [&](ValueRange at, ValueRange carried) -> SmallVector<Value> {
-        Sizes from(2 + 2 * rank, zero), fromSizes{sizes[0], channels}, to(2, zero), toSizes = fromSizes, steps(2, one);
-        for (int64_t i = 0; i < rank; ++i) {
-          from[2 + i] = at[i];
-          to.push_back(b.mul(at[i], b.getIndexAttr(dilations[i])));
-          steps.push_back(b.getIndexAttr(strides[i]));
-        }
-        fromSizes.append(rank, one);
-        fromSizes.append(blocks);
-        toSizes.append(blocks);
-        Value taken = b.squeeze(b.slice(elements, from, fromSizes), llvm::to_vector(llvm::seq<int64_t>(2, 2 + rank)));
-        Value place = b.slice(carried[0], to, toSizes, steps);
-        Value next = b.elementwise({place, taken}, compute, [&](ImplicitLocOpBuilder &n, ValueRange x) {
-          return addElements(n, x[0], isa<ComplexType>(compute) ? x[1] : scalar::decode(n, x[1], onnx));
-        });
-        return {b.create<tensor::InsertSliceOp>(next, carried[0], to, toSizes, steps)};
-      })[0];
+  // The group's dimensions and then those of the blocks, where the loops have them side by side.
+  SmallVector<AffineExpr> read{b.getAffineDimExpr(0), b.getAffineDimExpr(1)};
+  for (int64_t side : {1, 0})
+    for (int64_t i = 0; i < rank; ++i)
+      read.push_back(b.getAffineDimExpr(2 + 2 * i + side));
+  AffineMap readMap = AffineMap::get(2 + 2 * rank, 0, read, b.getContext()),
+            placeMap = b.getMultiDimIdentityMap(2 + 2 * rank);
+  Value none = once && everywhere ? b.empty(padded, compute) : b.fill(padded, b.scalarInt(compute, 0));
+  Value sum = b.loopNest(counts, none, [&](ValueRange at, ValueRange carried) -> SmallVector<Value> {
+    Sizes from(2 + 2 * rank, zero), fromSizes{sizes[0], channels}, to(2, zero), toSizes = fromSizes, steps(2, one),
+        split = fromSizes;
+    for (int64_t i = 0; i < rank; ++i) {
+      OpFoldResult group = b.getIndexAttr(groups[i]);
+      from[2 + i] = b.mul(at[i], group);
+      fromSizes.push_back(group);
+      to.push_back(b.mul(from[2 + i], b.getIndexAttr(dilations[i])));
+      toSizes.push_back(b.mul(blocks[i], group));
+      steps.push_back(b.getIndexAttr(strides[i] / groups[i]));
+      split.append({blocks[i], group});
+    }
+    fromSizes.append(blocks);
+    // In place; what is there for the first time is added to nothing.
+    Value taken = b.slice(elements, from, fromSizes);
+    Value place = b.reshape(b.slice(carried[0], to, toSizes, steps), split);
+    SmallVector<utils::IteratorType> loops(2 + 2 * rank, utils::IteratorType::parallel);
+    auto body = [&](OpBuilder &nested, Location loc, ValueRange x) {
+      ImplicitLocOpBuilder n(loc, nested);
+      Value element = isa<ComplexType>(compute) ? x[0] : scalar::decode(n, x[0], onnx);
+      n.create<linalg::YieldOp>(once ? element : addElements(n, x[1], element));
+    };
+    Value next = b.create<linalg::GenericOp>(place.getType(), taken, place, ArrayRef{readMap, placeMap}, loops, body)
+                     .getResult(0);
+    return {b.create<tensor::InsertSliceOp>(b.reshape(next, toSizes), carried[0], to, toSizes, steps)};
+  })[0];
   if (llvm::any_of(pads, [](int64_t pad) { return pad != 0; })) {
     Sizes offsets(2, zero);
     for (int64_t i = 0; i < rank; ++i)
