@@ -30,6 +30,7 @@ def random(*shape, seed=0):
 FORMS = [
     {"kernel": 4, "strides": 2, "pads": 1},
     {"kernel": 3, "strides": 2, "pads": 1, "output_padding": 1},
+    {"kernel": 3, "strides": 2, "pads": 0},
     {"kernel": 2, "strides": 2, "pads": 0},
     {"kernel": 1, "strides": 2, "pads": 0, "output_padding": 1},
     {"kernel": 5, "strides": 2, "pads": 2, "output_padding": 1},

@@ -132,8 +132,9 @@ struct Lowering {
   struct Phase {
     int64_t ahead, first, taps;
   };
-  /// What the phases are of each dimension, if they have the same number of results, and fill vectors, and if less is
-  /// computed one by one: together they all have the most taps, and begin before what is cut off.
+  /// What the phases are of each dimension, if they fill vectors, and if less is computed one by one: together they all
+  /// have the most taps, and begin before what is cut off. They have the same number of results, of which the last may be
+  /// behind what is wanted.
   std::optional<SmallVector<SmallVector<Phase>>> separatePhases();
   /// The convolution by kernels for each phase of the strides, together.
   Value convolvePhases();
@@ -229,7 +230,7 @@ std::optional<SmallVector<SmallVector<Lowering::Phase>>> Lowering::separatePhase
     OpFoldResult in = b.dim(x, 2 + i);
     auto [size, first] = geometry.sizes(b, in, i);
     auto out = getConstantIntValue(size), cut = getConstantIntValue(first);
-    if (!getConstantIntValue(in) || !out || !cut || *out < 1 || *cut < 0 || *out % s)
+    if (!getConstantIntValue(in) || !out || !cut || *out < 1 || *cut < 0)
       return std::nullopt;
     SmallVector<Phase> phases;
     for (int64_t number = 0; number < s; ++number) {
@@ -238,7 +239,7 @@ std::optional<SmallVector<SmallVector<Lowering::Phase>>> Lowering::separatePhase
       all += phases.back().taps;
     }
     together *= static_cast<double>(llvm::divideCeil(*cut + *out, s) * s * llvm::divideCeil(kernel[i], s));
-    separate *= static_cast<double>(*out / s * all);
+    separate *= static_cast<double>(llvm::divideCeil(*out, s) * all);
     result.push_back(std::move(phases));
   }
   constexpr double leastGain = 1.05;
@@ -246,13 +247,14 @@ std::optional<SmallVector<SmallVector<Lowering::Phase>>> Lowering::separatePhase
 }
 
 Value Lowering::convolveEachPhase(ArrayRef<SmallVector<Phase>> phases) {
-  Sizes sizes{b.dim(x, 0), filters}, parts(sizes), whole(sizes);
+  Sizes sizes{b.dim(x, 0), filters}, parts(sizes), whole(sizes), wanted(sizes);
   parts.pop_back();
   SmallVector<int64_t> order{0, 1 + rank}, at(rank, 0);
   for (int64_t i = 0; i < rank; ++i) {
     OpFoldResult out = geometry.sizes(b, b.dim(x, 2 + i), i).first;
-    sizes.push_back(b.floorDiv(out, number(windows.strides[i])));
-    whole.push_back(out);
+    sizes.push_back(b.ceilDiv(out, number(windows.strides[i])));
+    whole.push_back(b.mul(sizes.back(), number(windows.strides[i])));
+    wanted.push_back(out);
     parts.push_back(number(windows.strides[i]));
     order.append({2 + rank + i, 1 + i});
   }
@@ -303,7 +305,8 @@ Value Lowering::convolveEachPhase(ArrayRef<SmallVector<Phase>> phases) {
   } while (next());
 
   // [N, r..., F, m...] becomes [N, F, m, r, m, r...].
-  return b.reshape(b.transpose(b.reshape(b.concat(sums, 1), parts), order), whole);
+  Value all = b.reshape(b.transpose(b.reshape(b.concat(sums, 1), parts), order), whole);
+  return b.slice(all, Sizes(2 + rank, number(0)), wanted);
 }
 
 Value Lowering::convolveSpread() {
