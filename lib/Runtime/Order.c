@@ -20,12 +20,16 @@ static void order_rows(int64_t begin, int64_t end, void *context) {
       heap[i] = (entry){~keys[i], ~i};
     make_heap(heap, size);
     int64_t last = ~heap[0].key;
-    for (int64_t i = size; i < r->count; ++i)
+    for (int64_t i = size; i < r->count; ++i) {
+      /* Few are better once the first ones have been seen. */
+      while (i + 4 < r->count && keys[i] >= last && keys[i + 1] >= last && keys[i + 2] >= last && keys[i + 3] >= last)
+        i += 4;
       if (keys[i] < last) {
         heap[0] = (entry){~keys[i], ~i};
         sink(heap, size, 0);
         last = ~heap[0].key;
       }
+    }
     while (size > 0) {
       int64_t place = size - 1;
       positions[place] = ~pop(heap, &size).position;

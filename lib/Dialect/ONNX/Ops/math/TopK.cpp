@@ -46,14 +46,17 @@ static Value getKey(ImplicitLocOpBuilder &b, Value x, bool largest, Type onnx) {
   x = scalar::decode(b, x, onnx);
   Value key;
   if (isa<FloatType>(x.getType())) {
-    if (!x.getType().isF64())
-      x = b.create<arith::ExtFOp>(b.getF64Type(), x);
     // Zeros have no sign. Negative numbers come in the opposite order of their bits.
+    unsigned width = x.getType().getIntOrFloatBitWidth();
+    auto number = [&](int64_t value) -> Value { return b.create<arith::ConstantIntOp>(value, width); };
     Value positive = b.create<arith::AddFOp>(x, constantFloat(b, x.getType(), 0));
-    Value bits = b.create<arith::BitcastOp>(i64, positive);
-    Value flip = b.create<arith::AndIOp>(b.create<arith::ShRSIOp>(bits, integer(63)), integer(INT64_MAX));
+    Value bits = b.create<arith::BitcastOp>(b.getIntegerType(width), positive);
+    Value most = number(llvm::maxIntN(width));
+    Value flip = b.create<arith::AndIOp>(b.create<arith::ShRSIOp>(bits, number(width - 1)), most);
     Value isNaN = b.create<arith::CmpFOp>(arith::CmpFPredicate::UNO, x, x);
-    key = b.create<arith::SelectOp>(isNaN, integer(INT64_MAX), b.create<arith::XOrIOp>(bits, flip));
+    key = b.create<arith::SelectOp>(isNaN, most, b.create<arith::XOrIOp>(bits, flip));
+    if (width < 64)
+      key = b.create<arith::ExtSIOp>(i64, key);
   } else {
     bool isUnsigned = scalar::isUnsigned(onnx);
     key = x;

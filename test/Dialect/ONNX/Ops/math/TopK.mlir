@@ -38,3 +38,16 @@ func.func @symbolic(%x: tensor<2x4xf32>, %k: tensor<?xi64>) -> (tensor<2x?xf32>,
   %values, %indices = onnx.TopK_24(%x, %k) : (tensor<2x4xf32>, tensor<?xi64>) -> (tensor<2x?xf32>, tensor<2x?xi64>)
   return %values, %indices : tensor<2x?xf32>, tensor<2x?xi64>
 }
+
+// -----
+
+// The order of a half is that of the bits of its f32.
+// LOWER-LABEL: @halves
+// LOWER: arith.extf %{{.*}} : f16 to f32
+// LOWER: %[[BITS:.*]] = arith.bitcast %{{.*}} : f32 to i32
+// LOWER: arith.extsi %{{.*}} : i32 to i64
+// LOWER: call @strata_rt_first_of_rows
+func.func @halves(%0: tensor<9xf16>, %1: tensor<1xi64>) -> (tensor<*xf16>, tensor<*xi64>) {
+  %y, %z = onnx.TopK_24(%0, %1) : (tensor<9xf16>, tensor<1xi64>) -> (tensor<*xf16>, tensor<*xi64>)
+  return %y, %z : tensor<*xf16>, tensor<*xi64>
+}
