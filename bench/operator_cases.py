@@ -141,6 +141,9 @@ def reductions():
     for operator in ("ArgMax", "ArgMin"):
         for axis in (0, 1, 2):
             yield case(f"{operator} {axis}", operator, {"x": x}, axis=axis)
+        yield case(f"{operator} of a square", operator, {"x": normal(*SQUARE)}, axis=1)
+        yield case(f"{operator} of a row", operator, {"x": normal(1, 50257)}, axis=1)
+        yield case(f"{operator} of 3", operator, {"x": normal(100000, 3)}, axis=1)
         yield case(f"{operator} of classes", operator, {"x": normal(1, 21, 128, 128)}, axis=1)
     yield case("ArgMax last", "ArgMax", {"x": x}, axis=2, select_last_index=1)
     for axis in (0, 1, 2):
@@ -174,6 +177,7 @@ def normalisations():
         yield case(f"{operator} over channels", operator, {"x": normal(1, 21, 128, 128)}, axis=1)
         yield case(f"{operator} of classes", operator, {"x": normal(512, 1000)})
         yield case(f"{operator} of two", operator, {"x": normal(20000, 2)})
+        yield case(f"{operator} of few rows", operator, {"x": normal(16, 32000)})
     yield case("Dropout", "Dropout", {"x": rows})
 
 
@@ -319,6 +323,8 @@ def images():
         yield resize(f"linear {how}", [1, 1, 2, 2], mode="linear", coordinate_transformation_mode=how)
     yield resize("nearest asymmetric floor", [1, 1, 2, 2], mode="nearest", coordinate_transformation_mode="asymmetric",
                  nearest_mode="floor")  # fmt: skip
+    yield resize("nearest of 13x13", [1, 1, 2, 2], normal(1, 256, 13, 13), mode="nearest",
+                 coordinate_transformation_mode="asymmetric", nearest_mode="floor")  # fmt: skip
     yield resize("linear antialias", [1, 1, 0.5, 0.5], mode="linear", antialias=1)
     yield resize("cubic antialias", [1, 1, 0.4, 0.4], mode="cubic", antialias=1)
     yield resize("linear by 8", [1, 1, 8, 8], normal(1, 21, 32, 32), mode="linear")
@@ -381,7 +387,8 @@ def copies():
     yield case("Tile of numbers", "Tile", {"x": normal(1000, 1)}, {"r": np.array([1, 100])})
     for name, x, y, axis in (("", (512, 512), (512, 512), 1), (" 0", (512, 512), (512, 512), 0),
                              (" odd", (1000, 37), (1000, 21), 1), (" channels", (1, 64, 28, 28), (1, 32, 28, 28), 1),
-                             (" of one", (10000, 3), (10000, 1), 1)):  # fmt: skip
+                             (" of one", (10000, 3), (10000, 1), 1),
+                             (" of numbers", (100000, 1), (100000, 1), 1)):  # fmt: skip
         yield case(f"Concat{name}", "Concat", {"x": normal(*x), "y": normal(*y)}, axis=axis)
     yield case("Concat of 8", "Concat", {f"x{i}": normal(64, 49, 32) for i in range(8)}, axis=2)
     yield case("Concat i64", "Concat", {"x": integers(0, 9, 1000, 100), "y": integers(0, 9, 1000, 100)}, axis=1)
@@ -407,7 +414,8 @@ def copies():
         ("102", (128, 128, 64), (1, 0, 2)), ("210", (64, 96, 128), (2, 1, 0)), ("120", (64, 96, 128), (1, 2, 0)),
         ("201", (64, 96, 128), (2, 0, 1)), ("024135", (1, 8, 7, 8, 7, 96), (0, 1, 3, 2, 4, 5)),
         ("20314", (2, 196, 3, 8, 32), (2, 0, 3, 1, 4)),
-        ("images", (224, 224, 3), (2, 0, 1)), ("to images", (3, 224, 224), (1, 2, 0)), ("odd", (333, 777), (1, 0)),
+        ("of 2", (2, 100003), (1, 0)), ("images", (224, 224, 3), (2, 0, 1)), ("to images", (3, 224, 224), (1, 2, 0)),
+        ("odd", (333, 777), (1, 0)),
         ("shuffle", (1, 4, 60, 28, 28), (0, 2, 1, 3, 4)),
     ):  # fmt: skip
         yield case(f"Transpose {name}", "Transpose", {"x": normal(*shape)}, perm=list(perm))
@@ -462,6 +470,10 @@ def gathers():
 def sorts():
     for count, k in ((10000, 50), (100000, 1000), (1000, 5), (1000, 1000), (8400, 300)):
         yield case(f"TopK {k} of {count}", "TopK", {"x": normal(16, count)}, {"k": np.array([k])}, outputs=2)
+    for dtype in (np.float16, np.int64):
+        for k in (1, 5, 50):
+            yield case(f"TopK {k} of 10000 {np.dtype(dtype).name}", "TopK",
+                       {"x": (100 * normal(16, 10000)).astype(dtype)}, {"k": np.array([k])}, outputs=2)  # fmt: skip
     yield case("TopK smallest", "TopK", {"x": normal(16, 10000)}, {"k": np.array([50])}, outputs=2, largest=0)
     yield case("TopK unsorted", "TopK", {"x": normal(16, 10000)}, {"k": np.array([500])}, outputs=2, sorted=0)
     yield case("TopK 0", "TopK", {"x": normal(1000, 256)}, {"k": np.array([10])}, outputs=2, axis=0)
