@@ -32,10 +32,10 @@ struct Reduced {
     shifted = b.multiplyAdd(x, b.number(log2e), shifter);
     Value n = b.subtract(shifted, shifter);
     r = b.multiplyAdd(n, b.number(-ln2Low), b.multiplyAdd(n, b.number(-ln2), x));
-    Value p = b.multiplyAdds64(
-        r, {0x1.1f954f019afcap-29, 0x1.af5ebf367fdbap-26, 0x1.27e4c5adbf209p-22, 0x1.71ddf8537ee9fp-19,
-            0x1.a01a01b0b1260p-16, 0x1.a01a01afe5357p-13, 0x1.6c16c16c14463p-10, 0x1.111111110f6aep-7,
-            0x1.555555555555ap-5, 0x1.5555555555559p-3, 0.5});
+    Value p =
+        b.multiplyAdds64(r, {0x1.1f954f019afcap-29, 0x1.af5ebf367fdbap-26, 0x1.27e4c5adbf209p-22, 0x1.71ddf8537ee9fp-19,
+                             0x1.a01a01b0b1260p-16, 0x1.a01a01afe5357p-13, 0x1.6c16c16c14463p-10, 0x1.111111110f6aep-7,
+                             0x1.555555555555ap-5, 0x1.5555555555559p-3, 0.5});
     rest = b.multiply(b.multiply(r, r), p);
   }
 };
@@ -54,7 +54,8 @@ static Value expandExp(Floats &b, Value x) {
 }
 
 static Value expandExpM1(Floats &b, Value x) {
-  // Beyond, -1 and infinity. The last bits are n - 1 as an exponent; 2^-n is none of the largest n, for which 0 will do.
+  // Beyond, -1 and infinity. The last bits are n - 1 as an exponent; 2^-n is none of the largest n, for which 0 will
+  // do.
   Reduced reduced(b, b.clamp(x, -38, 710), 1022);
   Value position = b.integer(52), bits = b.bits(reduced.shifted);
   Value low = b.create<arith::SubIOp>(b.integer(llvm::bit_cast<int64_t>(0x1.8p52) + 2045), bits);

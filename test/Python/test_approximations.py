@@ -16,7 +16,9 @@ every_target = pytest.mark.parametrize("target", TARGETS)
 
 def run(operator, x, target):
     shape = ",".join(map(str, x.shape))
-    text = f'<ir_version: 10, opset_import: ["" : 22]> g (float[{shape}] x) => (float[{shape}] y) {{ y = {operator} (x) }}'
+    text = (
+        f'<ir_version: 10, opset_import: ["" : 22]> g (float[{shape}] x) => (float[{shape}] y) {{ y = {operator} (x) }}'
+    )
     return strata.compile(onnx.parser.parse_model(text), threads=1, target=target).run({"x": x})[0]
 
 
@@ -42,7 +44,9 @@ def test_softmax(target):
     error = np.abs(y / y[:, 3:4] / np.exp(x) - 1)  # two of its units are of the products with one over the sum
     assert (error <= 2.0**-24 * (5 + np.abs(x) / 3)).all()
     least, inf = np.finfo(np.float32).min, np.inf
-    rows = np.float32([[least] * 5, [-inf, 1, 1, 1, least], [3e38, -3e38, 0, 1, 2], [1, -inf, -90, -1e30, -88], [1, 2, np.nan, 0, 0]])
+    rows = np.float32(
+        [[least] * 5, [-inf, 1, 1, 1, least], [3e38, -3e38, 0, 1, 2], [1, -inf, -90, -1e30, -88], [1, 2, np.nan, 0, 0]]
+    )
     expected = [[0.2] * 5, [0, 1 / 3, 1 / 3, 1 / 3, 0], [1, 0, 0, 0, 0], [1, 0, 0, 0, 0], [np.nan] * 5]
     np.testing.assert_allclose(run("Softmax", rows, target), expected, rtol=1e-6)
 
@@ -97,7 +101,22 @@ def test_expm1(target):
 )
 def test_exponentials_of_doubles(operator, function, most, target):
     rng = np.random.default_rng(0)
-    special = [0, -0.0, np.inf, -np.inf, np.nan, 5e-324, -5e-324, 709.782712893384, 709.79, -745.13, -745.2, 22, -22, 1e300]
+    special = [
+        0,
+        -0.0,
+        np.inf,
+        -np.inf,
+        np.nan,
+        5e-324,
+        -5e-324,
+        709.782712893384,
+        709.79,
+        -745.13,
+        -745.2,
+        22,
+        -22,
+        1e300,
+    ]
     x = np.concatenate([rng.uniform(-1, 1, 50_000), rng.uniform(-30, 30, 50_000), rng.uniform(-760, 720, 50_000),
                         rng.standard_normal(50_000) * 10.0 ** rng.uniform(-320, 3, 50_000), special])  # fmt: skip
     text = f"""<ir_version: 10, opset_import: ["" : 22]> g (double[{x.size}] x) => (double[{x.size}] y)

@@ -55,4 +55,6 @@ def test_columns_to_images(name, dtype, known):
         feeds["i"] = np.array(image)
     graph = helper.make_graph([node], "columns", inputs, [helper.make_empty_tensor_value_info("y")], weights)
     model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 18)], ir_version=9)
-    np.testing.assert_array_equal(strata.compile(model, threads=1).run(feeds)[0], fold(x, image, block, strides, dilations, pads))
+    np.testing.assert_array_equal(
+        strata.compile(model, threads=1).run(feeds)[0], fold(x, image, block, strides, dilations, pads)
+    )

@@ -68,7 +68,15 @@ def test_convolution(case, threads):
 
 
 @pytest.mark.parametrize("mode", ["reflect", "edge", "wrap"])
-@pytest.mark.parametrize("pads", [[(0, 0), (3, 2), (1, 4)], [(2, 1), (0, 0), (0, 3)], [(9, 20), (1, 1), (30, 25)], [(0, 0), (-1, 2), (3, -2)]])  # fmt: skip
+@pytest.mark.parametrize(
+    "pads",
+    [
+        [(0, 0), (3, 2), (1, 4)],
+        [(2, 1), (0, 0), (0, 3)],
+        [(9, 20), (1, 1), (30, 25)],
+        [(0, 0), (-1, 2), (3, -2)],
+    ],
+)
 @pytest.mark.parametrize("known", [True, False])
 def test_repeated_borders(mode, pads, known):
     x = RNG.integers(0, 100, (3, 6, 7)).astype(np.float32)

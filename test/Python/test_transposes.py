@@ -9,7 +9,12 @@ from onnx import TensorProto, helper
 import strata
 
 SHAPES = [(17, 33), (64, 50), (3, 100), (100, 3), (2, 19, 37), (4, 53), (2, 67), (1, 14, 14, 24)]
-TYPES = {"float32": TensorProto.FLOAT, "float64": TensorProto.DOUBLE, "int8": TensorProto.INT8, "bool": TensorProto.BOOL}
+TYPES = {
+    "float32": TensorProto.FLOAT,
+    "float64": TensorProto.DOUBLE,
+    "int8": TensorProto.INT8,
+    "bool": TensorProto.BOOL,
+}
 
 
 @pytest.mark.parametrize("dynamic", [False, True])

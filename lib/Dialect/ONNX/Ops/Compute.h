@@ -61,8 +61,8 @@ inline Value reduceMany(LinalgBuilder &b, ValueRange inputs, ArrayRef<AffineMap>
       .getResult(0);
 }
 
-/// Along `axis` of the inputs, the first position (or the last) whose elements `holds` is true of; of none, the size (or
-/// -1). An i32 where that is known to hold it: as many in a vector as numbers of f32.
+/// Along `axis` of the inputs, the first position (or the last) whose elements `holds` is true of; of none, the size
+/// (or -1). An i32 where that is known to hold it: as many in a vector as numbers of f32.
 inline Value findAlong(LinalgBuilder &b, ValueRange inputs, ArrayRef<AffineMap> maps, int64_t axis, bool last,
                        ScalarFn holds) {
   OpFoldResult size = b.dim(inputs[0], axis);

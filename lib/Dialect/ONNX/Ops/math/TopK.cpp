@@ -98,9 +98,8 @@ static FailureOr<SmallVector<Value>> lowerTopK(Operation *op, ValueRange operand
   result[axis] = k;
   outer.erase(outer.begin() + axis);
   Type i64 = b.getI64Type();
-  Value keys = b.elementwise(data, i64, [&](ImplicitLocOpBuilder &n, ValueRange v) -> Value {
-    return getKey(n, v[0], largest, onnx);
-  });
+  Value keys = b.elementwise(
+      data, i64, [&](ImplicitLocOpBuilder &n, ValueRange v) -> Value { return getKey(n, v[0], largest, onnx); });
   // The axis last, and back again.
   SmallVector<int64_t> last, back;
   for (int64_t i = 0, rank = type.getRank(); i < rank; ++i) {

@@ -133,8 +133,8 @@ struct Lowering {
     int64_t ahead, first, taps;
   };
   /// What the phases are of each dimension, if they fill vectors, and if less is computed one by one: together they all
-  /// have the most taps, and begin before what is cut off. They have the same number of results, of which the last may be
-  /// behind what is wanted.
+  /// have the most taps, and begin before what is cut off. They have the same number of results, of which the last may
+  /// be behind what is wanted.
   std::optional<SmallVector<SmallVector<Phase>>> separatePhases();
   /// The convolution by kernels for each phase of the strides, together.
   Value convolvePhases();

@@ -229,21 +229,22 @@ static Value poolSamples(LinalgBuilder &b, const Regions &r, Value image, const 
 static Value poolAdaptively(LinalgBuilder &b, const Regions &r, Value image) {
   Sizes sizes{b.dim(r.rois, 0), b.getIndexAttr(r.height), b.getIndexAttr(r.width), b.dim(r.x, 1)};
   OpFoldResult zero = b.getIndexAttr(0), one = b.getIndexAttr(1);
-  return b.loopNest({sizes[0]}, b.empty(sizes, r.compute), [&](ValueRange at, ValueRange carried) -> SmallVector<Value> {
-    auto getSamples = [&](int64_t column) {
-      return r.getAxis(b, column, b.index(b.dim(r.x, column ? 2 : 3)), at[0], b.index(zero)).samples;
-    };
-    Value rows = getSamples(1), columns = getSamples(0);
-    Value pooled = poolSamples(b, r, image, {at[0], one, rows, columns});
-    Value count = fromIndex(b, r.compute, b.create<arith::MulIOp>(rows, columns));
-    Value none = b.create<arith::CmpFOp>(arith::CmpFPredicate::OLT, count, constantFloat(b, r.compute, 1));
-    pooled = b.elementwise(pooled, r.compute, [&](ImplicitLocOpBuilder &n, ValueRange v) -> Value {
-      Value value = r.average ? n.create<arith::DivFOp>(v[0], count).getResult() : v[0];
-      return n.create<arith::SelectOp>(none, constantFloat(n, r.compute, 0), value);
-    });
-    return {b.create<tensor::InsertSliceOp>(pooled, carried[0], Sizes{at[0], zero, zero, zero},
-                                            Sizes{one, sizes[1], sizes[2], sizes[3]}, Sizes(4, one))};
-  })[0];
+  return b.loopNest(
+      {sizes[0]}, b.empty(sizes, r.compute), [&](ValueRange at, ValueRange carried) -> SmallVector<Value> {
+        auto getSamples = [&](int64_t column) {
+          return r.getAxis(b, column, b.index(b.dim(r.x, column ? 2 : 3)), at[0], b.index(zero)).samples;
+        };
+        Value rows = getSamples(1), columns = getSamples(0);
+        Value pooled = poolSamples(b, r, image, {at[0], one, rows, columns});
+        Value count = fromIndex(b, r.compute, b.create<arith::MulIOp>(rows, columns));
+        Value none = b.create<arith::CmpFOp>(arith::CmpFPredicate::OLT, count, constantFloat(b, r.compute, 1));
+        pooled = b.elementwise(pooled, r.compute, [&](ImplicitLocOpBuilder &n, ValueRange v) -> Value {
+          Value value = r.average ? n.create<arith::DivFOp>(v[0], count).getResult() : v[0];
+          return n.create<arith::SelectOp>(none, constantFloat(n, r.compute, 0), value);
+        });
+        return {b.create<tensor::InsertSliceOp>(pooled, carried[0], Sizes{at[0], zero, zero, zero},
+                                                Sizes{one, sizes[1], sizes[2], sizes[3]}, Sizes(4, one))};
+      })[0];
 }
 
 // [region, row, column, channel] as the result of the op; `finish` makes elements of the values.
@@ -328,47 +329,48 @@ static FailureOr<SmallVector<Value>> lowerMaxRoiPool(Operation *op, ValueRange o
   Sizes sizes{b.dim(rois, 0), b.getIndexAttr(height), b.getIndexAttr(width), channels};
   Value image = b.transpose(x, {0, 2, 3, 1});
   Sizes bins(ArrayRef(sizes).drop_back());
-  Value pooled = b.loopNest(bins, b.empty(sizes, compute), [&](ValueRange at, ValueRange carried) -> SmallVector<Value> {
-    auto read = [&](int64_t i) {
-      return scalar::decode(b, b.create<tensor::ExtractOp>(rois, ValueRange{at[0], b.index(i)}), onnx);
-    };
-    Value batch = toIndex(b, bounded(b, read(0)));
-    // The first element of the part of bin `which`, and how many there are, within the tensor.
-    auto getRange = [&](int64_t column, int64_t bins, Value size, Value which) -> std::pair<Value, Value> {
-      auto edge = [&](int64_t i) {
-        Value scaled = b.create<arith::MulFOp>(read(i), constantFloat(b, compute, scale));
-        return bounded(b, b.create<math::RoundOp>(scaled));
-      };
-      Value first = edge(column), unit = constantFloat(b, compute, 1);
-      Value extent = b.create<arith::AddFOp>(b.create<arith::SubFOp>(edge(column + 2), first), unit);
-      extent = b.create<arith::MaxNumFOp>(extent, unit);
-      Value bin = b.create<arith::DivFOp>(extent, constantFloat(b, compute, static_cast<double>(bins)));
-      Value index = fromIndex(b, compute, which);
-      Value low = b.create<math::FloorOp>(b.create<arith::MulFOp>(bin, index));
-      Value high = b.create<math::CeilOp>(b.create<arith::MulFOp>(bin, b.create<arith::AddFOp>(index, unit)));
-      auto within = [&](Value place) -> Value {
-        Value position = toIndex(b, bounded(b, b.create<arith::AddFOp>(first, place)));
-        position = b.create<arith::MaxSIOp>(position, b.index(int64_t(0)));
-        return b.create<arith::MinSIOp>(position, size);
-      };
-      Value start = within(low), length = b.create<arith::SubIOp>(within(high), start);
-      return {start, b.create<arith::MaxSIOp>(length, b.index(int64_t(0)))};
-    };
-    auto [top, tall] = getRange(2, height, rows, at[1]);
-    auto [left, wide] = getRange(1, width, columns, at[2]);
-    Value part = b.slice(image, {batch, top, left, zeroAttr}, {one, tall, wide, channels});
-    Value lowest = constantFloat(b, compute, -std::numeric_limits<double>::infinity());
-    Value best = b.reduce(part, {0, 1, 2}, false, lowest, [&](ImplicitLocOpBuilder &n, ValueRange v) -> Value {
-      return n.create<arith::MaximumFOp>(v[1], scalar::decode(n, v[0], onnx));
-    });
-    Value none = b.create<arith::CmpIOp>(arith::CmpIPredicate::eq, b.create<arith::MulIOp>(tall, wide),
-                                         b.index(int64_t(0)));
-    best = b.elementwise(best, compute, [&](ImplicitLocOpBuilder &n, ValueRange v) -> Value {
-      return n.create<arith::SelectOp>(none, constantFloat(n, compute, 0), v[0]);
-    });
-    return {b.create<tensor::InsertSliceOp>(best, carried[0], Sizes{at[0], at[1], at[2], zeroAttr},
-                                            Sizes{one, one, one, channels}, Sizes(4, one))};
-  })[0];
+  Value pooled =
+      b.loopNest(bins, b.empty(sizes, compute), [&](ValueRange at, ValueRange carried) -> SmallVector<Value> {
+        auto read = [&](int64_t i) {
+          return scalar::decode(b, b.create<tensor::ExtractOp>(rois, ValueRange{at[0], b.index(i)}), onnx);
+        };
+        Value batch = toIndex(b, bounded(b, read(0)));
+        // The first element of the part of bin `which`, and how many there are, within the tensor.
+        auto getRange = [&](int64_t column, int64_t bins, Value size, Value which) -> std::pair<Value, Value> {
+          auto edge = [&](int64_t i) {
+            Value scaled = b.create<arith::MulFOp>(read(i), constantFloat(b, compute, scale));
+            return bounded(b, b.create<math::RoundOp>(scaled));
+          };
+          Value first = edge(column), unit = constantFloat(b, compute, 1);
+          Value extent = b.create<arith::AddFOp>(b.create<arith::SubFOp>(edge(column + 2), first), unit);
+          extent = b.create<arith::MaxNumFOp>(extent, unit);
+          Value bin = b.create<arith::DivFOp>(extent, constantFloat(b, compute, static_cast<double>(bins)));
+          Value index = fromIndex(b, compute, which);
+          Value low = b.create<math::FloorOp>(b.create<arith::MulFOp>(bin, index));
+          Value high = b.create<math::CeilOp>(b.create<arith::MulFOp>(bin, b.create<arith::AddFOp>(index, unit)));
+          auto within = [&](Value place) -> Value {
+            Value position = toIndex(b, bounded(b, b.create<arith::AddFOp>(first, place)));
+            position = b.create<arith::MaxSIOp>(position, b.index(int64_t(0)));
+            return b.create<arith::MinSIOp>(position, size);
+          };
+          Value start = within(low), length = b.create<arith::SubIOp>(within(high), start);
+          return {start, b.create<arith::MaxSIOp>(length, b.index(int64_t(0)))};
+        };
+        auto [top, tall] = getRange(2, height, rows, at[1]);
+        auto [left, wide] = getRange(1, width, columns, at[2]);
+        Value part = b.slice(image, {batch, top, left, zeroAttr}, {one, tall, wide, channels});
+        Value lowest = constantFloat(b, compute, -std::numeric_limits<double>::infinity());
+        Value best = b.reduce(part, {0, 1, 2}, false, lowest, [&](ImplicitLocOpBuilder &n, ValueRange v) -> Value {
+          return n.create<arith::MaximumFOp>(v[1], scalar::decode(n, v[0], onnx));
+        });
+        Value none =
+            b.create<arith::CmpIOp>(arith::CmpIPredicate::eq, b.create<arith::MulIOp>(tall, wide), b.index(int64_t(0)));
+        best = b.elementwise(best, compute, [&](ImplicitLocOpBuilder &n, ValueRange v) -> Value {
+          return n.create<arith::SelectOp>(none, constantFloat(n, compute, 0), v[0]);
+        });
+        return {b.create<tensor::InsertSliceOp>(best, carried[0], Sizes{at[0], at[1], at[2], zeroAttr},
+                                                Sizes{one, one, one, channels}, Sizes(4, one))};
+      })[0];
   return SmallVector<Value>{channelsFirst(b, pooled, getElementType(x), [&](ImplicitLocOpBuilder &n, Value value) {
     return scalar::encode(n, value, onnx);
   })};

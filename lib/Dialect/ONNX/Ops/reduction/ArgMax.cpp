@@ -25,8 +25,7 @@ static LogicalResult inferArg(ShapeContext &c) {
 }
 
 /// Along the last dimension, whose elements are lanes of a vector: the extreme one, and then where it is.
-template <bool isMax>
-static Value findInRows(LinalgBuilder &b, Value x, Type onnx, bool last) {
+template <bool isMax> static Value findInRows(LinalgBuilder &b, Value x, Type onnx, bool last) {
   int64_t axis = getRank(x) - 1;
   AffineMap full = b.getMultiDimIdentityMap(axis + 1), row = mapWithout(b.getContext(), axis + 1, {axis});
   Value worst = b.create<arith::ConstantOp>(isMax ? scalar::getLowest(onnx) : scalar::getHighest(onnx));

@@ -159,7 +159,7 @@ static FailureOr<SmallVector<Value>> lowerCol2Im(Operation *op, ValueRange opera
   Value none = once && everywhere ? b.empty(padded, compute) : b.fill(padded, b.scalarInt(compute, 0));
   Value sum = b.loopNest(counts, none, [&](ValueRange at, ValueRange carried) -> SmallVector<Value> {
     Sizes from(2 + 2 * rank, zero), fromSizes{sizes[0], channels}, to(2, zero), toSizes = fromSizes, steps(2, one),
-        split = fromSizes;
+                                                                                split = fromSizes;
     for (int64_t i = 0; i < rank; ++i) {
       OpFoldResult group = b.getIndexAttr(groups[i]);
       from[2 + i] = b.mul(at[i], group);

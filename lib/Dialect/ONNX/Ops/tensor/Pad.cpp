@@ -216,8 +216,8 @@ static FailureOr<SmallVector<Value>> lowerPad(Operation *op, ValueRange operands
       b.check(b.createOrFold<arith::OrIOp>(b.compare(arith::CmpIPredicate::sgt, sizes[i], zero),
                                            b.compare(arith::CmpIPredicate::eq, result[i], zero)),
               "there is no element to repeat in dimension " + Twine(i));
-  // The data as they are, which need no index, then what is in front of and behind them in each dimension: inside of the
-  // data in the later ones, so that the last one is copied in all but its own borders.
+  // The data as they are, which need no index, then what is in front of and behind them in each dimension: inside of
+  // the data in the later ones, so that the last one is copied in all but its own borders.
   Value padded = b.create<tensor::InsertSliceOp>(data, b.empty(result, element), low, sizes, Sizes(rank, one));
   for (int64_t d = 0; d < rank; ++d)
     for (auto [from, count] : {std::pair(zero, low[d]), std::pair(b.add(low[d], sizes[d]), high[d])}) {
