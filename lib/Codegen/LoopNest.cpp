@@ -108,8 +108,26 @@ Value strata::viewAs(OpBuilder &b, Location loc, Value base, Type element) {
 
 static bool hasVectors(Type element) { return element.isIntOrIndexOrFloat(); }
 
-/// Of the loops that walk a dimension of a buffer alone, those of dimensions side by side: one lies inside of the
-/// other.
+/// The loop whose iterations are all positions of a buffer's dimension; -1: there is none. Those of a window are some
+/// of them, unless the window is one position: the seam promises as many results then.
+static int walksAlone(AffineExpr expr, int64_t size, ArrayRef<int64_t> ranges, ArrayRef<int> loopOf) {
+  if (auto dim = dyn_cast<AffineDimExpr>(expr))
+    return loopOf[dim.getPosition()];
+  std::optional<Linear> linear = linearize(expr, ranges.size());
+  if (!linear || linear->constant)
+    return -1;
+  int walks = -1;
+  for (auto [d, coefficient] : llvm::enumerate(linear->coefficients)) {
+    if (coefficient == 0 || ranges[d] == 1)
+      continue;
+    if (walks >= 0 || coefficient != 1 || ranges[d] != size)
+      return -1;
+    walks = d;
+  }
+  return walks < 0 ? -1 : loopOf[walks];
+}
+
+/// Of loops that walk dimensions side by side: one lies inside of the other.
 static void findInside(Access &access, MemRefType type, AffineMap map, ArrayRef<int64_t> ranges, ArrayRef<int> loopOf) {
   if (!type.getLayout().isIdentity())
     return;
@@ -117,14 +135,7 @@ static void findInside(Access &access, MemRefType type, AffineMap map, ArrayRef<
   for (auto [size, expr] : llvm::zip_equal(type.getShape(), map.getResults())) {
     if (size == 1)
       continue;
-    std::optional<Linear> linear = linearize(expr, map.getNumDims());
-    int walks = -1, count = 0;
-    for (unsigned d = 0; linear && d < map.getNumDims(); ++d)
-      if (linear->coefficients[d] && ranges[d] != 1) {
-        walks = linear->coefficients[d] == 1 ? loopOf[d] : -1;
-        ++count;
-      }
-    int inner = count == 1 && linear->constant == 0 ? walks : -1;
+    int inner = walksAlone(expr, size, ranges, loopOf);
     if (outer >= 0 && inner >= 0 && outer != inner)
       access.inside[outer] = inner;
     outer = inner;
@@ -196,7 +207,13 @@ static FailureOr<Access> buildAccess(ExtentMath &math, OpOperand &operand, Affin
   }
   if (!start.is(0))
     access.offset = math.materialize(start);
-  findInside(access, type, map, cast<linalg::LinalgOp>(operand.getOwner()).getStaticLoopRanges(), loopOf);
+  auto op = cast<linalg::LinalgOp>(operand.getOwner());
+  SmallVector<int64_t> ranges = op.getStaticLoopRanges();
+  // A window of unknown size may be smaller than the data.
+  for (auto [range, kind] : llvm::zip_equal(ranges, op.getIteratorTypesArray()))
+    if (ShapedType::isDynamic(range) && kind == utils::IteratorType::reduction)
+      range = 0;
+  findInside(access, type, map, ranges, loopOf);
   return access;
 }
 

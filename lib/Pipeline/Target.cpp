@@ -18,6 +18,8 @@
 using namespace strata;
 
 CompileOptions strata::resolveTarget(CompileOptions options) {
+  if (options.targetCPU == "native") // as none
+    options.targetCPU.clear();
   bool host = options.targetTriple.empty();
   if (host)
     options.targetTriple = llvm::sys::getDefaultTargetTriple();

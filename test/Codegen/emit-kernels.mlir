@@ -1045,3 +1045,22 @@ func.func @unknown_part(%x: memref<?x?xf32>, %y: memref<?x?xf32, strided<[?, 1]>
   }
   return
 }
+
+// -----
+
+// A window that covers a part of the data: its rows do not follow one another.
+#data = affine_map<(c, h, w, i, j) -> (c, h * 3 + i, w * 3 + j)>
+#kernel = affine_map<(c, h, w, i, j) -> (i, j)>
+#pooled = affine_map<(c, h, w, i, j) -> (c, h, w)>
+// CHECK-LABEL: func.func @part_of_the_data
+// CHECK:         scf.for %[[I:.*]] = %c0 to %c3
+// CHECK:           scf.for %[[J:.*]] = %c0 to %c3
+func.func @part_of_the_data(%x: memref<64x4x4xf32>, %w: memref<3x3xf32>, %y: memref<64x1x1xf32>) attributes {strata.kernel} {
+  linalg.generic {indexing_maps = [#data, #kernel, #pooled], iterator_types = ["parallel", "parallel", "parallel", "reduction", "reduction"]}
+      ins(%x, %w : memref<64x4x4xf32>, memref<3x3xf32>) outs(%y : memref<64x1x1xf32>) {
+  ^bb0(%a: f32, %b: f32, %o: f32):
+    %s = arith.addf %o, %a : f32
+    linalg.yield %s : f32
+  }
+  return
+}
