@@ -258,11 +258,7 @@ struct SinkThroughGeneric : OpRewritePattern<linalg::GenericOp> {
       auto transpose = transposeBefore(op, input);
       if (!transpose)
         continue;
-      // Position p of the source is position i of the result, permutation[i] = p.
-      SmallVector<AffineExpr> results(maps[i].getNumResults());
-      for (auto [to, from] : llvm::enumerate(transpose.getPermutation()))
-        results[from] = maps[i].getResult(to);
-      maps[i] = AffineMap::get(maps[i].getNumDims(), 0, results, getContext());
+      maps[i] = strata::mapBehind(transpose, maps[i]);
       input = transpose.getInput();
       changed = true;
       if (!leader && maps[i].isPermutation())
@@ -321,7 +317,7 @@ struct MoveThroughProduct : OpRewritePattern<linalg::GenericOp> {
       return failure();
     SmallVector<AffineMap> maps = op.getIndexingMapsArray();
     for (unsigned data : {0u, 1u}) {
-      auto transpose = op.getDpsInputs()[data].getDefiningOp<linalg::TransposeOp>();
+      auto transpose = transposeBefore(op, op.getDpsInputs()[data]);
       if (!transpose || !strata::getLaneOf(op, 1 - data))
         continue;
       AffineMap source = strata::mapBehind(transpose, maps[data]);
@@ -362,9 +358,8 @@ private:
       auto op = dyn_cast<linalg::GenericOp>(use.getOwner());
       if (!op || !isElementwise(op) || op->getNumResults() != 1)
         return false;
-      auto loop = dyn_cast<AffineDimExpr>(op.getMatchingIndexingMap(&use).getResult(dim));
-      std::optional<unsigned> position =
-          loop ? op.getIndexingMapsArray().back().getResultPosition(loop) : std::optional<unsigned>();
+      AffineExpr loop = op.getMatchingIndexingMap(&use).getResult(dim);
+      std::optional<unsigned> position = op.getIndexingMapsArray().back().getResultPosition(loop);
       if (!position)
         return false;
       dim = *position;

@@ -8,8 +8,6 @@
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/IR/Matchers.h"
 
-#include <limits>
-
 using namespace mlir;
 using namespace strata;
 
@@ -414,19 +412,17 @@ static void chooseRowBlock(LoopNest &nest, const NestOptions &options, int64_t b
     else if (static_cast<int>(loop) != plan.lane && !isRow)
       return;
   }
-  // Rows that only the run counts may be more than any number.
-  const Extent &size = nest.loops[plan.row].size;
-  int64_t rows = size.isKnown() ? size.known : std::numeric_limits<int32_t>::max();
-  if (rows * rowBytes <= options.cacheBytes / 4)
+  const Extent &rows = nest.loops[plan.row].size;
+  if (rows.isKnown() && rows.known * rowBytes <= options.cacheBytes / 4)
     return;
   for (int64_t bytes : {options.cacheBytes / 4, options.cacheBytes / 2}) {
     int64_t most = bytes / rowBytes / plan.rowTile;
     if (most * plan.rowTile < 2 * plan.vectorTile * plan.width)
       continue;
-    int64_t tiles = llvm::divideCeil(rows, plan.rowTile), blocks = llvm::divideCeil(tiles, most);
+    int64_t tiles = llvm::divideCeil(rows.known, plan.rowTile), blocks = llvm::divideCeil(tiles, most);
     if (plan.copied >= 0)
       plan.rowsComeFromFar = true;
-    else if (!size.isKnown())
+    else if (!rows.isKnown()) // of any number
       plan.rowBlock = most * plan.rowTile;
     else if (blocks > 1)
       plan.rowBlock = llvm::divideCeil(tiles, blocks) * plan.rowTile;

@@ -192,7 +192,7 @@ bool TileEmitter::isTransposed(const Access &access, const Tile &tile) {
          llvm::isPowerOf2_64(tile.lanes) && !tile.present && !tile.stored;
 }
 
-/// The same beside a product's sums: of a square of as many rows as there are lanes, some are not there.
+/// Vector `j` of each row, beside a product's sums: of a square of as many rows as there are lanes, some are not there.
 TileEmitter::Values TileEmitter::loadPartsTransposed(const Access &access, Value base, const Tile &tile, int64_t j) {
   auto type = VectorType::get({tile.lanes}, access.element);
   Values rows;

@@ -42,6 +42,8 @@ struct Convolution : WinogradSize {
   AffineExpr slice;
 
   Type element() const { return getElementTypeOrSelf(data); }
+  /// Filters of one panel of transformed weights.
+  int64_t block(int64_t lanes) const { return panelVectors(filters, lanes) * lanes; }
 };
 
 /// What is known of slices that are padding: which taps of a convolution of volumes need not be computed.
@@ -199,8 +201,7 @@ static void sumOfProducts(OpBuilder &b, Location loc, ValueRange arguments) {
 /// block, 2].
 Value WinogradPass::transformed(OpBuilder &b, Location loc, const Convolution &c,
                                 const WinogradMatrices &matrices) const {
-  int64_t block = panelVectors(c.filters, lanes()) * lanes(), blocks = llvm::divideCeil(c.filters, block),
-          points = matrices.points();
+  int64_t block = c.block(lanes()), blocks = llvm::divideCeil(c.filters, block), points = matrices.points();
   auto position = [&](unsigned dim) {
     return static_cast<int64_t>(*c.weightsMap.getResultPosition(getAffineDimExpr(dim, b.getContext())));
   };
@@ -248,7 +249,7 @@ void WinogradPass::rewrite(linalg::GenericOp op, const Convolution &c, const Win
   unsigned count = c.volume ? KD + 1 : c.perLane > 1 ? Pair + 1 : C + 1;
   auto d = [&](unsigned dim) { return getAffineDimExpr(dim, context); };
   auto map = [&](ArrayRef<AffineExpr> exprs) { return AffineMap::get(count, 0, exprs, context); };
-  int64_t block = panelVectors(c.filters, lanes()) * lanes();
+  int64_t block = c.block(lanes());
   SmallVector<AffineExpr> x = {d(N), d(H) + d(KH), d(W) + d(KW), d(C)}, y = {d(N), d(H), d(W), d(F)};
   SmallVector<AffineExpr> u = {d(F).floorDiv(block), d(I), d(J), d(C), d(F) % block};
   SmallVector<utils::IteratorType> kinds(count, utils::IteratorType::reduction);

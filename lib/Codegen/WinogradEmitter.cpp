@@ -45,9 +45,10 @@ struct Image {
   Value number, slice, first, last;
 };
 
-/// The number of the first one of its tiles in the image, and how many there are: null is as many as bands have.
+/// The number of the first one of its tiles in the image, and how many there are.
 struct Band {
-  Value first, tiles;
+  Value first;
+  Extent tiles;
 };
 
 class WinogradEmitter : IndexMath {
@@ -84,7 +85,7 @@ private:
   int64_t vectors, panelLanes; ///< of filters, in a panel of weights
   int64_t panels;              ///< the last one may be filled up
   int64_t slices = 1, depth;   ///< of a volume; channels of all taps
-  Extent tileColumns;          ///< of the image
+  Extent tiles, tileColumns;   ///< of the image
   Extent bands;                ///< of the image
   bool ownBands;               ///< each task has bands of its own
   int64_t band;                ///< tiles whose transformed inputs are there at once
@@ -105,8 +106,9 @@ private:
   bool isOpen() const { return !height.isKnown() || !width.isKnown(); }
   void chooseBands(int64_t tiles, int64_t unit, bool whole);
   bool measure();
-  void measureImage();
-  void forEach(int64_t count, Body body);
+  Extent inTiles(const Extent &size);
+  void measureImage(int64_t most);
+  void forEach(const Extent &count, Body body);
   void forEach(Value from, Value to, Body body);
   void inTasks(const Extent &count, int64_t grain, Body body);
   Value linear(ArrayRef<std::pair<Value, int64_t>> terms);
@@ -118,7 +120,6 @@ private:
   Image imageAt(Value number);
   Value numberOfImages() { return times(materialize(nest.loops[N].size), {slices, {}}); }
   Band bandAt(Value number);
-  Value tilesOf(const Band &band) { return band.tiles ? band.tiles : index(this->band); }
   std::pair<Value, Value> placeOf(Value tile);
   void transformInputs(const Image &image, const Band &band, Value v);
   void transformInput(const Image &image, const Band &band, Value tap, Value tile, Value v);
@@ -179,31 +180,47 @@ void WinogradEmitter::chooseBands(int64_t tiles, int64_t unit, bool whole) {
   band = chosen * unit;
 }
 
+Extent WinogradEmitter::inTiles(const Extent &size) {
+  if (size.isKnown())
+    return {static_cast<int64_t>(llvm::divideCeil(size.known, m)), {}};
+  return {0, b.create<arith::CeilDivUIOp>(loc, size.value, index(m))};
+}
+
+/// The tiles of an image and its bands; products are of groups of `most` tiles.
+void WinogradEmitter::measureImage(int64_t most) {
+  Extent rows = inTiles(height);
+  tileColumns = inTiles(width);
+  if (!isOpen()) {
+    tiles = {rows.known * tileColumns.known, {}};
+    chooseBands(tiles.known, tileColumns.known, /*whole=*/true);
+    bands = {tiles.known / band, {}};
+    return;
+  }
+  tiles = {0, times(materialize(rows), tileColumns)};
+  int64_t side = llvm::divideCeil(usualSide(channels), m);
+  chooseBands(side * side, most, /*whole=*/false);
+  bands = {0, b.create<arith::CeilDivUIOp>(loc, tiles.value, index(band))};
+}
+
 /// Whether the kernel can be emitted, and its sizes.
 bool WinogradEmitter::measure() {
   if (!known(F, filters) || !known(C, channels))
     return false;
   channels *= perLane;
-  vectors = panelVectors(filters, lanes);
-  panelLanes = vectors * lanes;
-  panels = llvm::divideCeil(filters, panelLanes);
+  panelLanes = weights.block;
+  vectors = panelLanes / lanes;
   if (channels % (lanes * perLane) || !data.base || !weights.base || !data.strides[C].is(perLane) ||
-      weights.blockedLoop != F || weights.block != panelLanes || !weights.blockStride.isKnown() ||
-      !weights.strides[C].is(panelLanes * perLane) ||
+      weights.blockedLoop != F || (vectors != 1 && vectors != 2) || panelLanes % lanes ||
+      !weights.blockStride.isKnown() || !weights.strides[C].is(panelLanes * perLane) ||
       (perLane > 1 && (!nest.loops[Pair].size.is(perLane) || !data.strides[Pair].is(1) ||
                        !weights.strides[Pair].is(1) || weights.withinStride != perLane)) ||
       !measureVolume() || !weights.strides[J].is(panelLanes * depth))
     return false;
+  panels = llvm::divideCeil(filters, panelLanes);
   height = nest.loops[H].size;
   width = nest.loops[W].size;
   int64_t most = std::max<int64_t>(1, (options.registers - 4) / vectors);
-  if (isOpen()) {
-    int64_t side = llvm::divideCeil(usualSide(channels), m);
-    chooseBands(side * side, most, /*whole=*/false);
-  } else {
-    int64_t rows = llvm::divideCeil(height.known, m), columns = llvm::divideCeil(width.known, m);
-    chooseBands(rows * columns, columns, /*whole=*/true);
-  }
+  measureImage(most);
   groups = llvm::divideCeil(band, most);
   group = llvm::divideCeil(band, groups);
   // Sums of pairs take two instructions for each vector: so that they are not more than the processor takes in a cycle,
@@ -220,29 +237,12 @@ bool WinogradEmitter::measure() {
   return true;
 }
 
-/// The numbers of tiles and bands of an image.
-void WinogradEmitter::measureImage() {
-  auto inTiles = [&](const Extent &size) -> Extent {
-    if (size.isKnown())
-      return {static_cast<int64_t>(llvm::divideCeil(size.known, m)), {}};
-    return {0, b.create<arith::CeilDivUIOp>(loc, size.value, index(m))};
-  };
-  Extent rows = inTiles(height);
-  tileColumns = inTiles(width);
-  if (!isOpen()) {
-    bands = {rows.known * tileColumns.known / band, {}};
-    return;
-  }
-  bands = {0, b.create<arith::CeilDivUIOp>(loc, times(materialize(rows), tileColumns), index(band))};
-}
-
 Band WinogradEmitter::bandAt(Value number) {
   Value first = times(number, {band, {}});
   if (!isOpen())
-    return {first, {}};
-  Value rows = b.create<arith::CeilDivUIOp>(loc, materialize(height), index(m));
-  Value left = b.create<arith::SubIOp>(loc, times(rows, tileColumns), first);
-  return {first, b.create<arith::MinUIOp>(loc, left, index(band))};
+    return {first, {band, {}}};
+  Value left = b.create<arith::SubIOp>(loc, tiles.value, first);
+  return {first, {0, b.create<arith::MinUIOp>(loc, left, index(band))}};
 }
 
 /// The row and the column of a tile.
@@ -258,15 +258,15 @@ void WinogradEmitter::forEach(Value from, Value to, Body body) {
   body(each.getInductionVar());
 }
 
-void WinogradEmitter::forEach(int64_t count, Body body) {
-  if (count == 1)
+void WinogradEmitter::forEach(const Extent &count, Body body) {
+  if (count.is(1))
     return body(index(0));
-  forEach(index(0), index(count), body);
+  forEach(index(0), materialize(count), body);
 }
 
 void WinogradEmitter::inTasks(const Extent &count, int64_t grain, Body body) {
   if (!options.threads || (count.isKnown() && count.known <= grain))
-    return count.isKnown() ? forEach(count.known, body) : forEach(index(0), count.value, body);
+    return forEach(count, body);
   Value end = materialize(count);
   auto parallel = b.create<scf::ParallelOp>(loc, ValueRange{index(0)}, ValueRange{end}, ValueRange{index(grain)});
   OpBuilder::InsertionGuard guard(b);
@@ -353,17 +353,15 @@ Image WinogradEmitter::imageAt(Value number) {
 void WinogradEmitter::transformInputs(const Image &image, const Band &band, Value v) {
   // Loads, arithmetic and stores of an element take a cycle or two each.
   double tileNs = 4.0 * (depth / lanes) * points * points / options.cyclesPerNs;
-  int64_t grain = ownBands ? this->band : taskSize(tileNs, this->band, options).grain;
-  Extent tiles = band.tiles ? Extent{0, band.tiles} : Extent{this->band, {}};
   auto each = [&](Value tile) {
     if (!isVolume)
       return transformInput(image, band, {}, tile, v);
     forEach(image.first, image.last, [&](Value tap) { transformInput(image, band, tap, tile, v); });
   };
   if (ownBands)
-    forEach(index(0), tilesOf(band), each);
+    forEach(band.tiles, each);
   else
-    inTasks(tiles, grain, each);
+    inTasks(band.tiles, taskSize(tileNs, this->band, options).grain, each);
 }
 
 /// All channels of a tile; of a volume, those of one tap.
@@ -423,7 +421,7 @@ void WinogradEmitter::multiply(const Image &image, Value panel, Value firstGroup
     count = times(b.create<arith::SubIOp>(loc, image.last, image.first), {channels, {}});
     panelAt = add(panelAt, times(begin, {panelLanes, {}}));
   }
-  forEach(points * points, [&](Value point) {
+  forEach({points * points, {}}, [&](Value point) {
     Value u = add(panelAt, times(point, weights.strides[J]));
     forEach(firstGroup, lastGroup, [&](Value number) {
       Value tile = firstTile(number), next = firstTile(add(number, index(1)));
@@ -505,8 +503,8 @@ void WinogradEmitter::emitFilters(const Tile &pixel, Value sums) {
 
 void WinogradEmitter::transformOutputs(const Image &image, const Band &band, Value panel, Value from, Value to,
                                        Value products) {
-  if (band.tiles)
-    to = b.create<arith::MinUIOp>(loc, to, band.tiles);
+  if (!band.tiles.isKnown())
+    to = b.create<arith::MinUIOp>(loc, to, band.tiles.value);
   forEach(from, to, [&](Value tile) {
     auto place = placeOf(add(band.first, tile));
     Value at = times(b.create<arith::SubIOp>(loc, tile, from), {panelLanes, {}});
@@ -568,8 +566,8 @@ Value WinogradEmitter::buffer(int64_t elements, Type element) {
 void WinogradEmitter::multiplyChunk(const Image &image, const Band &band, Value task, Value v, Value products) {
   Value panel = b.create<arith::DivUIOp>(loc, task, index(chunks));
   Value first = times(b.create<arith::RemUIOp>(loc, task, index(chunks)), {together, {}}), end = index(groups);
-  if (band.tiles)
-    end = b.create<arith::CeilDivUIOp>(loc, band.tiles, index(group));
+  if (!band.tiles.isKnown())
+    end = b.create<arith::CeilDivUIOp>(loc, band.tiles.value, index(group));
   Value last = b.create<arith::MinUIOp>(loc, add(first, index(together)), end);
   multiply(image, panel, first, last, v, products);
   transformOutputs(image, band, panel, firstTile(first), firstTile(last), products);
@@ -586,7 +584,7 @@ void WinogradEmitter::bandsAsTasks() {
   Value v = buffer(points * points * pointV, data.element);
   Value products = buffer(points * points * pointM, sumVector.getElementType());
   transformInputs(image, band, v);
-  forEach(panels * chunks, [&](Value part) { multiplyChunk(image, band, part, v, products); });
+  forEach({panels * chunks, {}}, [&](Value part) { multiplyChunk(image, band, part, v, products); });
   b.create<memref::DeallocOp>(loc, products);
   b.create<memref::DeallocOp>(loc, v);
 }
@@ -594,7 +592,6 @@ void WinogradEmitter::bandsAsTasks() {
 LogicalResult WinogradEmitter::emit() {
   if (!measure())
     return failure();
-  measureImage();
   if (ownBands) {
     bandsAsTasks();
     return success();
@@ -602,7 +599,7 @@ LogicalResult WinogradEmitter::emit() {
   Value v = buffer(points * points * pointV, data.element);
   forEach(index(0), numberOfImages(), [&](Value each) {
     Image image = imageAt(each);
-    auto eachBand = [&](Value number) {
+    forEach(bands, [&](Value number) {
       Band band = bandAt(number);
       transformInputs(image, band, v);
       inTasks({panels * chunks, {}}, 1, [&](Value task) {
@@ -610,11 +607,7 @@ LogicalResult WinogradEmitter::emit() {
         multiplyChunk(image, band, task, v, products);
         b.create<memref::DeallocOp>(loc, products);
       });
-    };
-    if (bands.isKnown())
-      forEach(bands.known, eachBand);
-    else
-      forEach(index(0), bands.value, eachBand);
+    });
   });
   b.create<memref::DeallocOp>(loc, v);
   return success();
