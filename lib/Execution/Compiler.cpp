@@ -342,10 +342,6 @@ static LogicalResult emitObjects(ModuleOp module, const CompileRequest &request,
     return fail(module, file.takeError());
   if (fillLater && failed(fillFile(*file, units, request, machine, constants, isInFile, computesNow)))
     return failure();
-  if (computesNow && fillLater)
-    file = files.rewrite(*file);
-  if (!file)
-    return fail(module, file.takeError());
   if (llvm::Error error = files.rename(*file, request.output))
     return fail(module, std::move(error));
   if (llvm::Error error = files.rename(*headerFile, headerPath))

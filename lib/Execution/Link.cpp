@@ -2,7 +2,6 @@
 
 #include "Link.h"
 #include "Jit.h"
-#include "llvm/ADT/ScopeExit.h"
 #include "llvm/Config/llvm-config.h"
 #include "llvm/Object/ArchiveWriter.h"
 #include "llvm/Support/FileSystem.h"
@@ -57,24 +56,6 @@ Expected<std::string> TemporaryFiles::write(StringRef suffix, function_ref<Error
   if (code)
     return createStringError(code, "cannot write '%s': %s", output.c_str(), code.message().c_str());
   return file;
-}
-
-Expected<std::string> TemporaryFiles::rewrite(const std::string &file) {
-  Expected<sys::fs::file_t> source = sys::fs::openNativeFileForRead(file);
-  if (!source)
-    return source.takeError();
-  auto close = make_scope_exit([&] { sys::fs::closeFile(*source); });
-  Expected<std::string> copy = write(".out", [&](raw_pwrite_stream &os) -> Error {
-    std::vector<char> piece(8 << 20);
-    while (true) {
-      Expected<size_t> count = sys::fs::readNativeFile(*source, piece);
-      if (!count || *count == 0)
-        return count ? Error::success() : count.takeError();
-      os.write(piece.data(), *count);
-    }
-  });
-  sys::fs::remove(file);
-  return copy;
 }
 
 Error TemporaryFiles::rename(const std::string &file, StringRef to) {

@@ -25,10 +25,6 @@ public:
   /// Creates a file with what `write` prints.
   llvm::Expected<std::string> write(llvm::StringRef suffix,
                                     llvm::function_ref<llvm::Error(llvm::raw_pwrite_stream &)> write);
-  /// Writes a temporary file once more, in large pieces, and gives the copy in its place. Of what was written page by
-  /// page, as through a mapping, the system keeps single pages: a model that does nothing but read its weights then
-  /// takes up to 1.5 times as long.
-  llvm::Expected<std::string> rewrite(const std::string &file);
   /// Gives a temporary file its final name, at once.
   llvm::Error rename(const std::string &file, llvm::StringRef to);
 
