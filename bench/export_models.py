@@ -326,10 +326,10 @@ def strip(path):
     onnx.save(model, path)
 
 
-def export(name, folder, small, program):
+def export(name, network, folder, small, program):
     import torch
 
-    builder, export_opset, script_opset, axes = MODELS[name]
+    builder, export_opset, script_opset, axes = network
     torch.manual_seed(0)
     model, arguments, inputs, outputs = builder(small)
     path = folder / f"{name}.onnx"
@@ -357,39 +357,47 @@ def export(name, folder, small, program):
     print(f"{name}: {path.stat().st_size / 1e6:.2f} MB", flush=True)
 
 
-def main():
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+def main(networks, description, script, has_small=False):
+    """The command line of `script`, which exports `networks`. `has_small`: their builders know small ones."""
+    parser = argparse.ArgumentParser(description=description, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("names", nargs="*", metavar="NAME", help="networks (all)")
     parser.add_argument("-o", "--output", type=Path, default=Path("."), metavar="FOLDER")
-    parser.add_argument("--small", action="store_true", help="two layers, few channels, weights left out")
+    if has_small:
+        parser.add_argument("--small", action="store_true", help="two layers, few channels, weights left out")
     parser.add_argument("--program", action="store_true", help="FOLDER/NAME.pt2, too: the network for PyTorch itself")
+    parser.add_argument("--timeout", type=float, default=600, metavar="SECONDS", help="for a network (%(default)s)")
     parser.add_argument("--list", action="store_true", help="print the names")
     parser.add_argument("--here", action="store_true", help=argparse.SUPPRESS)
     options = parser.parse_args()
+    small = has_small and options.small
     if options.list:
-        print("\n".join(MODELS))
+        print("\n".join(networks))
         return
-    names = options.names or list(MODELS)
-    if unknown := [name for name in names if name not in MODELS]:
+    names = options.names or list(networks)
+    if unknown := [name for name in names if name not in networks]:
         parser.error(f"no network {', '.join(unknown)}; --list shows the names")
     options.output.mkdir(parents=True, exist_ok=True)
     if options.here:
         for name in names:
-            export(name, options.output, options.small, options.program)
+            export(name, networks[name], options.output, small, options.program)
         return
     # A process for each: the exporters leave state behind, and large networks their memory.
-    failed = []
+    failed = False
+    flags = ["--small"] * small + ["--program"] * options.program
     for name in names:
-        flags = ["--small"] * options.small + ["--program"] * options.program
-        command = [sys.executable, __file__, "--here", "-o", options.output, *flags, name]
-        with open(options.output / f"{name}.log", "w") as log:
-            done = subprocess.run(command, stdout=subprocess.PIPE, stderr=log, text=True)
-        lines = [line for line in done.stdout.splitlines() if line.startswith(name)]
-        print(lines[-1] if done.returncode == 0 and lines else f"{name}: failed, see {name}.log", flush=True)
-        if done.returncode:
-            failed.append(name)
+        command = [sys.executable, script, "--here", "-o", options.output, *flags, name]
+        log = options.output / f"{name}.log"
+        try:
+            with open(log, "w") as errors:
+                done = subprocess.run(
+                    command, stdout=subprocess.PIPE, stderr=errors, text=True, timeout=options.timeout, check=True
+                )
+            print(next(line for line in done.stdout.splitlines() if line.startswith(f"{name}:")), flush=True)
+        except (subprocess.CalledProcessError, subprocess.TimeoutExpired, StopIteration):
+            failed = True
+            print(f"{name}: failed, see {log}", flush=True)
     sys.exit(1 if failed else 0)
 
 
 if __name__ == "__main__":
-    main()
+    main(MODELS, __doc__, __file__, has_small=True)

@@ -10,11 +10,7 @@ its configuration, by timm, transformers and diffusers, or by hand. A name that 
 is the network before it with a symbolic batch, sequence or image size; in `_bN`, with N inputs at once.
 """
 
-import argparse
-import subprocess
-import sys
 from functools import partial
-from pathlib import Path
 
 import export_models
 import torch
@@ -28,7 +24,7 @@ from torchvision.models.segmentation.deeplabv3 import DeepLabHead
 
 @torch.no_grad()
 def _finished(model, inputs, outputs):
-    """Replaces what is constant until trained, as scales of one: nothing may be simplified for it. And the statistics
+    """Replaces what is constant before training, as scales of one: nothing may be simplified for it. And the statistics
     become those of the inputs: with others, values vanish or grow without end."""
     for p in model.parameters():
         if p.is_floating_point() and p.numel() and p.min() == p.max():
@@ -479,40 +475,5 @@ for _suffix, _names in _SYMBOLIC.items():
         NETWORKS[f"{_name}_{_suffix}"] = (BUILDERS[_name], 18, None, _axes(_name, _suffix))
 
 
-def main():
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("names", nargs="*", metavar="NAME", help="networks (all)")
-    parser.add_argument("-o", "--output", type=Path, default=Path("."), metavar="FOLDER")
-    parser.add_argument("--timeout", type=float, default=240, metavar="SECONDS", help="for a network (%(default)s)")
-    parser.add_argument("--list", action="store_true", help="print the names")
-    parser.add_argument("--here", action="store_true", help=argparse.SUPPRESS)
-    options = parser.parse_args()
-    if options.list:
-        print("\n".join(NETWORKS))
-        return
-    names = options.names or list(NETWORKS)
-    if unknown := [name for name in names if name not in NETWORKS]:
-        parser.error(f"no network {', '.join(unknown)}; --list shows the names")
-    options.output.mkdir(parents=True, exist_ok=True)
-    if options.here:
-        export_models.MODELS.update(NETWORKS)
-        for name in names:
-            export_models.export(name, options.output, small=False, program=False)
-        return
-    failed = 0
-    for name in names:
-        log = options.output / f"{name}.log"
-        command = [sys.executable, __file__, "--here", "-o", options.output, name]
-        try:
-            with log.open("w") as stream:
-                subprocess.run(command, stdout=stream, stderr=stream, timeout=options.timeout, check=True)
-            print(log.read_text().splitlines()[-1], flush=True)
-            log.unlink()
-        except (subprocess.CalledProcessError, subprocess.TimeoutExpired):
-            failed += 1
-            print(f"{name}: failed, see {log}", flush=True)
-    sys.exit(1 if failed else 0)
-
-
 if __name__ == "__main__":
-    main()
+    export_models.main(NETWORKS, __doc__, __file__)
