@@ -16,6 +16,7 @@
 #include "llvm/Support/MathExtras.h"
 #include "llvm/Support/Process.h"
 #include <cstring>
+#include <fcntl.h>
 
 using namespace llvm;
 using namespace llvm::ELF;
@@ -192,12 +193,13 @@ static Expected<uint64_t> findRoom(StringRef file) {
 /// pages, and a model that does nothing but read its weights then takes up to 1.5 times as long. Besides, a disk that
 /// is full would end the process at the first write to a page that has no block.
 static std::error_code writeZeros(int fd, uint64_t at, uint64_t bytes) {
-  std::vector<char> zeros(std::min<uint64_t>(bytes, 8 << 20));
+  std::vector<char> zeros(8 << 20);
   raw_fd_ostream os(fd, /*shouldClose=*/false, /*unbuffered=*/true);
   os.seek(at);
-  for (uint64_t left = bytes, piece; left && !os.has_error(); left -= piece) {
-    piece = std::min<uint64_t>(left, zeros.size());
-    os.write(zeros.data(), piece);
+  // Large pages begin at multiples of their size.
+  for (uint64_t end = at + bytes, next; at < end && !os.has_error(); at = next) {
+    next = std::min(end, alignDown(at, zeros.size()) + zeros.size());
+    os.write(zeros.data(), next - at);
   }
   std::error_code code = os.error();
   os.clear_error();
@@ -223,6 +225,8 @@ Expected<std::unique_ptr<FileMemory>> mapWeights(StringRef file, MutableArrayRef
   if (std::error_code code = sys::fs::openFileForReadWrite(file, fd, sys::fs::CD_OpenExisting, sys::fs::OF_None))
     return errorCodeToError(code);
   auto close = make_scope_exit([&] { sys::Process::SafelyCloseFileDescriptor(fd); });
+  // What was read of the room, ahead of the headers around it, is there in single pages.
+  posix_fadvise(fd, *room, size, POSIX_FADV_DONTNEED);
   for (auto &[constant, at] : computed)
     if (std::error_code code = writeZeros(fd, *room + at, constant->bytes))
       return errorCodeToError(code);
