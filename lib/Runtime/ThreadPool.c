@@ -45,7 +45,8 @@ struct strata_pool {
   void (*body)(int64_t, int64_t, void *);
   void *context;
   strata_run *run;
-  int64_t begin, end, grain, step;
+  int64_t begin, end, grain;
+  int64_t least; /* units of a piece */
   int active;
 };
 
@@ -112,21 +113,24 @@ static void wait_change(strata_pool *pool, uint32_t mask, uint32_t value, uint64
   atomic_fetch_sub(&pool->sleepers, 1);
 }
 
-/* Takes units until none is left or the run has failed. */
+/* Takes units until none is left or the run has failed. A piece is half of what is left of a share: long at first, so
+ * that bodies are, and short at the end, where threads of unequal speed would wait for each other. */
 static void work(strata_pool *pool, int self) {
   for (int i = 0; i < pool->active; ++i) {
     share *s = &pool->shares[(self + i) % pool->active];
-    while (atomic_load_explicit(&s->next, memory_order_relaxed) < s->end) {
-      int64_t unit = atomic_fetch_add_explicit(&s->next, pool->step, memory_order_relaxed);
-      if (unit >= s->end)
-        break;
+    int64_t unit = atomic_load_explicit(&s->next, memory_order_relaxed);
+    while (unit < s->end) {
+      int64_t left = s->end - unit, piece = left / 2 > pool->least ? left / 2 : pool->least;
+      int64_t last = piece < left ? unit + piece : s->end;
+      if (!atomic_compare_exchange_weak_explicit(&s->next, &unit, last, memory_order_relaxed, memory_order_relaxed))
+        continue;
       if (atomic_load_explicit(&pool->run->failed, memory_order_relaxed))
         return;
-      int64_t last = unit + pool->step < s->end ? unit + pool->step : s->end;
       int64_t from = pool->begin + unit * pool->grain;
       /* The last unit may be short, and begin + last * grain may pass the end of the integers. */
       int64_t to = last > (pool->end - 1 - pool->begin) / pool->grain ? pool->end : pool->begin + last * pool->grain;
       pool->body(from, to, pool->context);
+      unit = atomic_load_explicit(&s->next, memory_order_relaxed);
     }
   }
 }
@@ -238,9 +242,8 @@ static void keep_off_caller(strata_pool *pool) {
 
 /* Runs the region of `units` units on `active` threads. */
 static void run_region(strata_pool *pool, int64_t units, int active) {
-  /* Four pieces per share: enough to balance, few enough to keep bodies long. */
-  int64_t step = units / active / 4;
-  pool->step = step > 0 ? step : 1;
+  int64_t least = units / active / 32;
+  pool->least = least > 0 ? least : 1;
   pool->active = active;
   int64_t rest = units % active, at = 0;
   for (int i = 0; i < active; ++i) {

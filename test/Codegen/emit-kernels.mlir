@@ -307,6 +307,35 @@ func.func @many_rows(%x: memref<1026x512xf32>, %w: memref<512x512xf32>, %y: memr
 
 // -----
 
+// Eight blocks of columns are few tasks, and their last ones may be small: rows are four blocks, each with a copy. One
+// thread needs none.
+#x = affine_map<(m, n, k) -> (m, k)>
+#w = affine_map<(m, n, k) -> (k, n)>
+#y = affine_map<(m, n, k) -> (m, n)>
+// CHECK-LABEL: func.func @few_columns
+// CHECK:         scf.for %{{.*}} = %c6 to %c1026 step %c6
+// TASKS-LABEL: func.func @few_columns
+// TASKS:         %[[COUNT:.*]] = arith.muli %c4, %c8
+// TASKS:         scf.parallel (%{{.*}}) = (%c0) to (%[[COUNT]]) step (%c1)
+// TASKS:           %[[BLOCK:.*]] = arith.divui %{{.*}}, %c8
+// TASKS:           %[[FIRST:.*]] = arith.muli %[[BLOCK]], %c258
+// TASKS:           %[[END:.*]] = arith.addi %[[FIRST]], %c258
+// TASKS:           %[[LAST:.*]] = arith.minui %[[END]], %c1026
+// TASKS:           %[[SECOND:.*]] = arith.addi %[[FIRST]], %c6
+// TASKS:           scf.for %{{.*}} = %[[SECOND]] to %[[LAST]] step %c6
+func.func @few_columns(%x: memref<1026x512xf32>, %w: memref<512x128xf32>, %y: memref<1026x128xf32>) attributes {strata.kernel} {
+  linalg.generic {indexing_maps = [#x, #w, #y], iterator_types = ["parallel", "parallel", "reduction"]}
+      ins(%x, %w : memref<1026x512xf32>, memref<512x128xf32>) outs(%y : memref<1026x128xf32>) {
+  ^bb0(%a: f32, %b: f32, %c: f32):
+    %p = arith.mulf %a, %b : f32
+    %s = arith.addf %c, %p : f32
+    linalg.yield %s : f32
+  }
+  return
+}
+
+// -----
+
 // What is contiguous as it is needs no copy, however many dimensions it has.
 #x = affine_map<(m, n, k, l) -> (m, k, l)>
 #w = affine_map<(m, n, k, l) -> (k, l, n)>

@@ -23,8 +23,11 @@ typedef struct {
 
 static const char *mode = "";
 
+static _Atomic int64_t visits;
+
 static void add_one(int64_t begin, int64_t end, void *context) {
   vector **v = context;
+  visits += end - begin;
   for (int64_t i = begin; i < end; ++i) {
     if (i == 5000 && !strcmp(mode, "error in body"))
       strata_rt_set_error("element 5000 is bad");
@@ -109,8 +112,11 @@ static void model_main(void **args) {
   strata_rt_alloc(10, 8); // left to the end of the run
   r->allocated = r->aligned = strata_rt_alloc(n * 4, 64);
   r->offset = 0, r->size = n, r->stride = 1;
+  visits = 0;
   strata_rt_parallel_for(!strcmp(mode, "nested") ? nested : add_one, 0, !strcmp(mode, "nested") ? n / 100 : n, 16,
                          (void *[]){r, x});
+  if (visits != n)
+    strata_rt_fail("not each element was visited once");
   *s = *x; // the second result is the input ...
   if (!strcmp(mode, "shared"))
     *s = *r; // ... or the first one
