@@ -251,31 +251,27 @@ private:
       auto generic = dyn_cast<linalg::GenericOp>(user);
       if (!generic || conversions.contains(user))
         continue;
-      BlockArgument argument = generic.getMatchingBlockArgument(use);
-      use->set(narrow);
-      argument.setType(getElementTypeOrSelf(narrow));
-      auto b = OpBuilder::atBlockBegin(generic.getBody());
-      auto extended = b.create<arith::ExtFOp>(argument.getLoc(), b.getF32Type(), argument);
-      argument.replaceAllUsesExcept(extended, extended);
+      readAs(generic, use, narrow);
     }
   }
 
+  /// The body gets the elements of `narrow` as f32.
+  static void readAs(linalg::GenericOp op, OpOperand *use, Value narrow) {
+    BlockArgument argument = op.getMatchingBlockArgument(use);
+    use->set(narrow);
+    if (argument.getType().isBF16()) // since all that read it do
+      return;
+    argument.setType(getElementTypeOrSelf(narrow));
+    auto b = OpBuilder::atBlockBegin(op.getBody());
+    auto extended = b.create<arith::ExtFOp>(argument.getLoc(), b.getF32Type(), argument);
+    argument.replaceAllUsesExcept(extended, extended);
+  }
+
+  /// In place: what is known of its result stays true.
   void narrow(linalg::GenericOp op) {
-    SmallVector<Value> inputs;
-    for (Value input : op.getDpsInputs())
-      inputs.push_back(narrowed(input));
-    OpBuilder b(op);
-    auto product = b.create<linalg::GenericOp>(
-        op.getLoc(), op.getResultTypes(), inputs, op.getDpsInits(), op.getIndexingMapsArray(),
-        op.getIteratorTypesArray(), [](OpBuilder &b, Location loc, ValueRange arguments) {
-          Type f32 = arguments[2].getType();
-          Value x = b.create<arith::ExtFOp>(loc, f32, arguments[0]),
-                y = b.create<arith::ExtFOp>(loc, f32, arguments[1]);
-          Value sum = b.create<arith::AddFOp>(loc, b.create<arith::MulFOp>(loc, x, y), arguments[2]);
-          b.create<linalg::YieldOp>(loc, sum);
-        });
-    op.replaceAllUsesWith(product);
-    op.erase();
+    SmallVector<Value> inputs = llvm::map_to_vector(op.getDpsInputs(), [this](Value input) { return narrowed(input); });
+    for (OpOperand *input : llvm::reverse(op.getDpsInputOperands()))
+      readAs(op, input, inputs[input->getOperandNumber()]);
   }
 };
 } // namespace

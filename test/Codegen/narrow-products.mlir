@@ -248,3 +248,32 @@ func.func @few(%x: tensor<1x96x58x58xf32>, %e: tensor<1x96x56x56xf32>) -> tensor
   %0 = linalg.depthwise_conv_2d_nchw_chw ins(%x, %w : tensor<1x96x58x58xf32>, tensor<96x3x3xf32>) outs(%e : tensor<1x96x56x56xf32>) -> tensor<1x96x56x56xf32>
   return %0 : tensor<1x96x56x56xf32>
 }
+
+// -----
+
+// In a chain of products each reads the rounded result of the one before it, though the first one is rounded before all
+// others, for a convolution.
+// CHECK-LABEL: func.func @chain(
+// CHECK:         %[[A:.*]] = linalg.generic {{.*}} ins(%{{.*}}, %[[W:.*]] : tensor<64x64xbf16>, tensor<64x64xbf16>)
+// CHECK:         %[[NA:.*]] = linalg.generic {{.*}} ins(%[[A]] :
+// CHECK:         %[[B:.*]] = linalg.generic {{.*}} ins(%[[NA]], %[[W]] :
+// CHECK:         %[[NB:.*]] = linalg.generic {{.*}} ins(%[[B]] :
+// CHECK:         %[[C:.*]] = linalg.generic {{.*}} ins(%[[NB]], %[[W]] :
+// CHECK:         %[[NC:.*]] = linalg.generic {{.*}} ins(%[[C]] :
+// CHECK:         %[[D:.*]] = linalg.generic {{.*}} ins(%[[NC]], %[[W]] :
+// CHECK:         %[[IMAGE:.*]] = tensor.expand_shape %[[NA]]
+// CHECK:         linalg.generic {{.*}} ins(%[[IMAGE]], %{{.*}} : tensor<1x64x8x8xbf16>
+// CHECK:         return %[[D]]
+ml_program.global private @w(dense_resource<w> : tensor<64x64xf32>) : tensor<64x64xf32>
+ml_program.global private @f(dense_resource<f> : tensor<32x64x3x3xf32>) : tensor<32x64x3x3xf32>
+func.func @chain(%x: tensor<64x64xf32>, %c: tensor<64x64xf32>, %d: tensor<1x32x6x6xf32>) -> (tensor<64x64xf32>, tensor<1x32x6x6xf32>) {
+  %w = ml_program.global_load_const @w : tensor<64x64xf32>
+  %f = ml_program.global_load_const @f : tensor<32x64x3x3xf32>
+  %0 = linalg.matmul ins(%x, %w : tensor<64x64xf32>, tensor<64x64xf32>) outs(%c : tensor<64x64xf32>) -> tensor<64x64xf32>
+  %1 = linalg.matmul ins(%0, %w : tensor<64x64xf32>, tensor<64x64xf32>) outs(%c : tensor<64x64xf32>) -> tensor<64x64xf32>
+  %2 = linalg.matmul ins(%1, %w : tensor<64x64xf32>, tensor<64x64xf32>) outs(%c : tensor<64x64xf32>) -> tensor<64x64xf32>
+  %3 = linalg.matmul ins(%2, %w : tensor<64x64xf32>, tensor<64x64xf32>) outs(%c : tensor<64x64xf32>) -> tensor<64x64xf32>
+  %image = tensor.expand_shape %0 [[0, 1], [2, 3]] output_shape [1, 64, 8, 8] : tensor<64x64xf32> into tensor<1x64x8x8xf32>
+  %4 = linalg.conv_2d_nchw_fchw ins(%image, %f : tensor<1x64x8x8xf32>, tensor<32x64x3x3xf32>) outs(%d : tensor<1x32x6x6xf32>) -> tensor<1x32x6x6xf32>
+  return %3, %4 : tensor<64x64xf32>, tensor<1x32x6x6xf32>
+}

@@ -66,6 +66,8 @@ def einsum(op, version, types, draw):
         "three": ("ij,jk,kl->il", (2, 3), (3, 2), (2, 4)), "spaces": (" i j , j -> i ", (2, 3), (3,)),
         "empty": ("ij,jk->ik", (2, 0), (0, 3)), "scalar": (",i->i", (), (3,)),
         "implicit_ellipsis": ("b...a", (2, 3, 4)), "shared": ("bij,bkj->bik", (2, 3, 4), (2, 2, 4)),
+        "heads_last": ("bclhn,bcshn->bclsh", (2, 1, 3, 5, 4), (2, 1, 2, 5, 4)),
+        "heads_within": ("lhn,hsn->lhs", (3, 5, 4), (5, 2, 4)), "batch_last": ("ijb,bk->kib", (2, 3, 4), (4, 2)),
     }.items():  # fmt: skip
         if element != "float" and name not in ("matmul", "three", "empty", "diagonal"):
             continue

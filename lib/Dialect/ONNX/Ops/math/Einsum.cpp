@@ -139,6 +139,7 @@ struct EinsumBuilder {
   Operand takeDiagonal(Operand operand);
   void settleSizes(MutableArrayRef<Operand> operands, ArrayRef<std::map<int64_t, Dim>> dims);
   Operand contractWith(const Operand &x, const Operand *y, const Labels &result);
+  Operand multiply(const Operand &x, const Operand &y, const Labels &result);
 };
 } // namespace
 
@@ -263,6 +264,25 @@ Operand EinsumBuilder::contractWith(const Operand &x, const Operand *y, const La
   return {sum, result};
 }
 
+// Products whose result ends in a label that tells products apart: along it, no element of an operand is read twice. So
+// these labels are the first ones of what is computed, which then is transposed.
+Operand EinsumBuilder::multiply(const Operand &x, const Operand &y, const Labels &result) {
+  auto has = [](const Operand &operand, int64_t label) { return llvm::is_contained(operand.labels, label); };
+  auto isShared = [&](int64_t label) { return has(x, label) && has(y, label); };
+  auto isOwn = [&](const Operand &operand) {
+    return llvm::any_of(result, [&](int64_t label) { return has(operand, label) && !isShared(label); });
+  };
+  Labels order(result);
+  std::stable_partition(order.begin(), order.end(), isShared);
+  if (result.empty() || !isShared(result.back()) || !isOwn(x) || !isOwn(y))
+    return contractWith(x, &y, result);
+  Value product = contractWith(x, &y, order).value;
+  SmallVector<int64_t> permutation;
+  for (int64_t label : result)
+    permutation.push_back(llvm::find(order, label) - order.begin());
+  return {b.transpose(product, permutation), result};
+}
+
 static FailureOr<SmallVector<Value>> lowerEinsum(Operation *op, ValueRange operands, LinalgBuilder &b) {
   SmallVector<int64_t> ranks;
   for (Value operand : operands)
@@ -296,7 +316,7 @@ static FailureOr<SmallVector<Value>> lowerEinsum(Operation *op, ValueRange opera
           if (read && !llvm::is_contained(kept, label))
             kept.push_back(label);
         }
-    product = builder.contractWith(product, &all[i], kept);
+    product = builder.multiply(product, all[i], kept);
   }
   return SmallVector<Value>{roundTo(b, product.value, builder.element)};
 }
