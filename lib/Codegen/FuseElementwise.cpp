@@ -9,6 +9,7 @@
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/Linalg/Transforms/Transforms.h"
+#include "mlir/Dialect/MLProgram/IR/MLProgram.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/IR/IRMapping.h"
@@ -38,6 +39,35 @@ static bool readsEachElementOnce(linalg::GenericOp op, OpOperand *operand) {
     if (!map.isFunctionOfDim(loop) && ranges[loop] != 1)
       return false;
   return true;
+}
+
+/// Made of the model's constants, as far as the operations before it tell.
+static bool isOfConstants(Value value, unsigned steps = 8) {
+  Operation *op = value.getDefiningOp();
+  if (!op || !steps)
+    return false;
+  return isa<arith::ConstantOp, ml_program::GlobalLoadConstOp, tensor::EmptyOp>(op) ||
+         (isMemoryEffectFree(op) && op->getNumOperands() &&
+          llvm::all_of(op->getOperands(), [&](Value operand) { return isOfConstants(operand, steps - 1); }));
+}
+
+/// Whether a product would no longer end in its columns: dimensions of 1 behind them would take their place, and parts
+/// of them that fill no vectors make more of these. Columns of tensors that are contiguous either way are one loop again
+/// in the end, those of constant weights are not.
+static bool hidesColumns(tensor::ExpandShapeOp expand, linalg::GenericOp product) {
+  if (!strata::matchProductSum(product) || !expand.getSrcType().getRank())
+    return false;
+  auto endsInOne = [](RankedTensorType type) { return type.getRank() && type.getShape().back() == 1; };
+  if (endsInOne(expand.getResultType()))
+    return !endsInOne(expand.getSrcType());
+  constexpr int64_t fullVectors = 8;
+  ArrayRef<int64_t> shape = expand.getResultType().getShape();
+  bool splits = llvm::count_if(expand.getReassociationIndices().back(), [&](int64_t dim) { return shape[dim] != 1; }) > 1;
+  if (!splits || ShapedType::isDynamic(shape.back()) || shape.back() % fullVectors == 0)
+    return false;
+  return llvm::any_of(ArrayRef({0u, 1u}), [&](unsigned weights) {
+    return strata::getLaneOf(product, weights) && isOfConstants(product.getDpsInputs()[weights]);
+  });
 }
 
 static bool shouldFuse(OpOperand *operand) {
@@ -147,13 +177,9 @@ private:
       auto stays = [](linalg::GenericOp op) {
         return isIrregular(op) || op.hasIndexSemantics(); // one loop, one number
       };
-      // The columns of a product are the last loop of its result: dimensions of 1 behind them would take their place.
       auto expand = dyn_cast<tensor::ExpandShapeOp>(operand->getOwner());
-      auto endsInOne = [](RankedTensorType type) { return type.getRank() && type.getShape().back() == 1; };
-      bool hidesColumns = producer && expand && strata::matchProductSum(producer) && expand.getSrcType().getRank() &&
-                          endsInOne(expand.getResultType()) && !endsInOne(expand.getSrcType());
       return !(consumer && stays(consumer)) &&
-             !(producer && (stays(producer) || hidesColumns || !producer->hasOneUse()));
+             !(producer && (stays(producer) || !producer->hasOneUse() || (expand && hidesColumns(expand, producer))));
     });
     linalg::GenericOp::getCanonicalizationPatterns(patterns, context);
     tensor::ExpandShapeOp::getCanonicalizationPatterns(patterns, context);

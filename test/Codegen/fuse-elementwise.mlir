@@ -279,3 +279,36 @@ func.func @columns(%x: tensor<4x16xf32>, %w: tensor<16x8xf32>, %c: tensor<4x8xf3
   %5 = tensor.expand_shape %2 [[0], [1], [2, 3]] output_shape [4, 8, 1, 1] : tensor<4x8x1xf32> into tensor<4x8x1x1xf32>
   return %5 : tensor<4x8x1x1xf32>
 }
+
+// Columns of constant weights that would be less than vectors stay together; heads of whole vectors become loops.
+// CHECK-LABEL: func.func @parts_of_columns(
+// CHECK:         linalg.generic {{.*}} outs(%{{.*}} : tensor<4x49xf32>)
+// CHECK:           arith.mulf
+// CHECK:         tensor.expand_shape %{{.*}} output_shape [4, 7, 7]
+// CHECK:         linalg.generic {{.*}} outs(%{{.*}} : tensor<4x2x16xf32>)
+// CHECK:           arith.mulf
+// CHECK-NOT:     tensor.expand_shape
+// CHECK:         return
+ml_program.global private @image(dense_resource<image> : tensor<16x49xf32>) : tensor<16x49xf32>
+ml_program.global private @heads(dense_resource<heads> : tensor<16x32xf32>) : tensor<16x32xf32>
+func.func @parts_of_columns(%x: tensor<4x16xf32>, %c: tensor<4x49xf32>, %d: tensor<4x32xf32>) -> (tensor<4x7x7xf32>, tensor<4x2x16xf32>) {
+  %v = ml_program.global_load_const @image : tensor<16x49xf32>
+  %w = ml_program.global_load_const @heads : tensor<16x32xf32>
+  %0 = linalg.generic {indexing_maps = [affine_map<(m, n, k) -> (m, k)>, affine_map<(m, n, k) -> (k, n)>, affine_map<(m, n, k) -> (m, n)>],
+                       iterator_types = ["parallel", "parallel", "reduction"]} ins(%x, %v : tensor<4x16xf32>, tensor<16x49xf32>) outs(%c : tensor<4x49xf32>) {
+  ^bb0(%a: f32, %b: f32, %o: f32):
+    %3 = arith.mulf %a, %b : f32
+    %4 = arith.addf %o, %3 : f32
+    linalg.yield %4 : f32
+  } -> tensor<4x49xf32>
+  %1 = tensor.expand_shape %0 [[0], [1, 2]] output_shape [4, 7, 7] : tensor<4x49xf32> into tensor<4x7x7xf32>
+  %2 = linalg.generic {indexing_maps = [affine_map<(m, n, k) -> (m, k)>, affine_map<(m, n, k) -> (k, n)>, affine_map<(m, n, k) -> (m, n)>],
+                       iterator_types = ["parallel", "parallel", "reduction"]} ins(%x, %w : tensor<4x16xf32>, tensor<16x32xf32>) outs(%d : tensor<4x32xf32>) {
+  ^bb0(%a: f32, %b: f32, %o: f32):
+    %3 = arith.mulf %a, %b : f32
+    %4 = arith.addf %o, %3 : f32
+    linalg.yield %4 : f32
+  } -> tensor<4x32xf32>
+  %5 = tensor.expand_shape %2 [[0], [1, 2]] output_shape [4, 2, 16] : tensor<4x32xf32> into tensor<4x2x16xf32>
+  return %1, %5 : tensor<4x7x7xf32>, tensor<4x2x16xf32>
+}
