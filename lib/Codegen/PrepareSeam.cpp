@@ -39,6 +39,17 @@ static SmallVector<OpFoldResult> staticSizes(OpBuilder &b,
 
 namespace {
 
+/// The sizes of a result as they are known before `maker` runs: those of the
+/// empty tensor that it writes. None if it writes another one.
+static SmallVector<OpFoldResult> sizesBefore(linalg::LinalgOp maker,
+                                             OpResult result) {
+  Value init = maker.getDpsInits()[result.getResultNumber()];
+  while (auto fill = init.getDefiningOp<linalg::FillOp>())
+    init = fill.getOutputs()[0];
+  auto empty = init.getDefiningOp<tensor::EmptyOp>();
+  return empty ? empty.getMixedSizes() : SmallVector<OpFoldResult>();
+}
+
 /// tensor.pad with one padding value for all elements: the border slabs of an
 /// empty tensor are filled, then the source goes into the middle. Filling only
 /// the border leaves the middle to be written once, by its producer.
@@ -69,20 +80,24 @@ struct PadToSlabs : OpRewritePattern<tensor::PadOp> {
       rewriter.moveOpBefore(padding.getDefiningOp(), op);
 
     // The border first, then its producer may write the middle in place.
+    SmallVector<OpFoldResult> inner =
+        staticSizes(rewriter, op.getSourceType());
     if (auto maker = op.getSource().getDefiningOp<linalg::LinalgOp>();
         maker && maker->getBlock() == op->getBlock() &&
-        op.getSourceType().hasStaticShape() &&
-        op.getResultType().hasStaticShape() &&
+        !ShapedType::isDynamicShape(op.getStaticLow()) &&
+        !ShapedType::isDynamicShape(op.getStaticHigh()) &&
         padding.getDefiningOp<arith::ConstantOp>()) {
-      Operation *constant = rewriter.clone(*padding.getDefiningOp());
-      rewriter.moveOpBefore(constant, maker);
-      padding = constant->getResult(0);
-      rewriter.setInsertionPoint(maker);
+      if (inner.empty())
+        inner = sizesBefore(maker, cast<OpResult>(op.getSource()));
+      if (!inner.empty()) {
+        Operation *constant = rewriter.clone(*padding.getDefiningOp());
+        rewriter.moveOpBefore(constant, maker);
+        padding = constant->getResult(0);
+        rewriter.setInsertionPoint(maker);
+      }
     }
     AffineExpr a, b, c;
     bindSymbols(op.getContext(), a, b, c);
-    SmallVector<OpFoldResult> inner =
-        staticSizes(rewriter, op.getSourceType());
     if (inner.empty())
       inner = tensor::getMixedSizes(rewriter, loc, op.getSource());
     SmallVector<OpFoldResult> outer;
