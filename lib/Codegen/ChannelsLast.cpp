@@ -92,7 +92,8 @@ static bool isFastAlongRows(linalg::GenericOp op, unsigned data, const strata::T
 static bool isFastAlongPixels(linalg::GenericOp op, unsigned data, const strata::TargetFacts &target) {
   SmallVector<utils::IteratorType> kinds = op.getIteratorTypesArray();
   SmallVector<int64_t> ranges = op.getStaticLoopRanges();
-  int64_t pixels = 1;
+  constexpr int64_t manyVectors = 8;
+  int64_t pixels = 1, manyPixels = manyVectors * target.vectorBits / 32;
   for (AffineExpr expr : op.getMatchingIndexingMap(op.getDpsInputOperand(data)).getResults()) {
     std::optional<unsigned> at = windowDim(expr, kinds);
     if (!at)
@@ -100,16 +101,16 @@ static bool isFastAlongPixels(linalg::GenericOp op, unsigned data, const strata:
     for (unsigned dim = 0; dim < ranges.size(); ++dim)
       if (dim != *at && expr.isFunctionOfDim(dim) && ranges[dim] != 1)
         return false;
-    if (ShapedType::isDynamic(ranges[*at]) || strideOf(expr, *at, ranges.size()) != 1)
+    if (strideOf(expr, *at, ranges.size()) != 1)
       return false;
-    pixels *= ranges[*at];
+    // What the channels do not last in, and is of any size, is more often large.
+    pixels *= ShapedType::isDynamic(ranges[*at]) ? manyPixels : ranges[*at];
   }
   auto isWide = [](Value operand) {
     Type element = getElementTypeOrSelf(operand.getType());
     return element.isF32() || element.isF64(); // of others, matrix units want the channels last
   };
-  constexpr int64_t manyVectors = 8;
-  return llvm::all_of(op->getOperands(), isWide) && pixels >= manyVectors * target.vectorBits / 32;
+  return llvm::all_of(op->getOperands(), isWide) && pixels >= manyPixels;
 }
 
 static bool isElementwise(linalg::GenericOp op) { return op.getNumParallelLoops() == op.getNumLoops(); }
