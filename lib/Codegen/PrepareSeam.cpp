@@ -240,56 +240,109 @@ struct LongConcatToCopies : OpRewritePattern<tensor::ConcatOp> {
   }
 };
 
-/// tensor.concat: slices of one destination. Where everything is static the
-/// destination comes before the parts are computed and each part is inserted as
+/// Computes sizes before an operation, for which what they are computed from
+/// moves up. They may depend on what comes later, on data for example.
+class SizesAbove {
+public:
+  explicit SizesAbove(Operation *point) : point(point) {}
+
+  bool canCompute(OpFoldResult size) {
+    auto value = dyn_cast<Value>(size);
+    return !value || canCompute(value);
+  }
+  void compute(RewriterBase &rewriter) {
+    for (Operation *op : order)
+      rewriter.moveOpBefore(op, point);
+  }
+
+private:
+  Operation *point;
+  llvm::SetVector<Operation *> order; ///< what moves
+
+  bool canCompute(Value value) {
+    Operation *op = value.getDefiningOp();
+    if (!op || op->getBlock() != point->getBlock() || op->isBeforeInBlock(point) || order.contains(op))
+      return true;
+    if (!isa<arith::ArithDialect, affine::AffineDialect>(op->getDialect()) && !isa<tensor::DimOp>(op))
+      return false;
+    if (op->getNumRegions() || !isPure(op) || llvm::any_of(op->getOperands(), [&](Value v) { return !canCompute(v); }))
+      return false;
+    order.insert(op);
+    return true;
+  }
+};
+
+/// tensor.concat: slices of one destination. Where all sizes are known before
+/// the parts are, the destination comes first and each part is inserted as
 /// soon as it is there, so that bufferisation lets its producer write in place.
 struct ConcatToSlices : OpRewritePattern<tensor::ConcatOp> {
   using OpRewritePattern::OpRewritePattern;
 
   LogicalResult matchAndRewrite(tensor::ConcatOp op,
                                 PatternRewriter &rewriter) const override {
-    RankedTensorType type = op.getResultType();
-    if (!type.hasStaticShape() ||
-        llvm::any_of(op.getInputs().getTypes(), [](Type type) {
-          return !cast<RankedTensorType>(type).hasStaticShape();
-        }))
-      return failure();
-    Location loc = op.getLoc();
-    int64_t rank = type.getRank();
-    SmallVector<std::pair<Value, int64_t>> parts;
-    int64_t offset = 0;
-    for (Value part : op.getInputs()) {
-      parts.push_back({part, offset});
-      offset += cast<RankedTensorType>(part.getType()).getDimSize(op.getDim());
-    }
     Block *block = op->getBlock();
     auto maker = [&](Value value) -> Operation * {
       Operation *found = value.getDefiningOp();
       return found && found->getBlock() == block ? found : nullptr;
     };
-    llvm::sort(parts, [&](auto &x, auto &y) {
-      Operation *a = maker(x.first), *b = maker(y.first);
-      if (a == b)
-        return x.second < y.second;
-      return b && (!a || a->isBeforeInBlock(b));
+    struct Part {
+      Value value;
+      SmallVector<OpFoldResult> sizes;
+      OpFoldResult at;
+    };
+    RankedTensorType type = op.getResultType();
+    SmallVector<Part> parts;
+    Operation *first = op;
+    for (Value value : op.getInputs()) {
+      SmallVector<OpFoldResult> sizes = staticSizes(rewriter, cast<RankedTensorType>(value.getType()));
+      Operation *made = maker(value);
+      if (auto linalgOp = dyn_cast_or_null<linalg::LinalgOp>(made); sizes.empty() && linalgOp)
+        sizes = sizesBefore(linalgOp, cast<OpResult>(value));
+      if (sizes.empty() && type.getRank())
+        return failure();
+      if (made && made->isBeforeInBlock(first))
+        first = made;
+      parts.push_back({value, sizes, {}});
+    }
+    SizesAbove above(first);
+    for (Part &part : parts)
+      for (OpFoldResult size : part.sizes)
+        if (!above.canCompute(size))
+          return rewriter.notifyMatchFailure(op, "sizes depend on the parts");
+    above.compute(rewriter);
+
+    Location loc = op.getLoc();
+    rewriter.setInsertionPoint(first);
+    AffineExpr sum = rewriter.getAffineSymbolExpr(0) + rewriter.getAffineSymbolExpr(1);
+    SmallVector<OpFoldResult> whole = parts.front().sizes;
+    OpFoldResult &offset = whole[op.getDim()] = rewriter.getIndexAttr(0);
+    for (Part &part : parts) {
+      part.at = offset;
+      offset = affine::makeComposedFoldedAffineApply(rewriter, loc, sum, {offset, part.sizes[op.getDim()]});
+    }
+    for (auto [dim, size] : llvm::enumerate(type.getShape()))
+      if (!ShapedType::isDynamic(size))
+        whole[dim] = rewriter.getIndexAttr(size);
+    Value result = rewriter.create<tensor::EmptyOp>(loc, whole, type.getElementType());
+    llvm::stable_sort(parts, [&](const Part &x, const Part &y) {
+      Operation *a = maker(x.value), *b = maker(y.value);
+      return b && a != b && (!a || a->isBeforeInBlock(b));
     });
-    rewriter.setInsertionPointToStart(block);
-    Value result = rewriter.create<tensor::EmptyOp>(loc, type.getShape(),
-                                                    type.getElementType());
-    SmallVector<OpFoldResult> ones(rank, rewriter.getIndexAttr(1));
+    SmallVector<OpFoldResult> ones(type.getRank(), rewriter.getIndexAttr(1));
     Operation *last = nullptr;
-    for (auto [part, at] : parts) {
-      SmallVector<OpFoldResult> offsets(rank, rewriter.getIndexAttr(0)), sizes;
-      for (int64_t size : cast<RankedTensorType>(part.getType()).getShape())
-        sizes.push_back(rewriter.getIndexAttr(size));
-      offsets[op.getDim()] = rewriter.getIndexAttr(at);
+    for (const Part &part : parts) {
+      SmallVector<OpFoldResult> offsets(type.getRank(), rewriter.getIndexAttr(0));
+      offsets[op.getDim()] = part.at;
       // A part that is there twice, or two of one op, follow each other.
-      if (Operation *made = maker(part); made && made != last) {
+      if (Operation *made = maker(part.value); made && made != last) {
         rewriter.setInsertionPointAfter(made);
         last = made;
       }
-      result = rewriter.create<tensor::InsertSliceOp>(loc, part, result, offsets,
-                                                      sizes, ones);
+      result = rewriter.create<tensor::InsertSliceOp>(loc, part.value, result, offsets, part.sizes, ones);
+    }
+    if (result.getType() != type) {
+      rewriter.setInsertionPoint(op);
+      result = rewriter.create<tensor::CastOp>(loc, type, result);
     }
     rewriter.replaceOp(op, result);
     return success();

@@ -127,3 +127,94 @@ func.func @dense(%a: tensor<4x2xf32>, %x: tensor<4x1xf32>) -> tensor<4x6xf32> {
   %abc = tensor.concat dim(1) %a, %b, %c : (tensor<4x2xf32>, tensor<4x1xf32>, tensor<4x3xf32>) -> tensor<4x6xf32>
   return %abc : tensor<4x6xf32>
 }
+
+// -----
+
+// Of symbolic sizes, too: the border comes before the producer, which then writes the middle.
+// CHECK-LABEL: func.func @symbolic_pad(
+// CHECK-SAME:      %[[N:[a-z0-9]+]]: index
+// CHECK:         %[[OUTER:.*]] = affine.apply {{.*}}()[%[[N]]]
+// CHECK:         tensor.empty(%[[OUTER]]) : tensor<?x8xf32>
+// CHECK:         %[[BORDER:.*]] = tensor.insert_slice
+// CHECK:         %[[Y:.*]] = math.exp
+// CHECK:         tensor.insert_slice %{{.*}} into %{{.*}}[1, 1] [%[[N]], 6] [1, 1]
+#id = affine_map<(i, j) -> (i, j)>
+func.func @symbolic_pad(%x: tensor<?x6xf32>, %n: index) -> tensor<?x8xf32> {
+  %z = arith.constant 0.0 : f32
+  %e = tensor.empty(%n) : tensor<?x6xf32>
+  %y = linalg.generic {indexing_maps = [#id, #id], iterator_types = ["parallel", "parallel"]} ins(%x : tensor<?x6xf32>) outs(%e : tensor<?x6xf32>) {
+  ^bb0(%a: f32, %b: f32):
+    %r = math.exp %a : f32
+    linalg.yield %r : f32
+  } -> tensor<?x6xf32>
+  %0 = tensor.pad %y low[1, 1] high[1, 1] {
+  ^bb0(%i: index, %j: index):
+    tensor.yield %z : f32
+  } : tensor<?x6xf32> to tensor<?x8xf32>
+  return %0 : tensor<?x8xf32>
+}
+
+// -----
+
+// What sizes are computed from moves up to the first part.
+// CHECK-LABEL: func.func @symbolic_concat(
+// CHECK:         %[[N:.*]] = tensor.dim
+// CHECK:         %[[TWICE:.*]] = arith.muli %[[N]], %c2
+// CHECK:         %[[SUM:.*]] = affine.apply {{.*}}()[%[[N]], %[[TWICE]]]
+// CHECK:         %[[ALL:.*]] = tensor.empty(%[[SUM]]) : tensor<?xf32>
+// CHECK:         math.exp
+// CHECK:         %[[FIRST:.*]] = tensor.insert_slice %{{.*}} into %[[ALL]][0] [%[[N]]] [1]
+// CHECK:         math.absf
+// CHECK:         tensor.insert_slice %{{.*}} into %[[FIRST]][%[[N]]] [%[[TWICE]]] [1]
+#id = affine_map<(i) -> (i)>
+func.func @symbolic_concat(%x: tensor<?xf32>, %y: tensor<?xf32>) -> tensor<?xf32> {
+  %c0 = arith.constant 0 : index
+  %c2 = arith.constant 2 : index
+  %n = tensor.dim %x, %c0 : tensor<?xf32>
+  %e = tensor.empty(%n) : tensor<?xf32>
+  %p = linalg.generic {indexing_maps = [#id, #id], iterator_types = ["parallel"]} ins(%x : tensor<?xf32>) outs(%e : tensor<?xf32>) {
+  ^bb0(%a: f32, %b: f32):
+    %r = math.exp %a : f32
+    linalg.yield %r : f32
+  } -> tensor<?xf32>
+  %m = arith.muli %n, %c2 : index
+  %f = tensor.empty(%m) : tensor<?xf32>
+  %q = linalg.generic {indexing_maps = [#id, #id], iterator_types = ["parallel"]} ins(%y : tensor<?xf32>) outs(%f : tensor<?xf32>) {
+  ^bb0(%a: f32, %b: f32):
+    %r = math.absf %a : f32
+    linalg.yield %r : f32
+  } -> tensor<?xf32>
+  %0 = tensor.concat dim(0) %p, %q : (tensor<?xf32>, tensor<?xf32>) -> tensor<?xf32>
+  return %0 : tensor<?xf32>
+}
+
+// -----
+
+// A size that depends on a part is known too late: the parts are copied.
+// CHECK-LABEL: func.func @late_concat(
+// CHECK:         math.exp
+// CHECK:         tensor.extract
+// CHECK:         math.absf
+// CHECK:         tensor.insert_slice
+#id = affine_map<(i) -> (i)>
+func.func @late_concat(%x: tensor<?xf32>, %y: tensor<?xf32>) -> tensor<?xf32> {
+  %c0 = arith.constant 0 : index
+  %n = tensor.dim %x, %c0 : tensor<?xf32>
+  %e = tensor.empty(%n) : tensor<?xf32>
+  %p = linalg.generic {indexing_maps = [#id, #id], iterator_types = ["parallel"]} ins(%x : tensor<?xf32>) outs(%e : tensor<?xf32>) {
+  ^bb0(%a: f32, %b: f32):
+    %r = math.exp %a : f32
+    linalg.yield %r : f32
+  } -> tensor<?xf32>
+  %value = tensor.extract %p[%c0] : tensor<?xf32>
+  %whole = arith.fptosi %value : f32 to i64
+  %m = arith.index_cast %whole : i64 to index
+  %f = tensor.empty(%m) : tensor<?xf32>
+  %q = linalg.generic {indexing_maps = [#id, #id], iterator_types = ["parallel"]} ins(%y : tensor<?xf32>) outs(%f : tensor<?xf32>) {
+  ^bb0(%a: f32, %b: f32):
+    %r = math.absf %a : f32
+    linalg.yield %r : f32
+  } -> tensor<?xf32>
+  %0 = tensor.concat dim(0) %p, %q : (tensor<?xf32>, tensor<?xf32>) -> tensor<?xf32>
+  return %0 : tensor<?xf32>
+}
