@@ -504,7 +504,8 @@ struct TransposeBeforePad : OpRewritePattern<linalg::TransposeOp> {
   LogicalResult matchAndRewrite(linalg::TransposeOp op, PatternRewriter &rewriter) const override {
     auto pad = op.getInput().getDefiningOp<tensor::PadOp>();
     Value padding = pad ? pad.getConstantPaddingValue() : nullptr;
-    if (!padding || !pad->hasOneUse())
+    auto isRead = [](Operation *user) { return !isa<tensor::DimOp>(user); };
+    if (!padding || llvm::count_if(pad->getUsers(), isRead) != 1)
       return failure();
     if (padding.getDefiningOp() && pad->isAncestor(padding.getDefiningOp()))
       rewriter.moveOpBefore(padding.getDefiningOp(), pad);

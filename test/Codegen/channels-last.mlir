@@ -155,6 +155,24 @@ func.func @first(%x: tensor<1x3x8x8xf32>, %w: tensor<16x3x3x3xf32>) -> tensor<1x
   return %0 : tensor<1x16x8x8xf32>
 }
 
+// Sizes of the padded tensor do not read it.
+// CHECK-LABEL: func.func @pad_of_any_size(
+// CHECK:         %[[T:.*]] = linalg.transpose ins(%arg0 : tensor<1x3x?x8xf32>)
+// CHECK:         tensor.pad %[[T]] low[0, 1, 1, 0] high[0, 1, 1, 0]
+// CHECK-NOT:     linalg.transpose
+// CHECK:         return
+func.func @pad_of_any_size(%x: tensor<1x3x?x8xf32>, %z: f32) -> (tensor<1x?x10x3xf32>, index) {
+  %c2 = arith.constant 2 : index
+  %p = tensor.pad %x low[0, 0, 1, 1] high[0, 0, 1, 1] {
+  ^bb0(%a: index, %b: index, %c: index, %d: index):
+    tensor.yield %z : f32
+  } : tensor<1x3x?x8xf32> to tensor<1x3x?x10xf32>
+  %n = tensor.dim %p, %c2 : tensor<1x3x?x10xf32>
+  %e = tensor.empty(%n) : tensor<1x?x10x3xf32>
+  %t = linalg.transpose ins(%p : tensor<1x3x?x10xf32>) outs(%e : tensor<1x?x10x3xf32>) permutation = [0, 2, 3, 1]
+  return %t, %n : tensor<1x?x10x3xf32>, index
+}
+
 // Windows of single channels alone: rows of 56 are vectors nearly throughout, and two transposes are saved.
 // CHECK-LABEL: func.func @depthwise(
 // CHECK-NOT:     linalg.transpose
