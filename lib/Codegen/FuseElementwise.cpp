@@ -53,7 +53,7 @@ static bool isOfConstants(Value value, unsigned steps = 8) {
 
 /// Whether a product would no longer end in its columns: dimensions of 1 behind them would take their place, and parts
 /// of them that fill no vectors make more of these. Columns of tensors that are contiguous either way are one loop again
-/// in the end, those of constant weights are not.
+/// in the end, those of packed weights are not: of constant ones, and of those that are read in groups.
 static bool hidesColumns(tensor::ExpandShapeOp expand, linalg::GenericOp product) {
   if (!strata::matchProductSum(product) || !expand.getSrcType().getRank())
     return false;
@@ -66,7 +66,9 @@ static bool hidesColumns(tensor::ExpandShapeOp expand, linalg::GenericOp product
   if (!splits || ShapedType::isDynamic(shape.back()) || shape.back() % fullVectors == 0)
     return false;
   return llvm::any_of(ArrayRef({0u, 1u}), [&](unsigned weights) {
-    return strata::getLaneOf(product, weights) && isOfConstants(product.getDpsInputs()[weights]);
+    Value packed = product.getDpsInputs()[weights];
+    return strata::getLaneOf(product, weights) &&
+           (getElementTypeOrSelf(packed).getIntOrFloatBitWidth() < 32 || isOfConstants(packed));
   });
 }
 
