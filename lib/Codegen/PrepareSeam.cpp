@@ -272,8 +272,8 @@ private:
   }
 };
 
-/// tensor.concat: slices of one destination. Where all sizes are known before
-/// the parts are, the destination comes first and each part is inserted as
+/// tensor.concat: slices of one destination. Where all sizes are known, and
+/// known to fit, before the parts are, the destination comes first and each part is inserted as
 /// soon as it is there, so that bufferisation lets its producer write in place.
 struct ConcatToSlices : OpRewritePattern<tensor::ConcatOp> {
   using OpRewritePattern::OpRewritePattern;
@@ -306,9 +306,13 @@ struct ConcatToSlices : OpRewritePattern<tensor::ConcatOp> {
     }
     SizesAbove above(first);
     for (Part &part : parts)
-      for (OpFoldResult size : part.sizes)
+      for (auto [dim, size] : llvm::enumerate(part.sizes)) {
         if (!above.canCompute(size))
           return rewriter.notifyMatchFailure(op, "sizes depend on the parts");
+        // What checks that they fit runs behind the parts.
+        if (dim != op.getDim() && !isEqualConstantIntOrValue(size, parts.front().sizes[dim]))
+          return rewriter.notifyMatchFailure(op, "parts may not fit each other");
+      }
     above.compute(rewriter);
 
     Location loc = op.getLoc();

@@ -218,3 +218,34 @@ func.func @late_concat(%x: tensor<?xf32>, %y: tensor<?xf32>) -> tensor<?xf32> {
   %0 = tensor.concat dim(0) %p, %q : (tensor<?xf32>, tensor<?xf32>) -> tensor<?xf32>
   return %0 : tensor<?xf32>
 }
+
+// -----
+
+// Parts that fit each other only if a check says so, which is behind them, are copied behind it.
+// CHECK-LABEL: func.func @unequal_concat(
+// CHECK:         math.exp
+// CHECK:         math.absf
+// CHECK:         cf.assert
+// CHECK:         tensor.insert_slice
+#id = affine_map<(i, j) -> (i, j)>
+func.func @unequal_concat(%x: tensor<?x4xf32>, %y: tensor<?x4xf32>) -> tensor<?x8xf32> {
+  %c0 = arith.constant 0 : index
+  %n = tensor.dim %x, %c0 : tensor<?x4xf32>
+  %m = tensor.dim %y, %c0 : tensor<?x4xf32>
+  %e = tensor.empty(%n) : tensor<?x4xf32>
+  %p = linalg.generic {indexing_maps = [#id, #id], iterator_types = ["parallel", "parallel"]} ins(%x : tensor<?x4xf32>) outs(%e : tensor<?x4xf32>) {
+  ^bb0(%a: f32, %b: f32):
+    %r = math.exp %a : f32
+    linalg.yield %r : f32
+  } -> tensor<?x4xf32>
+  %f = tensor.empty(%m) : tensor<?x4xf32>
+  %q = linalg.generic {indexing_maps = [#id, #id], iterator_types = ["parallel", "parallel"]} ins(%y : tensor<?x4xf32>) outs(%f : tensor<?x4xf32>) {
+  ^bb0(%a: f32, %b: f32):
+    %r = math.absf %a : f32
+    linalg.yield %r : f32
+  } -> tensor<?x4xf32>
+  %same = arith.cmpi eq, %n, %m : index
+  cf.assert %same, "sizes differ"
+  %0 = tensor.concat dim(1) %p, %q : (tensor<?x4xf32>, tensor<?x4xf32>) -> tensor<?x8xf32>
+  return %0 : tensor<?x8xf32>
+}
