@@ -1,0 +1,84 @@
+"""Tensors of symbolic sizes that are padded and joined, whose parts are written in place, beside ONNX's reference."""
+
+import numpy as np
+import onnx
+import pytest
+import strata
+from onnx.reference import ReferenceEvaluator
+from support.targets import has
+
+RNG = np.random.default_rng(11)
+
+# A branch of less resolution, joined with what came before it; each convolution pads what the one before it made.
+IMAGE = """<ir_version: 9, opset_import: ["" : 18]>
+image (float[n, 3, h, w] x, float[16, 3, 3, 3] a, float[16, 1, 3, 3] d, float[16, 16, 3, 3] b, float[24, 32, 1, 1] c)
+      => (float[n, k, l, m] y) {
+  x0 = Conv <pads = [1, 1, 1, 1]> (x, a)
+  x1 = Relu (x0)
+  x2 = Conv <pads = [1, 1, 1, 1], strides = [1, 1], group = 16> (x1, d)
+  x3 = Relu (x2)
+  x4 = Conv <pads = [2, 1, 0, 1]> (x3, b)
+  x5 = Tanh (x4)
+  x6 = Concat <axis = 1> (x3, x5)
+  x7 = Conv (x6, c)
+  y = Sigmoid (x7)
+}"""
+
+# Sizes that are computed from others, joined along them.
+LINES = """<ir_version: 9, opset_import: ["" : 18]>
+lines (float[n, 8] x) => (float[m, 8] y) {
+  a = Exp (x)
+  b = Concat <axis = 0> (a, x)
+  c = Tanh (b)
+  d = Abs (x)
+  y = Concat <axis = 0> (c, d, a)
+}"""
+
+FITTING = """<ir_version: 9, opset_import: ["" : 18]>
+fitting (float[n, 4] x, float[m, 4] y) => (float[k, l] z) {
+  a = Exp (x)
+  b = Abs (y)
+  z = Concat <axis = 1> (a, b)
+}"""
+
+
+def check(model, inputs, tolerance):
+    expected = ReferenceEvaluator(model).run(None, inputs)
+    return lambda compiled: [
+        np.testing.assert_allclose(y, z, rtol=tolerance, atol=tolerance)
+        for y, z in zip(compiled.run(inputs), expected, strict=True)
+    ]
+
+
+@pytest.mark.parametrize("threads", [1, 2])
+@pytest.mark.parametrize("precision, tolerance", [("f32", 2e-5), ("bf16", 2e-2)])
+def test_images(threads, precision, tolerance):
+    model = onnx.parser.parse_model(IMAGE)
+    if precision == "bf16" and not has("avx512_bf16"):
+        pytest.skip("this CPU has no AVX512-BF16")
+    weights = {}
+    for value in list(model.graph.input)[1:]:
+        shape = [dim.dim_value for dim in value.type.tensor_type.shape.dim]
+        weights[value.name] = (RNG.standard_normal(shape) / np.sqrt(np.prod(shape[1:]))).astype(np.float32)
+        model.graph.input.remove(value)
+        model.graph.initializer.append(onnx.numpy_helper.from_array(weights[value.name], value.name))
+    compiled = strata.compile(model, threads=threads, precision=precision)
+    for shape in [(1, 3, 9, 11), (2, 3, 16, 16), (1, 3, 1, 1), (3, 3, 2, 33), (1, 3, 56, 40)]:
+        x = RNG.standard_normal(shape).astype(np.float32)
+        check(model, {"x": x}, tolerance)(compiled)
+
+
+@pytest.mark.parametrize("n", [0, 1, 7, 300])
+def test_lines(n):
+    model = onnx.parser.parse_model(LINES)
+    check(model, {"x": RNG.standard_normal((n, 8)).astype(np.float32)}, 1e-6)(strata.compile(model))
+
+
+def test_parts_that_do_not_fit():
+    compiled = strata.compile(onnx.parser.parse_model(FITTING))
+    x = RNG.standard_normal((3, 4)).astype(np.float32)
+    (z,) = compiled.run({"x": x, "y": x})
+    np.testing.assert_allclose(z, np.concatenate([np.exp(x), np.abs(x)], 1), rtol=1e-6)
+    # What is written before the check must not be written beyond the end: far too much would be.
+    with pytest.raises(strata.RunError, match="the inputs' sizes differ in dimension 0"):
+        compiled.run({"x": x, "y": np.ones((1 << 20, 4), np.float32)})
