@@ -52,8 +52,8 @@ static bool isOfConstants(Value value, unsigned steps = 8) {
 }
 
 /// Whether a product would no longer end in its columns: dimensions of 1 behind them would take their place, and parts
-/// of them that fill no vectors make more of these. Columns of tensors that are contiguous either way are one loop again
-/// in the end, those of packed weights are not: of constant ones, and of those that are read in groups.
+/// of them that fill no vectors make more of these. Columns of tensors that are contiguous either way are one loop
+/// again in the end, those of packed weights are not: of constant ones, and of those that are read in groups.
 static bool hidesColumns(tensor::ExpandShapeOp expand, linalg::GenericOp product) {
   if (!strata::matchProductSum(product) || !expand.getSrcType().getRank())
     return false;
@@ -62,7 +62,8 @@ static bool hidesColumns(tensor::ExpandShapeOp expand, linalg::GenericOp product
     return !endsInOne(expand.getSrcType());
   constexpr int64_t fullVectors = 8;
   ArrayRef<int64_t> shape = expand.getResultType().getShape();
-  bool splits = llvm::count_if(expand.getReassociationIndices().back(), [&](int64_t dim) { return shape[dim] != 1; }) > 1;
+  bool splits =
+      llvm::count_if(expand.getReassociationIndices().back(), [&](int64_t dim) { return shape[dim] != 1; }) > 1;
   if (!splits || ShapedType::isDynamic(shape.back()) || shape.back() % fullVectors == 0)
     return false;
   return llvm::any_of(ArrayRef({0u, 1u}), [&](unsigned weights) {

@@ -37,7 +37,7 @@ struct strata_pool {
   int threads; /* with the calling thread */
   int started; /* workers */
   bool spin;
-  int caller; /* the CPU on which the last region was opened, which workers keep off; -1: none */
+  int caller;      /* the CPU on which the last region was opened, which workers keep off; -1: none */
   cpu_set_t *cpus; /* those of the thread that created the pool; NULL if they are not known */
   worker *workers;
   share *shares;
@@ -225,8 +225,8 @@ void strata_pool_destroy(strata_pool *pool) {
 }
 
 /* A worker that wakes up may be queued on the CPU of the thread that woke it, and wait there while others are idle:
- * systems take idle CPUs of virtual machines for occupied, and move a waiting thread only after milliseconds. So workers
- * keep off the CPU on which the region is opened. */
+ * systems take idle CPUs of virtual machines for occupied, and move a waiting thread only after milliseconds. So
+ * workers keep off the CPU on which the region is opened. */
 static void keep_off_caller(strata_pool *pool) {
   int cpu = sched_getcpu();
   size_t size = CPU_ALLOC_SIZE(max_threads);
