@@ -48,7 +48,10 @@ private:
   /// With plan.evenRows: how many tiles the rows are shared out to. A tile's place is then its number.
   Extent rowTiles;
 
-  int64_t rowBlock() const { return plan.matrix ? plan.matrix->rowBlock : plan.rowBlock; }
+  /// Rows that one task shares a copy for; 0: all.
+  int64_t copiedRows = 0;
+
+  int64_t rowBlock() const { return plan.matrix ? plan.matrix->rowBlock : copiedRows ? copiedRows : plan.rowBlock; }
   /// How far a loop goes, and its step: of even tiles of rows their numbers.
   std::pair<Extent, int64_t> rangeOf(std::pair<int, int64_t> entry) {
     auto [loop, step] = entry;
@@ -58,6 +61,7 @@ private:
   }
   /// Whether tiles of rows run across the borders of this loop's iterations.
   bool isAmongRows(int loop) const { return plan.matrix && plan.matrix->pitch && loop == plan.matrix->second; }
+  int64_t rowsOfCopy() const;
   Order orderLoops();
   bool isBetweenPadding(std::pair<int, int64_t> entry);
   bool canRepeatLanes();
@@ -496,8 +500,28 @@ void NestEmitter::tasks(const Order &order, Tile tile, double pointNs) {
     b.create<memref::DeallocOp>(loc, buffer);
 }
 
+/// Rows that share a copy are walked by one thread. Where all lanes make few tasks, of which one thread would have much
+/// more than another, rows are several blocks, with a copy for each: as many rows that a copy costs little.
+int64_t NestEmitter::rowsOfCopy() const {
+  if (plan.copied < 0 || !nest.loops[plan.row].size.isKnown())
+    return 0;
+  constexpr int64_t enoughTasks = 32, tilesForCopy = 8;
+  int64_t tasks = 1;
+  for (auto [loop, info] : llvm::enumerate(nest.loops)) {
+    if (info.reduction || static_cast<int>(loop) == plan.row)
+      continue;
+    if (!info.size.isKnown() || tasks >= enoughTasks)
+      return 0;
+    tasks *= static_cast<int>(loop) == plan.lane
+                 ? std::max<int64_t>(1, info.size.known / (plan.vectorTile * plan.width)) // what is left is little
+                 : info.size.known;
+  }
+  int64_t tiles = llvm::divideCeil(nest.loops[plan.row].size.known, plan.rowTile);
+  int64_t blocks = std::min<int64_t>(llvm::divideCeil(enoughTasks, tasks), tiles / tilesForCopy);
+  return blocks > 1 ? llvm::divideCeil(tiles, blocks) * plan.rowTile : 0;
+}
+
 double NestEmitter::emit() {
-  Order order = orderLoops();
   Tile tile;
   tile.at.resize(nest.loops.size());
   if (plan.evenRows) {
@@ -514,7 +538,11 @@ double NestEmitter::emit() {
       points *= loop.size.isKnown() ? loop.size.known : 1;
       unknown *= loop.size.isKnown() ? 1 : 64;
     }
-  if (!options.threads || order.empty() || (unknown == 1 && points * pointNs < options.parallelNs)) {
+  bool inTasks = options.threads && (unknown > 1 || points * pointNs >= options.parallelNs);
+  if (inTasks)
+    copiedRows = rowsOfCopy();
+  Order order = orderLoops();
+  if (!inTasks || order.empty()) {
     Value buffer = prepare();
     loops(order, tile);
     if (buffer)

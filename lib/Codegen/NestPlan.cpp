@@ -430,28 +430,6 @@ static void chooseRowBlock(LoopNest &nest, const NestOptions &options, int64_t b
   }
 }
 
-/// Rows that share a copy are walked by one thread. Where all lanes make few tasks, of which one thread would have much
-/// more than another, rows are several blocks, with a copy for each: as many rows that a copy costs little.
-static void shareRows(LoopNest &nest, const NestOptions &options, NestPlan &plan) {
-  if (!options.threads || plan.copied < 0 || plan.rowBlock || !nest.loops[plan.row].size.isKnown())
-    return;
-  constexpr int64_t enoughTasks = 32, tilesForCopy = 8;
-  int64_t tasks = 1;
-  for (auto [loop, info] : llvm::enumerate(nest.loops)) {
-    if (info.reduction || static_cast<int>(loop) == plan.row)
-      continue;
-    if (!info.size.isKnown() || tasks >= enoughTasks)
-      return;
-    tasks *= static_cast<int>(loop) == plan.lane
-                 ? std::max<int64_t>(1, info.size.known / (plan.vectorTile * plan.width)) // what is left is little
-                 : info.size.known;
-  }
-  int64_t tiles = llvm::divideCeil(nest.loops[plan.row].size.known, plan.rowTile);
-  int64_t blocks = std::min<int64_t>(llvm::divideCeil(enoughTasks, tasks), tiles / tilesForCopy);
-  if (tasks < enoughTasks && blocks > 1)
-    plan.rowBlock = llvm::divideCeil(tiles, blocks) * plan.rowTile;
-}
-
 /// Whether the elements that one row reads all lie before those of the next one: nothing is gained by reading both at
 /// once.
 static bool isFar(LoopNest &nest, const NestPlan &plan) {
@@ -605,7 +583,6 @@ NestPlan strata::planNest(LoopNest &nest, const NestOptions &options) {
     plan.laneOutermost = choice->lanesOutermost;
   plan.weightsStay = !plan.laneOutermost && keepsAllWeights(nest, plan, bits, options.cacheBytes);
   chooseRowBlock(nest, options, bits, plan);
-  shareRows(nest, options, plan);
   if (choice)
     plan.rowBlock = choice->rowBlock;
   if (!reuse && !plan.dots && !isProduct(nest, plan))
