@@ -7,6 +7,7 @@
 #include "Codegen/Passes.h"
 #include "ShareConcats.h"
 
+#include "mlir/Analysis/SliceAnalysis.h"
 #include "mlir/Dialect/Affine/IR/AffineOps.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Bufferization/IR/BufferizableOpInterface.h"
@@ -240,37 +241,22 @@ struct LongConcatToCopies : OpRewritePattern<tensor::ConcatOp> {
   }
 };
 
-/// Computes sizes before an operation, for which what they are computed from
-/// moves up. They may depend on what comes later, on data for example.
-class SizesAbove {
-public:
-  explicit SizesAbove(Operation *point) : point(point) {}
-
-  bool canCompute(OpFoldResult size) {
-    auto value = dyn_cast<Value>(size);
-    return !value || canCompute(value);
-  }
-  void compute(RewriterBase &rewriter) {
-    for (Operation *op : order)
-      rewriter.moveOpBefore(op, point);
-  }
-
-private:
-  Operation *point;
-  llvm::SetVector<Operation *> order; ///< what moves
-
-  bool canCompute(Value value) {
-    Operation *op = value.getDefiningOp();
-    if (!op || op->getBlock() != point->getBlock() || op->isBeforeInBlock(point) || order.contains(op))
-      return true;
-    if (!isa<arith::ArithDialect, affine::AffineDialect>(op->getDialect()) && !isa<tensor::DimOp>(op))
-      return false;
-    if (op->getNumRegions() || !isPure(op) || llvm::any_of(op->getOperands(), [&](Value v) { return !canCompute(v); }))
-      return false;
-    order.insert(op);
-    return true;
-  }
-};
+/// What sizes are computed from at or behind `point`, in order, to move before
+/// it; nothing if it may depend on what comes later, on data for example.
+static std::optional<SetVector<Operation *>> findSizeArithmetic(ArrayRef<OpFoldResult> sizes, Operation *point) {
+  BackwardSliceOptions options([&](Operation *op) {
+    return op->getBlock() == point->getBlock() && !op->isBeforeInBlock(point);
+  });
+  options.inclusive = true;
+  SetVector<Operation *> found;
+  for (OpFoldResult size : sizes)
+    if (auto value = dyn_cast<Value>(size))
+      getBackwardSlice(value, &found, options);
+  auto canMove = [](Operation *op) {
+    return isPure(op) && (isa<arith::ArithDialect, affine::AffineDialect>(op->getDialect()) || isa<tensor::DimOp>(op));
+  };
+  return llvm::all_of(found, canMove) ? std::optional(found) : std::nullopt;
+}
 
 /// tensor.concat: slices of one destination. Where all sizes are known, and
 /// known to fit, before the parts are, the destination comes first and each part is inserted as
@@ -304,16 +290,19 @@ struct ConcatToSlices : OpRewritePattern<tensor::ConcatOp> {
         first = made;
       parts.push_back({value, sizes, {}});
     }
-    SizesAbove above(first);
+    SmallVector<OpFoldResult> sizes;
     for (Part &part : parts)
       for (auto [dim, size] : llvm::enumerate(part.sizes)) {
-        if (!above.canCompute(size))
-          return rewriter.notifyMatchFailure(op, "sizes depend on the parts");
+        sizes.push_back(size);
         // What checks that they fit runs behind the parts.
         if (dim != op.getDim() && !isEqualConstantIntOrValue(size, parts.front().sizes[dim]))
           return rewriter.notifyMatchFailure(op, "parts may not fit each other");
       }
-    above.compute(rewriter);
+    auto above = findSizeArithmetic(sizes, first);
+    if (!above)
+      return rewriter.notifyMatchFailure(op, "sizes depend on the parts");
+    for (Operation *arithmetic : *above)
+      rewriter.moveOpBefore(arithmetic, first);
 
     Location loc = op.getLoc();
     rewriter.setInsertionPoint(first);
