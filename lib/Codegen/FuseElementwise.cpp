@@ -1,6 +1,7 @@
 //===- FuseElementwise.cpp - chains of elementwise operations become one --===//
 #include "ApproximateMath.h"
 #include "Codegen/Passes.h"
+#include "ConstantExpressions.h"
 #include "Conversions.h"
 #include "ProductSums.h"
 #include "QuantisedBodies.h"
@@ -9,7 +10,6 @@
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/Linalg/Transforms/Transforms.h"
-#include "mlir/Dialect/MLProgram/IR/MLProgram.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/IR/IRMapping.h"
@@ -41,16 +41,6 @@ static bool readsEachElementOnce(linalg::GenericOp op, OpOperand *operand) {
   return true;
 }
 
-/// Made of the model's constants, as far as the operations before it tell.
-static bool isOfConstants(Value value, unsigned steps = 8) {
-  Operation *op = value.getDefiningOp();
-  if (!op || !steps)
-    return false;
-  return isa<arith::ConstantOp, ml_program::GlobalLoadConstOp, tensor::EmptyOp>(op) ||
-         (isMemoryEffectFree(op) && op->getNumOperands() &&
-          llvm::all_of(op->getOperands(), [&](Value operand) { return isOfConstants(operand, steps - 1); }));
-}
-
 /// Whether a product would no longer end in its columns: dimensions of 1 behind them would take their place, and parts
 /// of them that fill no vectors make more of these. Columns of tensors that are contiguous either way are one loop
 /// again in the end, those of packed weights are not: of constant ones, and of those that are read in groups.
@@ -69,7 +59,7 @@ static bool hidesColumns(tensor::ExpandShapeOp expand, linalg::GenericOp product
   return llvm::any_of(ArrayRef({0u, 1u}), [&](unsigned weights) {
     Value packed = product.getDpsInputs()[weights];
     return strata::getLaneOf(product, weights) &&
-           (getElementTypeOrSelf(packed).getIntOrFloatBitWidth() < 32 || isOfConstants(packed));
+           (getElementTypeOrSelf(packed).getIntOrFloatBitWidth() < 32 || !strata::elementsBehind(packed).first.empty());
   });
 }
 

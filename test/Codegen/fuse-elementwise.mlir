@@ -289,8 +289,8 @@ func.func @columns(%x: tensor<4x16xf32>, %w: tensor<16x8xf32>, %c: tensor<4x8xf3
 // CHECK:           arith.mulf
 // CHECK-NOT:     tensor.expand_shape
 // CHECK:         return
-ml_program.global private @image(dense_resource<image> : tensor<16x49xf32>) : tensor<16x49xf32>
-ml_program.global private @heads(dense_resource<heads> : tensor<16x32xf32>) : tensor<16x32xf32>
+ml_program.global private @image(dense<2.0> : tensor<16x49xf32>) : tensor<16x49xf32>
+ml_program.global private @heads(dense<3.0> : tensor<16x32xf32>) : tensor<16x32xf32>
 func.func @parts_of_columns(%x: tensor<4x16xf32>, %c: tensor<4x49xf32>, %d: tensor<4x32xf32>) -> (tensor<4x7x7xf32>, tensor<4x2x16xf32>) {
   %v = ml_program.global_load_const @image : tensor<16x49xf32>
   %w = ml_program.global_load_const @heads : tensor<16x32xf32>
