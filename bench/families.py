@@ -25,8 +25,8 @@ from torchvision.models.segmentation.deeplabv3 import DeepLabHead
 
 @torch.no_grad()
 def _finished(model, inputs, outputs):
-    """Replaces what is constant before training, as scales of one: nothing may be simplified for it. And the statistics
-    become those of the inputs: with others, values vanish or grow without end."""
+    """Gives different values to parameters that are all equal, as scales of one, which compilers would fold away, and
+    the statistics of the inputs to norms: with others, values vanish or grow without end."""
     for p in model.parameters():
         if p.is_floating_point() and p.numel() and p.min() == p.max():
             p.add_(torch.randn_like(p) * (0.1 if p.ndim < 2 else p[0].numel() ** -0.5))
@@ -598,7 +598,7 @@ _WHOLE = """lcnet_100 mobilenetv4_conv_small mobilenetv2_100 resnet18 mnasnet_10
     pvt_v2_b0 twins_pcpvt_small tnt_s_legacy_patch16_224 visformer_tiny volo_d1_224 mixer_s32_224 resmlp_12_224
     gmlp_s16_224 convmixer_768_32 convnextv2_atto inception_next_tiny focalnet_tiny_srf davit_tiny
     maxxvit_rmlp_nano_rw_256 nextvit_small vitamin_small_224 rdnet_tiny eva02_tiny_patch14_224
-    vit_small_patch16_224 convit_tiny cpubone_b0_bfrobust csatv2 cspnext_s densenet121 efficientvim_m1 fasternet_s
+    vit_small_patch16_224 convit_tiny cpubone_b0_bfrobust csatv2 cspnext_s efficientvim_m1 fasternet_s
     gcvit_tiny iformer_s inception_resnet_v2 inception_v4 lcnetv2_small lowformer_b0 mvitv2_tiny pit_s_224
     repghostnet_050 legacy_seresnet50 sequencer2d_s swin_tiny_patch4_window7_224 swinv2_tiny_window8_256 tresnet_m
     vit_tiny_r_s16_p8_224 legacy_xception"""
@@ -857,7 +857,6 @@ BUILDERS = {
     "yolo": by_hand(Detector, input=(1, 3, 640, 640)),
     # torchvision.
     "resnext50": by_hand(seen("resnext50_32x4d"), input=(1, 3, 224, 224)),
-    "shufflenet_v2": by_hand(seen("shufflenet_v2_x2_0"), input=(1, 3, 224, 224)),
     "fcn_resnet50": by_hand(seen("fcn_resnet50", lambda m, x: m(x)["out"], weights_backbone=None),
                             input=(1, 3, 256, 256)),
     "fcos": by_hand(seen("fcos_resnet50_fpn", _found, weights_backbone=None), "logits boxes centers",

@@ -103,7 +103,7 @@ static bool isFastAlongPixels(linalg::GenericOp op, unsigned data, const strata:
         return false;
     if (strideOf(expr, *at, ranges.size()) != 1)
       return false;
-    // What the channels do not last in, and is of any size, is more often large.
+    // An image of any size whose channels nothing has moved is more often large: it was enlarged, or joined.
     pixels *= ShapedType::isDynamic(ranges[*at]) ? manyPixels : ranges[*at];
   }
   auto isWide = [](Value operand) {
