@@ -31,7 +31,7 @@ def case(name, operator, feeds, weights=None, outputs=1, opset=20, **attributes)
 
 def cases():
     for family in (elementwise, types, reductions, normalisations, pools, convolutions, products, images, copies,
-                   gathers, sorts, recurrences, signals):  # fmt: skip
+                   gathers, sorts, recurrences, signals, trees, features):  # fmt: skip
         yield from family()
 
 
@@ -525,3 +525,77 @@ def signals():
         yield case(operator, operator, {"n": np.array(16000)})
     yield case("MelWeightMatrix", "MelWeightMatrix", {"b": np.array(80), "d": np.array(1024), "r": np.array(16000),
                                                      "l": np.float32(20), "u": np.float32(8000)})  # fmt: skip
+
+
+def forest(count, depth, tests, least=None, **more):
+    """The attributes of `count` trees with splits of `tests` normal features. Levels from `least` (`depth`) to `depth`
+    split with a probability of a half. Leaves have a weight for each of `targets` (1), or, with `of_one`, for one."""
+    targets, of_one, prefix = more.pop("targets", 1), more.pop("of_one", False), more.pop("prefix", "target")
+    nodes = {key: [] for key in ("treeids", "nodeids", "featureids", "values", "modes", "truenodeids", "falsenodeids")}
+    votes = {key: [] for key in ("treeids", "nodeids", "ids", "weights")}
+
+    def grow(tree, level, at):
+        inner = level < (depth if least is None else least) or (level < depth and RNG.random() < 0.5)
+        for key, value in zip(nodes, (tree, at, int(RNG.integers(tests)), float(RNG.standard_normal()),
+                                      "BRANCH_LEQ" if inner else "LEAF", 0, 0)):  # fmt: skip
+            nodes[key].append(value)
+        place = len(nodes["nodeids"]) - 1
+        if inner:
+            nodes["truenodeids"][place] = at + 1
+            after = grow(tree, level + 1, at + 1)
+            nodes["falsenodeids"][place] = after
+            return grow(tree, level + 1, after)
+        for target in [tree % targets] if of_one else range(targets):
+            for key, value in zip(votes, (tree, at, target, float(RNG.random()))):
+                votes[key].append(value)
+        return at + 1
+
+    for tree in range(count):
+        grow(tree, 0, 0)
+    return {**{f"nodes_{key}": values for key, values in nodes.items()},
+            **{f"{prefix}_{key}": values for key, values in votes.items()}, "domain": "ai.onnx.ml", **more}  # fmt: skip
+
+
+def trees():
+    boosted = forest(100, 6, 30, n_targets=1)
+    classes = dict(targets=10, prefix="class", classlabels_int64s=list(range(10)))
+    voting, many = forest(100, 14, 30, least=4, **classes), forest(500, 5, 30, of_one=True, **classes)
+    missing = {**boosted, "nodes_missing_value_tracks_true": [int(i) for i in RNG.integers(0, 2, len(boosted["nodes_modes"]))]}  # fmt: skip
+    for rows in (1, 16, 1000):
+        x = {"x": normal(rows, 30)}
+        yield case(f"TreeEnsembleRegressor {rows}", "TreeEnsembleRegressor", x, **boosted)
+        yield case(f"TreeEnsembleRegressor {rows} missing", "TreeEnsembleRegressor", x, **missing)
+        yield case(f"TreeEnsembleClassifier {rows}", "TreeEnsembleClassifier", x, outputs=2, **voting)
+        yield case(f"TreeEnsembleClassifier {rows} boosted", "TreeEnsembleClassifier", x, outputs=2,
+                   post_transform="SOFTMAX", **many)  # fmt: skip
+
+
+def features():
+    ml = {"domain": "ai.onnx.ml"}
+    coefficients = {"coefficients": normal(10 * 30).tolist(), "intercepts": normal(10).tolist(), **ml}
+    vectors = {"kernel_type": "RBF", "kernel_params": [0.05, 0.0, 3.0], "support_vectors": normal(500 * 30).tolist(), **ml}
+    for rows in (1, 1000):
+        x = {"x": normal(rows, 30)}
+        yield case(f"LinearRegressor {rows}", "LinearRegressor", x, targets=10, **coefficients)
+        yield case(f"LinearClassifier {rows}", "LinearClassifier", x, outputs=2, post_transform="SOFTMAX",
+                   classlabels_ints=list(range(10)), multi_class=1, **coefficients)  # fmt: skip
+        yield case(f"SVMRegressor {rows}", "SVMRegressor", x, coefficients=normal(500).tolist(), n_supports=500,
+                   rho=[0.1], **vectors)  # fmt: skip
+        yield case(f"SVMClassifier {rows}", "SVMClassifier", x, outputs=2, coefficients=normal(2 * 500).tolist(),
+                   vectors_per_class=[200, 200, 100], rho=normal(3).tolist(), classlabels_ints=[0, 1, 2],
+                   **vectors)  # fmt: skip
+        yield case(f"Scaler {rows}", "Scaler", x, offset=normal(30).tolist(), scale=normal(30).tolist(), **ml)
+        yield case(f"Imputer {rows}", "Imputer", x, imputed_value_floats=normal(30).tolist(), **ml)
+        for norm in ("MAX", "L1", "L2"):
+            yield case(f"Normalizer {norm} {rows}", "Normalizer", x, norm=norm, **ml)
+        yield case(f"Binarizer {rows}", "Binarizer", x, threshold=0.0, **ml)
+        ids = {"x": integers(0, 100, rows, 4)}
+        yield case(f"OneHotEncoder {rows}", "OneHotEncoder", ids, cats_int64s=list(range(100)), zeros=1, **ml)
+        yield case(f"LabelEncoder {rows}", "LabelEncoder", ids, keys_int64s=list(range(100)),
+                   values_floats=normal(100).tolist(), **ml)  # fmt: skip
+        yield case(f"ArrayFeatureExtractor {rows}", "ArrayFeatureExtractor", {**x, "y": np.array([3, 1, 20])}, **ml)
+        yield case(f"FeatureVectorizer {rows}", "FeatureVectorizer", {**x, "y": normal(rows, 3)},
+                   inputdimensions=[30, 3], **ml)  # fmt: skip
+        words = {"ngram_counts": [0, 100], "ngram_indexes": list(range(150)), "pool_int64s": list(range(100)) + integers(0, 100, 100).tolist()}  # fmt: skip
+        yield case(f"TfIdfVectorizer {rows}", "TfIdfVectorizer", {"x": integers(0, 100, rows, 50)}, mode="TF",
+                   min_gram_length=1, max_gram_length=2, max_skip_count=0, **words)  # fmt: skip

@@ -13,8 +13,9 @@ SCORES = {"y": TensorProto.FLOAT}
 CLASSES = {"y": TensorProto.INT64, "z": TensorProto.FLOAT}
 
 
-def grow(rng, trees, depth, features, stem, targets, votes):
-    """Attributes of random trees; `votes` of each leaf."""
+def grow(rng, trees, depth, features, stem, targets, votes, modes=tuple(MODES), ends=0.2):
+    """Attributes of random trees; `votes` of each leaf, for the tree's target if it is None. Trees end at a level with
+    the probability `ends`."""
     a = {f"nodes_{n}": [] for n in ("treeids", "nodeids", "featureids", "values", "modes", "truenodeids", "falsenodeids",
                                      "missing_value_tracks_true")}  # fmt: skip
     a |= {f"{stem}_{n}": [] for n in ("treeids", "nodeids", "ids", "weights")}
@@ -23,14 +24,15 @@ def grow(rng, trees, depth, features, stem, targets, votes):
         own = counter.pop()
         counter.append(own + 1)
         at = len(a["nodes_nodeids"])
-        leaf = level == 0 or (level < depth and rng.random() < 0.2)
+        leaf = level == 0 or (level < depth and rng.random() < ends)
         for name, value in (("treeids", tree), ("nodeids", own), ("featureids", int(rng.integers(features))),
                             ("values", float(rng.integers(-2, 3)) / 2), ("truenodeids", 0), ("falsenodeids", 0),
-                            ("modes", "LEAF" if leaf else str(rng.choice(list(MODES)))),
+                            ("modes", "LEAF" if leaf else str(rng.choice(modes))),
                             ("missing_value_tracks_true", int(rng.integers(2)))):  # fmt: skip
             a[f"nodes_{name}"].append(value)
         if leaf:
-            for target in rng.choice(targets, min(votes, targets), replace=False):
+            own_targets = [tree % targets] if votes is None else rng.choice(targets, min(votes, targets), replace=False)
+            for target in own_targets:
                 for name, value in (("treeids", tree), ("nodeids", own), ("ids", int(target)),
                                     ("weights", float(np.float32(rng.normal())))):  # fmt: skip
                     a[f"{stem}_{name}"].append(value)
@@ -109,6 +111,45 @@ def test_doubles():
     proto = ml.model("TreeEnsembleRegressor", {"x": x}, SCORES, n_targets=1, **a)
     ml.equal(ml.run(proto, {"x": x}), [[[3], [2]]])
     ml.equal(ml.run_ort(proto, {"x": x}), [[[3], [2]]])
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+@pytest.mark.parametrize("votes", [None, 1, 3])
+@pytest.mark.parametrize("modes", [["BRANCH_LEQ"], ["BRANCH_LT", "BRANCH_GTE", "BRANCH_GT", "BRANCH_LEQ"]])
+def test_orders(dtype, votes, modes):
+    """Tests that are all made x <= split: as many trees as a group has and others, missing values that pass or do not,
+    and splits at which nothing is smaller or nothing larger."""
+    for trees, how, missing, seed in ((1, "SUM", None, 0), (4, "MAX", 0, 1), (9, "AVERAGE", 1, 2), (11, "MIN", None, 3)):
+        rng = np.random.default_rng(seed)
+        a, x = grow(rng, trees, 5, 3, "target", 2, votes, modes), rows(rng, dtype, 40)
+        if missing is not None:
+            a["nodes_missing_value_tracks_true"] = [missing] * len(a["nodes_modes"])
+        if x.dtype.kind == "f":
+            x[1::6, 2], x[2::6, 2], x[3::6, 0] = np.inf, -np.inf, -0.0
+            for at, extreme in ((1, np.inf), (2, -np.inf), (3, -0.0)):
+                a["nodes_values"][at::7] = [extreme] * len(a["nodes_values"][at::7])
+        proto = ml.model("TreeEnsembleRegressor", {"x": x}, SCORES, n_targets=2, aggregate_function=how, **a)
+        ml.equal(ml.run(proto, {"x": x}), [scores(a, "target", x, 2, how)])
+
+
+@pytest.mark.parametrize("votes", [None, 1, 2])
+def test_deep_trees_and_many_rows(votes):
+    """Trees with leaves at all levels, and more rows than are computed together."""
+    rng = np.random.default_rng(5)
+    a, x = grow(rng, 5, 30, 6, "target", 2, votes, ["BRANCH_LEQ", "BRANCH_GT"], 0.45), rows(rng, np.float32, 2100, 6)
+    proto = ml.model("TreeEnsembleRegressor", {"x": x}, SCORES, n_targets=2, **a)
+    expected = scores(a, "target", x, 2)
+    ml.equal(ml.run(proto, {"x": x}), [expected])
+    model = strata.compile(proto, threads=2)
+    for count in (0, 1, 1024, 1025, 2100):
+        ml.equal(model.run([x[:count]]), [expected[:count]])
+
+
+def test_many_targets_that_few_leaves_vote_for():
+    rng = np.random.default_rng(6)
+    a, x = grow(rng, 6, 7, 4, "target", 50000, 1, ["BRANCH_LT"]), rows(rng, np.float32, 12, 4)
+    proto = ml.model("TreeEnsembleRegressor", {"x": x}, SCORES, n_targets=50000, **a)
+    ml.equal(ml.run(proto, {"x": x}), [scores(a, "target", x, 50000)])
 
 
 @pytest.mark.parametrize("dtype", DTYPES)

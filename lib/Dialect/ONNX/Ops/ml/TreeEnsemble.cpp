@@ -100,9 +100,9 @@ static FailureOr<SmallVector<Value>> lowerTreeEnsemble(Operation *op, ValueRange
   auto tree = cast<TreeEnsembleOp>(op);
   FailureOr<Ensemble> ensemble = getEnsemble(op);
   Type onnx = getElementType(op->getOperand(0)), compute = scalar::getComputeType(onnx);
-  Value leaves = trees::walk(b, *ensemble, operands[0], compute,
-                             [&](ImplicitLocOpBuilder &n, ValueRange v) { return scalar::decode(n, v[0], onnx); });
-  Value sums = trees::aggregate(b, *ensemble, leaves, static_cast<int64_t>(tree.getAggregateFunction()), compute);
+  trees::Evaluator evaluator(b, *ensemble, static_cast<int64_t>(tree.getAggregateFunction()), compute);
+  Value sums = evaluator.evaluate(
+      operands[0], [&](ImplicitLocOpBuilder &n, ValueRange v) { return scalar::decode(n, v[0], onnx); });
   constexpr StringRef transforms[] = {"NONE", "SOFTMAX", "LOGISTIC", "SOFTMAX_ZERO", "PROBIT"};
   return SmallVector<Value>{roundTo(b, scores::transform(b, sums, transforms[tree.getPostTransform()]), onnx)};
 }

@@ -136,13 +136,12 @@ FailureOr<Model> Model::get(Operation *op, StringRef voteStem, int64_t numTarget
 
 Value Model::evaluate(LinalgBuilder &b, Value x, int64_t aggregation) const {
   Type compute = getType(x);
-  Value leaves = trees::walk(b, trees, x, compute, [&](ImplicitLocOpBuilder &n, ValueRange v) -> Value {
-    Type own = v[0].getType();
-    if (isa<IntegerType>(own))
+  trees::Evaluator evaluator(b, trees, aggregation, compute);
+  return evaluator.evaluate(x, [&](ImplicitLocOpBuilder &n, ValueRange v) -> Value {
+    if (isa<IntegerType>(v[0].getType()))
       return n.create<arith::SIToFPOp>(compute, v[0]);
-    return own == compute ? v[0] : n.create<arith::ExtFOp>(compute, v[0]).getResult();
+    return n.create<arith::ExtFOp>(compute, v[0]);
   });
-  return trees::aggregate(b, trees, leaves, aggregation, compute);
 }
 
 // scores + base, one value for each column or one for all.
