@@ -151,10 +151,6 @@ STRATA_API int64_t strata_rt_string_from_float(double value, int64_t dtype);
 STRATA_API int64_t strata_rt_string_from_integer(int64_t value, int64_t dtype);
 STRATA_API double strata_rt_string_to_float(int64_t string, int64_t node);
 STRATA_API int64_t strata_rt_string_to_integer(int64_t string, int64_t dtype, int64_t node);
-/* The position of a number, or -1: the one that `positions` has beside it in the `count` sorted `numbers`. NaN equals
- * NaN, which comes last. */
-STRATA_API int64_t strata_rt_integer_find(int64_t numbers, int64_t positions, int64_t count, int64_t number);
-STRATA_API int64_t strata_rt_float_find(int64_t numbers, int64_t positions, int64_t count, double number);
 /* Counts n-grams in each row of `ids` (2 dimensions of int64_t): `pool` holds those of length n + 1 in the part
  * [starts[n], starts[n + 1]); the k-th of all counts at indexes[k] (negative: nowhere), in `out` (2 dimensions of
  * float). mode 0: counts, 1: the weight of the last one that occurs, 2: counts times weights. */

@@ -83,36 +83,6 @@ int64_t strata_rt_string_find(int64_t table_address, int64_t order_address, int6
   return -1;
 }
 
-int64_t strata_rt_integer_find(int64_t numbers, int64_t positions, int64_t count, int64_t number) {
-  const int64_t *list = (const int64_t *)(intptr_t)numbers;
-  int64_t low = 0;
-  for (int64_t high = count; low < high;) {
-    int64_t middle = low + (high - low) / 2;
-    if (list[middle] < number)
-      low = middle + 1;
-    else
-      high = middle;
-  }
-  return low < count && list[low] == number ? ((const int64_t *)(intptr_t)positions)[low] : -1;
-}
-
-int64_t strata_rt_float_find(int64_t numbers, int64_t positions, int64_t count, double number) {
-  const double *list = (const double *)(intptr_t)numbers;
-  int64_t low = 0;
-  if (isnan(number)) { /* the last one */
-    low = count - 1;
-    return low >= 0 && isnan(list[low]) ? ((const int64_t *)(intptr_t)positions)[low] : -1;
-  }
-  for (int64_t high = count; low < high;) {
-    int64_t middle = low + (high - low) / 2;
-    if (list[middle] < number)
-      low = middle + 1;
-    else
-      high = middle; /* NaN too */
-  }
-  return low < count && list[low] == number ? ((const int64_t *)(intptr_t)positions)[low] : -1;
-}
-
 static void count_grams(const int64_t *row, int64_t length, const int64_t *gram, int64_t n, int64_t skips,
                         float *count) {
   /* Single elements have nothing between them. */

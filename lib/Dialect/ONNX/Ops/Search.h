@@ -1,66 +1,148 @@
 //===- Search.h - constant keys that elements are looked up in --*- C++ -*-===//
+//
+// A number's place in a table is its distance from the smallest key where keys
+// are dense, else the upper bits of a product, by a multiplier that was tried. A
+// search compares with all entries from there on that a key of this place may be
+// in, so that nothing branches.
+//
+//===----------------------------------------------------------------------===//
 
 #ifndef STRATA_LIB_DIALECT_ONNX_OPS_SEARCH_H
 #define STRATA_LIB_DIALECT_ONNX_OPS_SEARCH_H
 
+#include "Compute.h"
 #include "Conversion/RuntimeCalls.h"
 #include "Elementwise.h"
 #include "llvm/ADT/STLExtras.h"
+#include "llvm/Support/MathExtras.h"
 
 namespace strata::onnx {
 
-/// Constant strings or numbers, sorted for the search. NaN equals NaN, and zero both zeros. Made outside of loops.
+/// Constant strings or numbers. NaN equals NaN, and zero both zeros. Made outside of loops.
 class KeySearch {
 public:
   KeySearch(LinalgBuilder &b, ElementsAttr keys) : type(keys.getElementType()) {
-    if (isa<StringType>(type)) {
+    if (isa<StringType>(type))
       strings.emplace(b, llvm::to_vector(cast<DenseStringElementsAttr>(keys).getValues<StringRef>()));
-    } else if (auto integers = getIntegers(keys)) {
-      sort<int64_t>(b, *integers, b.getI64Type(), [](int64_t x, int64_t y) { return x < y; });
-    } else {
-      // The smallest first, NaN behind all.
-      sort<double>(b, *getFloats(keys), b.getF64Type(),
-                   [](double x, double y) { return std::isnan(y) ? !std::isnan(x) : x < y; });
-    }
+    else if (auto integers = getIntegers(keys))
+      layOut(b, *integers);
+    else
+      layOut(b, llvm::map_to_vector(*getFloats(keys), [](double key) {
+               return llvm::bit_cast<int64_t>(std::isnan(key) ? std::numeric_limits<double>::quiet_NaN() : key + 0.0);
+             }));
   }
 
-  /// The position of the last key that equals `element`, or -1, an i64.
-  Value find(LinalgBuilder &b, Value element) const {
-    if (strings)
-      return strings->find(b, element);
+  /// For each element of `x`, of the type `from`, the position of the last key that equals it, or -1: i64.
+  Value findAll(LinalgBuilder &b, Value x, Type from) const {
     Type i64 = b.getI64Type();
-    if (isa<IntegerType>(type))
-      return callRuntime(b, "strata_rt_integer_find", {table, positions, count, scalar::convert(b, element, type, i64)},
-                         i64);
-    Value number = scalar::convert(b, element, type, b.getF64Type());
-    return callRuntime(b, "strata_rt_float_find", {table, positions, count, number}, i64);
+    if (strings)
+      return mapElements(b, x, i64, [&](ValueRange element) { return strings->find(b, element[0]); });
+    return b.elementwise(x, i64, [&](ImplicitLocOpBuilder &n, ValueRange element) {
+      if (isa<IntegerType>(type))
+        return find(n, scalar::convert(n, element[0], from, i64));
+      Value number = scalar::convert(n, element[0], from, n.getF64Type());
+      Value isNaN = n.create<arith::CmpFOp>(arith::CmpFPredicate::UNO, number, number);
+      number = n.create<arith::SelectOp>(isNaN, constantFloat(n, n.getF64Type(), std::numeric_limits<double>::quiet_NaN()),
+                                         n.create<arith::AddFOp>(number, constantFloat(n, n.getF64Type(), 0)));
+      return find(n, n.create<arith::BitcastOp>(i64, number));
+    });
   }
 
 private:
-  template <typename T, typename Less> void sort(LinalgBuilder &b, ArrayRef<T> keys, Type element, Less less) {
-    SmallVector<int64_t> order = llvm::to_vector(llvm::seq<int64_t>(0, keys.size()));
-    llvm::sort(order,
-               [&](int64_t x, int64_t y) { return less(keys[x], keys[y]) || (!less(keys[y], keys[x]) && x < y); });
-    SmallVector<T> sorted;
-    SmallVector<int64_t> from;
-    for (int64_t i : order) {
-      if (!sorted.empty() && !less(sorted.back(), keys[i])) { // equal: the later one counts
-        from.back() = i;
-        continue;
+  uint64_t placeOf(int64_t key) const {
+    uint64_t from = static_cast<uint64_t>(key) - offset;
+    return isDense ? std::min(from, size) : from * multiplier >> shift;
+  }
+
+  void layOut(LinalgBuilder &b, ArrayRef<int64_t> keys) {
+    SmallVector<std::pair<int64_t, int64_t>> sorted;
+    for (auto [position, key] : llvm::enumerate(keys))
+      sorted.push_back({key, position});
+    llvm::sort(sorted);
+    // Of equal keys the last one counts.
+    SmallVector<std::pair<int64_t, int64_t>> known;
+    for (auto entry : sorted)
+      if (!known.empty() && known.back().first == entry.first)
+        known.back() = entry;
+      else
+        known.push_back(entry);
+    if (known.empty())
+      known.push_back({0, -1});
+    offset = known.front().first;
+    size = static_cast<uint64_t>(known.back().first) - offset;
+    isDense = size < 8 * known.size() + 64;
+    SmallVector<int64_t> entries;
+    if (isDense) {
+      fill(known, ++size, entries);
+    } else {
+      offset = 0;
+      size = llvm::PowerOf2Ceil((known.size() < 10000 ? 4 : 2) * known.size());
+      shift = 64 - llvm::Log2_64(size);
+      uint64_t state = 0x9e3779b97f4a7c15, best = state;
+      uint64_t least = ~uint64_t(0);
+      for (int trial = 0; trial < 32 && least > 2; ++trial, state = state * 6364136223846793005 + 1442695040888963407) {
+        multiplier = state | 1;
+        if (uint64_t needed = fill(known, size, entries); needed < least) {
+          least = needed;
+          best = multiplier;
+        }
       }
-      sorted.push_back(keys[i]);
-      from.push_back(i);
+      multiplier = best;
+      fill(known, size, entries);
     }
-    int64_t size = sorted.size();
-    table = addressOf(b, b.constant(DenseElementsAttr::get(RankedTensorType::get(size, element), ArrayRef<T>(sorted))));
-    positions = addressOf(
-        b, b.constant(DenseElementsAttr::get(RankedTensorType::get(size, b.getI64Type()), ArrayRef<int64_t>(from))));
-    count = b.scalarInt(b.getI64Type(), size);
+    table = b.constant(DenseElementsAttr::get(
+        RankedTensorType::get({static_cast<int64_t>(entries.size())}, b.getI64Type()), ArrayRef<int64_t>(entries)));
+  }
+
+  /// Key and position for each place and those behind the last one. Returns and sets how many a search looks at.
+  uint64_t fill(ArrayRef<std::pair<int64_t, int64_t>> known, uint64_t places, SmallVector<int64_t> &entries) {
+    entries.assign(2 * (places + 1), 0);
+    for (size_t i = 1; i < entries.size(); i += 2)
+      entries[i] = -1;
+    probes = 1;
+    for (auto [key, position] : known) {
+      uint64_t first = placeOf(key), at = first;
+      for (; 2 * at < entries.size() && entries[2 * at + 1] >= 0; ++at)
+        ;
+      if (2 * at == entries.size())
+        entries.append({0, -1});
+      entries[2 * at] = key;
+      entries[2 * at + 1] = position;
+      probes = std::max(probes, at - first + 1);
+    }
+    while (entries.size() < 2 * (places + probes))
+      entries.append({0, -1});
+    return probes;
+  }
+
+  Value find(ImplicitLocOpBuilder &n, Value key) const {
+    auto integer = [&](uint64_t value) -> Value {
+      return n.create<arith::ConstantOp>(n.getI64IntegerAttr(static_cast<int64_t>(value)));
+    };
+    auto read = [&](Value at) -> Value {
+      return n.create<tensor::ExtractOp>(table, n.create<arith::IndexCastOp>(n.getIndexType(), at).getResult());
+    };
+    Value place = n.create<arith::SubIOp>(key, integer(offset));
+    if (isDense)
+      place = n.create<arith::MinUIOp>(place, integer(size));
+    else
+      place = n.create<arith::ShRUIOp>(n.create<arith::MulIOp>(place, integer(multiplier)), integer(shift));
+    Value first = n.create<arith::ShLIOp>(place, integer(1)), none = integer(~uint64_t(0)), result = none;
+    // An empty entry has a key, too.
+    for (uint64_t probe = 0; probe < probes; ++probe) {
+      Value own = read(n.create<arith::AddIOp>(first, integer(2 * probe)));
+      Value position = read(n.create<arith::AddIOp>(first, integer(2 * probe + 1)));
+      Value isEqual = n.create<arith::CmpIOp>(arith::CmpIPredicate::eq, own, key);
+      result = n.create<arith::MaxSIOp>(result, n.create<arith::SelectOp>(isEqual, position, none));
+    }
+    return result;
   }
 
   Type type;
   std::optional<StringSearch> strings;
-  Value table, positions, count;
+  Value table;
+  bool isDense = false;
+  uint64_t offset = 0, size = 0, multiplier = 1, shift = 0, probes = 1;
 };
 
 } // namespace strata::onnx

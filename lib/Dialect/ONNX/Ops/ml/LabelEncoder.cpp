@@ -89,19 +89,18 @@ static Value getDefault(Operation *op, LinalgBuilder &b, Type element) {
 
 // Looks the elements of `x` up among `keys` and gives the value of the last equal one.
 static Value lookUp(Operation *op, LinalgBuilder &b, Value x, ElementsAttr keys, ElementsAttr values) {
-  Type i64 = b.getI64Type(), to = values.getElementType();
+  Type to = values.getElementType();
   auto flat = [&](ElementsAttr list) { return RankedTensorType::get({list.getNumElements()}, list.getElementType()); };
   Value otherwise = getDefault(op, b, to);
   if (keys.getNumElements() == 0)
     return b.fill(b.sizes(x), otherwise);
   Value results = b.reshape(b.constant(values), getAsIndexOpFoldResult(b.getContext(), flat(values).getShape()));
-  KeySearch search(b, keys);
-  return mapElements(b, x, getSeamElementType(to), [&](ValueRange element) -> Value {
-    Value position = search.find(b, element[0]);
-    Value zero = b.scalarInt(i64, 0);
-    Value found = b.create<arith::CmpIOp>(arith::CmpIPredicate::sge, position, zero);
-    Value at = b.create<arith::IndexCastOp>(b.getIndexType(), b.create<arith::MaxSIOp>(position, zero));
-    return b.create<arith::SelectOp>(found, b.create<tensor::ExtractOp>(results, at), otherwise);
+  Value positions = KeySearch(b, keys).findAll(b, x, keys.getElementType());
+  return b.elementwise(positions, getSeamElementType(to), [&](ImplicitLocOpBuilder &n, ValueRange v) -> Value {
+    Value zero = n.create<arith::ConstantOp>(n.getI64IntegerAttr(0));
+    Value found = n.create<arith::CmpIOp>(arith::CmpIPredicate::sge, v[0], zero);
+    Value at = n.create<arith::IndexCastOp>(n.getIndexType(), n.create<arith::MaxSIOp>(v[0], zero));
+    return n.create<arith::SelectOp>(found, n.create<tensor::ExtractOp>(results, at), otherwise);
   });
 }
 

@@ -44,9 +44,9 @@ static FailureOr<SmallVector<Value>> lowerOneHotEncoder(Operation *op, ValueRang
     positions = b.fill(sizes, b.scalarInt(i64, -1));
   } else {
     KeySearch search(b, categories);
-    positions = mapElements(b, x, i64, [&](ValueRange element) {
-      return search.find(b, isa<StringType>(from) ? element[0] : scalar::convert(b, element[0], from, i64));
-    });
+    if (!isa<StringType>(from))
+      x = b.elementwise(x, i64, [&](ImplicitLocOpBuilder &n, ValueRange v) { return scalar::convert(n, v[0], from, i64); });
+    positions = search.findAll(b, x, isa<StringType>(from) ? from : i64);
   }
   if (encoder.getZeros() == 0) {
     SmallVector<int64_t> all = llvm::to_vector(llvm::seq<int64_t>(0, sizes.size()));
@@ -58,8 +58,10 @@ static FailureOr<SmallVector<Value>> lowerOneHotEncoder(Operation *op, ValueRang
   }
   sizes.push_back(b.getIndexAttr(categories.getNumElements()));
   return SmallVector<Value>{b.generate(sizes, f32, [&](ImplicitLocOpBuilder &n, ValueRange at) -> Value {
-    Value position = n.create<tensor::ExtractOp>(positions, at.drop_back());
-    Value own = n.create<arith::IndexCastOp>(i64, at.back());
+    // In as many bits as the result has.
+    Type i32 = n.getI32Type();
+    Value position = n.create<arith::TruncIOp>(i32, n.create<tensor::ExtractOp>(positions, at.drop_back()));
+    Value own = n.create<arith::IndexCastOp>(i32, at.back());
     return n.create<arith::UIToFPOp>(f32, n.create<arith::CmpIOp>(arith::CmpIPredicate::eq, position, own));
   })};
 }
