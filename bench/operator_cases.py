@@ -596,6 +596,7 @@ def features():
         yield case(f"ArrayFeatureExtractor {rows}", "ArrayFeatureExtractor", {**x, "y": np.array([3, 1, 20])}, **ml)
         yield case(f"FeatureVectorizer {rows}", "FeatureVectorizer", {**x, "y": normal(rows, 3)},
                    inputdimensions=[30, 3], **ml)  # fmt: skip
-        words = {"ngram_counts": [0, 100], "ngram_indexes": list(range(150)), "pool_int64s": list(range(100)) + integers(0, 100, 100).tolist()}  # fmt: skip
+        pool = [*range(100), *(word for i in range(50) for word in (2 * i, i))]
+        words = {"ngram_counts": [0, 100], "ngram_indexes": list(range(150)), "pool_int64s": pool}
         yield case(f"TfIdfVectorizer {rows}", "TfIdfVectorizer", {"x": integers(0, 100, rows, 50)}, mode="TF",
                    min_gram_length=1, max_gram_length=2, max_skip_count=0, **words)  # fmt: skip

@@ -151,12 +151,15 @@ STRATA_API int64_t strata_rt_string_from_float(double value, int64_t dtype);
 STRATA_API int64_t strata_rt_string_from_integer(int64_t value, int64_t dtype);
 STRATA_API double strata_rt_string_to_float(int64_t string, int64_t node);
 STRATA_API int64_t strata_rt_string_to_integer(int64_t string, int64_t dtype, int64_t node);
-/* Counts n-grams in each row of `ids` (2 dimensions of int64_t): `pool` holds those of length n + 1 in the part
- * [starts[n], starts[n + 1]); the k-th of all counts at indexes[k] (negative: nowhere), in `out` (2 dimensions of
- * float). mode 0: counts, 1: the weight of the last one that occurs, 2: counts times weights. */
-STRATA_API void strata_rt_tfidf(const void *ids, const void *pool, const void *starts, const void *indexes,
-                                const void *weights, int64_t least, int64_t most, int64_t skips, int64_t mode,
-                                void *out);
+/* Counts n-grams of `least` to `most` words in each row of `ids` (2 dimensions of int64_t: numbers of words, -1: none).
+ * Words lead to nodes: first[word] (or -1) from the root, from node n the child beside the key n * words + word in
+ * `edges`, pairs at or behind strata_gram_place(key) modulo their number, a power of two; empty ones have the key -1.
+ * grams[node] is the n-gram that ends there, or -1. The k-th counts at indexes[k] of its row in `out` (2 dimensions of
+ * float). mode 0: counts, 1: the weight of the last n-gram that occurs, 2: counts times weights. */
+STRATA_API void strata_rt_tfidf(const void *ids, const void *first, const void *edges, const void *grams,
+                                const void *indexes, const void *weights, int64_t least, int64_t most, int64_t skips,
+                                int64_t mode, void *out);
+static inline uint64_t strata_gram_place(int64_t key) { return (uint64_t)key * UINT64_C(0x9e3779b97f4a7c15) >> 20; }
 /* In libstrata_regex, which links RE2: whether all of the string matches. */
 STRATA_API int64_t strata_rt_regex_compile(int64_t pattern, int64_t node);
 STRATA_API int64_t strata_rt_regex_full_match(int64_t regex, int64_t string);

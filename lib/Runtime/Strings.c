@@ -3,6 +3,7 @@
 
 #include <ctype.h>
 #include <errno.h>
+#include <float.h>
 #include <inttypes.h>
 #include <locale.h>
 #include <math.h>
@@ -83,45 +84,88 @@ int64_t strata_rt_string_find(int64_t table_address, int64_t order_address, int6
   return -1;
 }
 
-static void count_grams(const int64_t *row, int64_t length, const int64_t *gram, int64_t n, int64_t skips,
-                        float *count) {
-  /* Single elements have nothing between them. */
-  for (int64_t step = 1; step <= (n == 1 ? 1 : skips + 1) && (n - 1) * step < length; ++step)
-    for (int64_t start = 0; start + (n - 1) * step < length; ++start) {
-      int64_t i = 0;
-      while (i < n && row[start + i * step] == gram[i])
-        ++i;
-      *count += i == n;
-    }
-}
+/* --- n-grams: a trie, whose edges but those from the root lie in a hash table. */
 
 static const int64_t *integers_of(const void *tensor) { return (const int64_t *)(intptr_t)strata_rt_address(tensor); }
 
-void strata_rt_tfidf(const void *ids, const void *pool, const void *starts, const void *indexes, const void *weights,
-                     int64_t least, int64_t most, int64_t skips, int64_t mode, void *out) {
-  const strata_memref *rows = ids;
-  strata_memref *result = out;
-  const int64_t *start = integers_of(starts), *index = integers_of(indexes), *words = integers_of(pool);
-  const float *weight = (const float *)((const strata_memref *)weights)->aligned;
-  int64_t width = result->sizes[1], length = rows->sizes[1], lengths = ((const strata_memref *)starts)->sizes[0] - 1;
-  for (int64_t r = 0; r < rows->sizes[0]; ++r) {
-    const int64_t *row = integers_of(ids) + r * length;
-    float *counts = (float *)result->aligned + result->offset + r * width;
-    memset(counts, 0, (size_t)width * sizeof(float));
-    int64_t k = 0;
-    for (int64_t n = 1; n <= lengths; ++n)
-      for (int64_t at = start[n - 1]; at < start[n]; at += n, ++k) {
-        float count = 0;
-        if (n >= least && n <= most && index[k] >= 0)
-          count_grams(row, length, words + at, n, skips, &count);
-        if (count == 0)
-          continue;
-        if (mode == 1)
-          counts[index[k]] = weight[k];
-        else
-          counts[index[k]] += mode == 0 ? count : count * weight[k];
-      }
+typedef struct {
+  const strata_memref *rows;
+  strata_memref *result;
+  const int64_t *first, *edges, *grams, *index;
+  const float *weight;
+  int64_t words, places, least, most, skips, mode;
+} gram_counter;
+
+static int64_t child_of(const gram_counter *c, int64_t node, int64_t word) {
+  int64_t key = node * c->words + word;
+  uint64_t at = strata_gram_place(key);
+  for (;; ++at) {
+    const int64_t *edge = c->edges + 2 * (at & (uint64_t)(c->places - 1));
+    if (edge[0] == key)
+      return edge[1];
+    if (edge[0] < 0)
+      return -1;
   }
+}
+
+/* An element of the result while it is counted: the weight of the last n-gram in the list counts. */
+typedef union {
+  float value;
+  int32_t last; /* its number + 1 */
+} gram_cell;
+
+static void count_grams(int64_t begin, int64_t end, void *context) {
+  const gram_counter *c = context;
+  int64_t width = c->result->sizes[1], length = c->rows->sizes[1];
+  for (int64_t r = begin; r < end; ++r) {
+    const int64_t *row = integers_of(c->rows) + r * length;
+    gram_cell *cells = (gram_cell *)c->result->aligned + c->result->offset + r * width;
+    memset(cells, 0, (size_t)width * sizeof(*cells));
+    for (int64_t start = 0; start < length; ++start) {
+      int64_t root = row[start] < 0 ? -1 : c->first[row[start]];
+      if (root < 0)
+        continue;
+      /* Single elements have nothing between them. */
+      for (int64_t step = 1; step <= c->skips + 1 && (step == 1 || start + step < length); ++step) {
+        int64_t node = root;
+        for (int64_t n = 1;; ++n) {
+          int64_t k = n < c->least || (n == 1 && step > 1) ? -1 : c->grams[node], at = start + n * step;
+          if (k >= 0) {
+            gram_cell *cell = &cells[c->index[k]];
+            if (c->mode != 1)
+              cell->value += c->mode == 0 ? 1 : c->weight[k];
+            else if (cell->last <= k)
+              cell->last = (int32_t)k + 1;
+          }
+          if (n == c->most || at >= length || row[at] < 0 || (node = child_of(c, node, row[at])) < 0)
+            break;
+        }
+      }
+    }
+    if (c->mode == 1)
+      for (int64_t i = 0; i < width; ++i)
+        cells[i].value = cells[i].last ? c->weight[cells[i].last - 1] : 0;
+  }
+}
+
+void strata_rt_tfidf(const void *ids, const void *first, const void *edges, const void *grams, const void *indexes,
+                     const void *weights, int64_t least, int64_t most, int64_t skips, int64_t mode, void *out) {
+  gram_counter c = {.rows = ids,
+                    .result = out,
+                    .first = integers_of(first),
+                    .edges = integers_of(edges),
+                    .grams = integers_of(grams),
+                    .index = integers_of(indexes),
+                    .weight = (const float *)((const strata_memref *)weights)->aligned,
+                    .words = ((const strata_memref *)first)->sizes[0],
+                    .places = ((const strata_memref *)edges)->sizes[0] / 2,
+                    .least = least,
+                    .most = most,
+                    .skips = skips,
+                    .mode = mode};
+  /* Some microseconds of work for each task. */
+  int64_t work = c.rows->sizes[1] * most * (skips + 1) + c.result->sizes[1] / 8;
+  strata_rt_parallel_for(count_grams, 0, c.rows->sizes[0], 2000 / (work + 1) + 1, &c);
 }
 
 /* --- Operations */
@@ -271,15 +315,17 @@ int64_t strata_rt_string_split_part(int64_t string, int64_t delimiter, int64_t l
 /* --- Numbers */
 
 int64_t strata_rt_string_from_integer(int64_t value, int64_t dtype) {
-  char text[32];
-  int length;
   if (dtype == STRATA_BOOL)
     return value ? copy("True", 4) : copy("False", 5);
-  if (dtype == STRATA_UINT64)
-    length = snprintf(text, sizeof(text), "%" PRIu64, (uint64_t)value);
-  else
-    length = snprintf(text, sizeof(text), "%" PRId64, value);
-  return copy(text, (size_t)length);
+  char text[32], *end = text + sizeof(text), *at = end;
+  bool negative = value < 0 && dtype != STRATA_UINT64;
+  uint64_t rest = negative ? -(uint64_t)value : (uint64_t)value;
+  do
+    *--at = (char)('0' + rest % 10);
+  while (rest /= 10);
+  if (negative)
+    *--at = '-';
+  return copy(at, (size_t)(end - at));
 }
 
 /* Whether the text reads back as the element that `value` is. */
@@ -290,12 +336,47 @@ static bool reads_back(const char *text, double value, int64_t dtype) {
     return read == value;
   case STRATA_FLOAT:
     return strtof(text, NULL) == (float)value;
-  default: { /* fewer bits: nearer to this element than half its last place */
-    int digits = dtype == STRATA_FLOAT16 ? 11 : dtype == STRATA_BFLOAT16 ? 8 : 4, exponent;
-    frexp(value, &exponent);
-    return fabs(read - value) < ldexp(0.5, exponent - digits);
+  default: { /* fewer digits: the nearest multiple of the last one's place, the even one of two */
+    bool is_half = dtype == STRATA_FLOAT16, is_bfloat = dtype == STRATA_BFLOAT16;
+    int digits = is_half ? 11 : is_bfloat ? 8 : 4, lowest = is_half ? -24 : is_bfloat ? -133 : -1000, exponent;
+    frexp(read, &exponent);
+    double unit = ldexp(1, exponent - digits > lowest ? exponent - digits : lowest);
+    return rint(read / unit) * unit == value;
   }
   }
+}
+
+/* The shortest decimal number that reads back, "-d.ddde+xx": a text of so `few` digits behind the first one that no two
+ * of them are the same element is found by printing as many, and ends in zeros if it is shorter. */
+static void print_shortest(char *digits, size_t size, double value, int64_t dtype) {
+  int few = 0, most = 16; /* what every element can be told by */
+  double least = 0;       /* below, elements have fewer digits */
+  switch (dtype) {
+  case STRATA_DOUBLE:
+    few = DBL_DIG - 1, most = DBL_DECIMAL_DIG - 1, least = DBL_MIN;
+    break;
+  case STRATA_FLOAT:
+    few = FLT_DIG - 1, most = FLT_DECIMAL_DIG - 1, least = FLT_MIN;
+    break;
+  case STRATA_FLOAT16:
+    few = 2, most = 4, least = 0x1p-14;
+    break;
+  case STRATA_BFLOAT16:
+    few = 1, most = 3, least = FLT_MIN;
+    break;
+  }
+  if (fabs(value) < least)
+    few = 0;
+  /* Most numbers need nearly all digits. */
+  int precision = most;
+  snprintf(digits, size, "%.*e", most - 1, value);
+  if (reads_back(digits, value, dtype))
+    for (precision = few; precision < most - 1; ++precision) {
+      snprintf(digits, size, "%.*e", precision, value);
+      if (reads_back(digits, value, dtype))
+        break;
+    }
+  snprintf(digits, size, "%.*e", precision, value);
 }
 
 int64_t strata_rt_string_from_float(double value, int64_t dtype) {
@@ -303,21 +384,39 @@ int64_t strata_rt_string_from_float(double value, int64_t dtype) {
     return copy("nan", 3);
   if (isinf(value))
     return value < 0 ? copy("-inf", 4) : copy("inf", 3);
-  char digits[64], text[96];
-  int precision = 0;
-  do
-    snprintf(digits, sizeof(digits), "%.*e", precision, value);
-  while (precision++ < 17 && !reads_back(digits, value, dtype));
-  int exponent = atoi(strchr(digits, 'e') + 1);
-  --precision; /* digits behind the first one */
-  int length;
-  if (value == 0 || (exponent >= -4 && exponent < 16)) {
-    int behind = precision - exponent;
-    length = snprintf(text, sizeof(text), "%.*f", behind > 1 ? behind : 1, strtod(digits, NULL));
-  } else {
-    length = snprintf(text, sizeof(text), "%s", digits);
+  char printed[64], text[96], *to = text;
+  print_shortest(printed, sizeof(printed), value, dtype);
+  const char *from = printed;
+  if (*from == '-')
+    *to++ = *from++;
+  char *mark = strchr(printed, 'e');
+  int exponent = atoi(mark + 1), count = 1;
+  char digits[32] = {from[0]};
+  for (const char *digit = from + 2; digit < mark; ++digit)
+    digits[count++] = *digit;
+  while (count > 1 && digits[count - 1] == '0')
+    --count;
+  if (value != 0 && (exponent < -4 || exponent >= 16)) {
+    *to++ = digits[0];
+    if (count > 1)
+      *to++ = '.';
+    memcpy(to, digits + 1, (size_t)count - 1);
+    to += count - 1;
+    memcpy(to, mark, strlen(mark));
+    return copy(text, (size_t)(to + strlen(mark) - text));
   }
-  return copy(text, (size_t)length);
+  /* "d...d.d...d", with zeros where there are no digits, and at least one behind the point. */
+  for (int place = exponent < 0 ? 0 : exponent; place >= 0 || place >= exponent - (count - 1); --place) {
+    int at = exponent - place;
+    if (place == -1)
+      *to++ = '.';
+    *to++ = at < 0 || at >= count ? '0' : digits[at];
+  }
+  if (exponent - (count - 1) >= 0) {
+    memcpy(to, ".0", 2);
+    to += 2;
+  }
+  return copy(text, (size_t)(to - text));
 }
 
 __attribute__((noreturn)) static void fail_conversion(int64_t string, const char *what, int64_t node) {

@@ -60,7 +60,7 @@ def _to_native(value, given, where):
     if value.kind == "tensor":
         array = _checked(value, given, where)
         if array.dtype == object:
-            return _STRING, array.shape, [_encoded(item, where) for item in array.reshape(-1)]
+            return _STRING, array.shape, np.ascontiguousarray(array), where
         return _code(array.dtype), array.shape, to_memory(array)
     if value.kind == "optional":
         return (_OPTIONAL, (), None) if given is None else _to_native(value.elements[0], given, where)
@@ -95,9 +95,7 @@ def from_native(code, shape, data):
     if code == _SEQUENCE:
         return [from_native(*item) for item in data]
     if code == _STRING:
-        array = np.empty(len(data), object)
-        array[:] = [item.decode("utf-8", "surrogateescape") for item in data]
-        return array.reshape(shape)
+        return data
     if isinstance(data, DeviceBuffer):
         return DeviceArray(data, from_onnx(code), tuple(shape))
     return from_memory(data, from_onnx(code), shape)
@@ -114,14 +112,6 @@ def _array(values, dtype):
     array = np.empty(len(values), dtype)
     array[:] = values
     return array
-
-
-def _encoded(item, where):
-    if isinstance(item, bytes):
-        return item
-    if isinstance(item, str):
-        return item.encode("utf-8", "surrogateescape")
-    raise InputError(f"{where} must hold strings, got {type(item).__name__}")
 
 
 def _checked(value, array, where):

@@ -2,8 +2,9 @@
 //
 // The smallest bridge that the Python package can be written on: open, describe,
 // run; compiling is strata._compiler's, so that who only runs loads no compiler. A value crosses it as (element type,
-// shape, data): the data of an array are its bytes, of an array of strings a list of bytes objects, of a container a
-// list of values, of an empty optional None. What they mean (names, errors of use) is the Python side's business.
+// shape, data): the data of an array are its bytes, of an array of strings that array (and, of an input, what errors
+// call it), of a container a list of values, of an empty optional None. What they mean (names, errors of use) is the
+// Python side's business.
 //
 //===----------------------------------------------------------------------===//
 
@@ -95,12 +96,37 @@ nb::object wrapElements(const Tensor &tensor) {
     return nb::none();
   for (const Tensor &element : tensor.elements)
     list.append(wrap(element));
-  if (tensor.dtype == STRATA_STRING) {
-    auto *strings = static_cast<const strata_string *>(tensor.data);
-    for (int64_t i = 0, count = tensor.size(); i < count; ++i)
-      list.append(nb::bytes(strings[i].bytes, strings[i].length));
-  }
   return list;
+}
+
+/// The elements of an array of objects, whose rows lie side by side.
+class Objects {
+public:
+  explicit Objects(nb::handle array) {
+    if (PyObject_GetBuffer(array.ptr(), &buffer, PyBUF_C_CONTIGUOUS | PyBUF_FORMAT))
+      throw nb::python_error();
+  }
+  Objects(const Objects &) = delete;
+  ~Objects() { PyBuffer_Release(&buffer); }
+  PyObject **begin() const { return static_cast<PyObject **>(buffer.buf); }
+  PyObject **end() const { return begin() + buffer.len / sizeof(PyObject *); }
+
+private:
+  Py_buffer buffer;
+};
+
+nb::object wrapStrings(const Tensor &tensor, nb::handle shape) {
+  nb::object array = nb::module_::import_("numpy").attr("empty")(shape, "O");
+  Objects items(array);
+  auto *string = static_cast<const strata_string *>(tensor.data);
+  for (PyObject *&item : items) {
+    PyObject *text = PyUnicode_DecodeUTF8(string->bytes, string->length, "surrogateescape");
+    if (!text)
+      throw nb::python_error();
+    Py_XDECREF(std::exchange(item, text));
+    ++string;
+  }
+  return array;
 }
 
 /// The tensor's bytes in place; the array keeps them alive.
@@ -108,7 +134,9 @@ nb::tuple wrap(const Tensor &tensor) {
   nb::list shape;
   for (int64_t dim : tensor.shape)
     shape.append(dim);
-  if (tensor.isContainer() || tensor.dtype == STRATA_STRING)
+  if (tensor.dtype == STRATA_STRING)
+    return nb::make_tuple(static_cast<int>(tensor.dtype), nb::tuple(shape), wrapStrings(tensor, nb::tuple(shape)));
+  if (tensor.isContainer())
     return nb::make_tuple(static_cast<int>(tensor.dtype), nb::tuple(shape), wrapElements(tensor));
   if (tensor.deviceType == STRATA_CUDA)
     return nb::make_tuple(static_cast<int>(tensor.dtype), nb::tuple(shape), DeviceBuffer(tensor));
@@ -116,6 +144,48 @@ nb::tuple wrap(const Tensor &tensor) {
                     [](void *pointer) noexcept { delete static_cast<std::shared_ptr<void> *>(pointer); });
   return nb::make_tuple(static_cast<int>(tensor.dtype), nb::tuple(shape),
                         OwnedBytes(tensor.data, {tensor.bytes()}, owner));
+}
+
+/// Strings as they lie in Python's objects; those that have no UTF-8 (surrogates stand for bytes that are none) encoded.
+Tensor unwrapStrings(std::vector<int64_t> shape, nb::handle array, nb::handle where) {
+  struct Storage {
+    std::vector<strata_string> strings;
+    std::vector<nb::object> objects;
+  };
+  auto storage = std::make_shared<Storage>();
+  Objects items(array);
+  storage->strings.reserve(items.end() - items.begin() + 1);
+  storage->objects.push_back(nb::borrow(array));
+  for (PyObject *item : items) {
+    Py_ssize_t size = 0;
+    const char *bytes = nullptr;
+    if (PyUnicode_Check(item) && !(bytes = PyUnicode_AsUTF8AndSize(item, &size))) {
+      PyErr_Clear();
+      storage->objects.push_back(nb::steal(PyUnicode_AsEncodedString(item, "utf-8", "surrogateescape")));
+      item = storage->objects.back().ptr();
+      if (!item)
+        throw nb::python_error();
+    }
+    if (!bytes && !PyBytes_Check(item))
+      raise("InputError", nb::cast<std::string>(where) + " must hold strings, got " +
+                              nb::cast<std::string>(nb::handle(item).type().attr("__name__")));
+    if (!bytes) {
+      bytes = PyBytes_AsString(item);
+      size = PyBytes_Size(item);
+    }
+    storage->strings.push_back({bytes, static_cast<size_t>(size)});
+  }
+  storage->strings.emplace_back(); // so that there is an address
+  Tensor result;
+  result.dtype = STRATA_STRING;
+  result.shape = std::move(shape);
+  result.data = storage->strings.data();
+  // Python's objects are let go under its lock.
+  result.owner = std::shared_ptr<void>(storage->strings.data(), [storage](void *) mutable {
+    nb::gil_scoped_acquire lock;
+    storage.reset();
+  });
+  return result;
 }
 
 /// The other way; what the tensor refers to lives as long as `value`.
@@ -131,12 +201,7 @@ Tensor unwrap(nb::handle value) {
   }
   auto shape = nb::cast<std::vector<int64_t>>(value[1]);
   if (dtype == STRATA_STRING) {
-    std::vector<std::string> strings;
-    for (nb::handle string : data) {
-      auto bytes = nb::cast<nb::bytes>(string);
-      strings.emplace_back(bytes.c_str(), bytes.size());
-    }
-    return Tensor::ofStrings(std::move(shape), strings);
+    return unwrapStrings(std::move(shape), data, value[3]);
   }
   Tensor tensor;
   tensor.dtype = dtype;

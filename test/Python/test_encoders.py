@@ -26,6 +26,19 @@ def test_labels_of_numbers(dtype):
     np.testing.assert_array_equal(y, expected)
 
 
+def test_many_labels():
+    rng = np.random.default_rng(2)
+    keys = np.concatenate([rng.integers(-(2**63), 2**63 - 1, 20000), 1000 * np.arange(2000)])
+    values = np.arange(len(keys))
+    x = rng.permutation(np.concatenate([keys, keys + 1]))
+    places = {key: i for i, key in enumerate(keys.tolist())}
+    expected = [places.get(e, -1) for e in x.tolist()]
+    attributes = {"keys_tensor": numpy_helper.from_array(keys), "values_tensor": numpy_helper.from_array(values),
+                  "default_tensor": numpy_helper.from_array(np.array([-1]))}  # fmt: skip
+    (y,) = ml.run(ml.model("LabelEncoder", {"x": x}, {"y": TensorProto.INT64}, 4, **attributes), {"x": x})
+    np.testing.assert_array_equal(y, expected)
+
+
 @pytest.mark.parametrize("zeros", [0, 1])
 @pytest.mark.parametrize("dtype", [np.float32, np.float64, np.int32, np.int64, object])
 def test_one_hot(dtype, zeros):

@@ -89,6 +89,40 @@ def test_concatenation_and_comparison_broadcast():
     assert e.tolist() == [[False, True, False], [False, False, True]]
 
 
+@pytest.mark.parametrize("dtype", ["float", "double", "float16"])
+def test_shortest_texts(dtype):
+    """Of random bits, small integers, decimal fractions and subnormals, beside NumPy's."""
+    rng = np.random.default_rng(1)
+    kind = np.dtype({"float": "f4", "double": "f8"}.get(dtype, "f2"))
+    bits = np.dtype(f"u{kind.itemsize}")
+    x = np.concatenate([rng.integers(0, np.iinfo(bits).max, 3000, bits, True).view(kind), rng.integers(-999, 999, 500).astype(kind),
+                        np.round(rng.normal(0, 10, 500), 2).astype(kind), np.arange(500, dtype=bits).view(kind)])  # fmt: skip
+    x = x[np.isfinite(x)]
+    model = compile(f"g ({dtype}[n] x) => (string[n] y) {{ y = Cast<to = 8>(x) }}")
+
+    def expected(value):
+        if value == 0 or 1e-4 <= abs(np.float64(value)) < 1e16:
+            return np.format_float_positional(value, unique=True, trim="0")
+        return np.format_float_scientific(value, unique=True, trim="-", exp_digits=2)
+
+    got = model.run([x])[0]
+    assert all(kind.type(text) == value for text, value in zip(got, x))
+    different = [(a, b) for a, b in zip(got, map(expected, x)) if a != b]
+    # Where numbers lie closer below than above, the shortest text may not be the nearest of its length, which is ours.
+    assert len(different) <= (0 if dtype != "float16" else 20), different[:5]
+
+
+def test_strings_that_are_no_text():
+    model = compile("g (string[n] x) => (string[n] y) { y = Identity(x) }")
+    x = np.array([b"\xff\x00b", "a\udcfe", "é", ""], object)
+    assert model.run([x])[0].tolist() == ["\udcff\x00b", "a\udcfe", "é", ""]
+    assert model.run([np.array([["a", "b"], ["c", "d"]], object)[:, 1]])[0].tolist() == ["b", "d"]
+    with pytest.raises(strata.InputError, match="input 'x' must hold strings, got int"):
+        model.run([np.array(["a", 1], object)])
+    with pytest.raises(UnicodeEncodeError):
+        model.run([np.array(["\ud800"], object)])
+
+
 def test_different_strings():
     model = compile("g (string[n] x) => (string[m] y, int64[m] i, int64[n] v, int64[m] c) { y, i, v, c = Unique(x) }")
     x = strings("b", "", "a", "ab", "b", "é", "a")
@@ -137,6 +171,37 @@ def test_counts_of_strings_in_a_row(mode, expected):
                        ngram_counts=[0, 2], ngram_indexes=[0, 1, 2], pool_strings=["a", "b", "a", "a"],
                        weights=[0.5, 2.0, 3.0])  # fmt: skip
     equal(strata.compile(model).run([strings("a", "b", "a", shape=(1, 3))])[0], np.array([expected], np.float32))
+
+
+@pytest.mark.parametrize("mode", ["TF", "IDF", "TFIDF"])
+def test_counts_of_many_grams(mode):
+    """Lists in which n-grams repeat and share places, gaps of up to two words, and words that are in no n-gram."""
+    rng = np.random.default_rng(4)
+    grams = [tuple(int(w) for w in rng.integers(0, 12, n)) for n, count in ((1, 8), (2, 60), (3, 300)) for _ in range(count)]
+    starts = [0, 8, 8 + 120]
+    places, weights = rng.integers(0, 200, len(grams)), rng.normal(size=len(grams)).astype(np.float32)
+    x = rng.integers(-3, 15, (40, 17))
+    for least, most, skips in ((1, 3, 2), (2, 3, 0), (1, 1, 1), (3, 3, 1)):
+        counts = np.zeros((len(x), len(grams)))
+        last = {gram: k for k, gram in enumerate(grams)}
+        for r, row in enumerate(x.tolist()):
+            for n in range(least, most + 1):
+                for step in range(1, 2 if n == 1 else skips + 2):
+                    for start in range(len(row) - (n - 1) * step):
+                        if (k := last.get(tuple(row[start : start + (n - 1) * step + 1 : step]))) is not None:
+                            counts[r, k] += 1
+        expected = np.zeros((len(x), places.max() + 1))
+        for k, place in enumerate(places):
+            if mode == "IDF":
+                expected[counts[:, k] > 0, place] = weights[k]
+            else:
+                expected[:, place] += counts[:, k] * (weights[k] if mode == "TFIDF" else 1)
+        x_info = helper.make_tensor_value_info("x", TensorProto.INT64, ["n", 17])
+        y_info = helper.make_tensor_value_info("y", TensorProto.FLOAT, ["n", expected.shape[1]])
+        proto = node_model("TfIdfVectorizer", [x_info], [y_info], mode=mode, min_gram_length=least, max_gram_length=most,
+                           max_skip_count=skips, ngram_counts=starts, ngram_indexes=places.tolist(), weights=weights.tolist(),
+                           pool_int64s=[word for gram in grams for word in gram])  # fmt: skip
+        np.testing.assert_allclose(strata.compile(proto, threads=2).run([x])[0], expected, rtol=1e-5, atol=1e-6)
 
 
 def test_numbers_as_strings_and_back():

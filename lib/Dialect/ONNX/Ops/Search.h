@@ -42,8 +42,9 @@ public:
         return find(n, scalar::convert(n, element[0], from, i64));
       Value number = scalar::convert(n, element[0], from, n.getF64Type());
       Value isNaN = n.create<arith::CmpFOp>(arith::CmpFPredicate::UNO, number, number);
-      number = n.create<arith::SelectOp>(isNaN, constantFloat(n, n.getF64Type(), std::numeric_limits<double>::quiet_NaN()),
-                                         n.create<arith::AddFOp>(number, constantFloat(n, n.getF64Type(), 0)));
+      number =
+          n.create<arith::SelectOp>(isNaN, constantFloat(n, n.getF64Type(), std::numeric_limits<double>::quiet_NaN()),
+                                    n.create<arith::AddFOp>(number, constantFloat(n, n.getF64Type(), 0)));
       return find(n, n.create<arith::BitcastOp>(i64, number));
     });
   }

@@ -77,8 +77,7 @@ struct Ensemble {
 };
 
 /// A constant of at least one number.
-template <typename T>
-Value table(LinalgBuilder &b, ArrayRef<T> values, Type type) {
+template <typename T> Value table(LinalgBuilder &b, ArrayRef<T> values, Type type) {
   SmallVector<T> some(values);
   if (some.empty())
     some.push_back(0);
@@ -359,8 +358,8 @@ inline Value Evaluator::evaluate(Value x, ScalarFn decode) {
     if (layout.isPlain && layout.someMissing) {
       Value filled = b.elementwise(block, compute, [&](ImplicitLocOpBuilder &n, ValueRange v) -> Value {
         Value isNaN = n.create<arith::CmpFOp>(arith::CmpFPredicate::UNO, v[0], v[0]);
-        return n.create<arith::SelectOp>(
-            isNaN, constantFloat(n, compute, -std::numeric_limits<double>::infinity()), v[0]);
+        return n.create<arith::SelectOp>(isNaN, constantFloat(n, compute, -std::numeric_limits<double>::infinity()),
+                                         v[0]);
       });
       block = layout.allMissing ? filled : b.concat({block, filled}, 1);
     }
@@ -378,10 +377,10 @@ inline Value Evaluator::evaluate(Value x, ScalarFn decode) {
     result = b.loopNest({b.ceilDiv(rows, b.getIndexAttr(blockRows))}, scores, [&](ValueRange at, ValueRange carried) {
       OpFoldResult first = b.mul(at[0], b.getIndexAttr(blockRows));
       OpFoldResult size = b.minimum(b.sub(rows, first), b.getIndexAttr(blockRows));
-      return SmallVector<Value>{b.create<tensor::InsertSliceOp>(
-          scoresOf(first, size), carried[0], SmallVector<OpFoldResult>{first, zero},
-          SmallVector<OpFoldResult>{size, b.getIndexAttr(t.numTargets)},
-          SmallVector<OpFoldResult>(2, b.getIndexAttr(1)))};
+      return SmallVector<Value>{
+          b.create<tensor::InsertSliceOp>(scoresOf(first, size), carried[0], SmallVector<OpFoldResult>{first, zero},
+                                          SmallVector<OpFoldResult>{size, b.getIndexAttr(t.numTargets)},
+                                          SmallVector<OpFoldResult>(2, b.getIndexAttr(1)))};
     })[0];
   }
   if (how == SUM)
@@ -408,17 +407,17 @@ inline Value Evaluator::sumByTree(Value features) {
     weights.push_back(leaf < 0 ? start() : votes[leaf]);
   Value weightTable = floatTable(b, weights, compute);
   OpFoldResult rows = b.dim(features, 0), groups = b.getIndexAttr(layout.groups);
-  Value parts = b.generate({b.getIndexAttr(layout.targets), groups, rows}, compute,
-                           [&](ImplicitLocOpBuilder &n, ValueRange at) -> Value {
-                             Value group = n.create<arith::AddIOp>(
-                                 n.create<arith::MulIOp>(at[0], n.create<arith::ConstantIndexOp>(layout.groups)), at[1]);
-                             Value sum;
-                             for (Value place : walk(n, features, at[2], group)) {
-                               Value weight = read(n, weightTable, place);
-                               sum = sum ? combine(n, sum, weight) : weight;
-                             }
-                             return sum;
-                           });
+  Value parts = b.generate(
+      {b.getIndexAttr(layout.targets), groups, rows}, compute, [&](ImplicitLocOpBuilder &n, ValueRange at) -> Value {
+        Value group = n.create<arith::AddIOp>(
+            n.create<arith::MulIOp>(at[0], n.create<arith::ConstantIndexOp>(layout.groups)), at[1]);
+        Value sum;
+        for (Value place : walk(n, features, at[2], group)) {
+          Value weight = read(n, weightTable, place);
+          sum = sum ? combine(n, sum, weight) : weight;
+        }
+        return sum;
+      });
   Value sums = b.reduce(parts, {1}, /*keepDims=*/false, b.scalar(compute, start()),
                         [&](ImplicitLocOpBuilder &n, ValueRange v) { return combine(n, v[1], v[0]); });
   return b.transpose(sums, {1, 0});
@@ -531,12 +530,11 @@ inline Value Evaluator::step(ImplicitLocOpBuilder &n, Value features, Value row,
   auto integer = [&](int64_t value) -> Value { return n.create<arith::ConstantOp>(n.getI64IntegerAttr(value)); };
   Value at = n.create<arith::ShLIOp>(place, integer(1));
   Value word = read(n, words, at), bits = read(n, words, n.create<arith::OrIOp>(at, integer(1)));
-  Value split = compute.isF64()
-                    ? n.create<arith::BitcastOp>(compute, bits)
-                    : n.create<arith::BitcastOp>(compute, n.create<arith::TruncIOp>(n.getI32Type(), bits));
+  Value split = compute.isF64() ? n.create<arith::BitcastOp>(compute, bits)
+                                : n.create<arith::BitcastOp>(compute, n.create<arith::TruncIOp>(n.getI32Type(), bits));
   Value column = n.create<arith::AndIOp>(word, integer((int64_t(1) << 32) - 1));
-  Value feature = n.create<tensor::ExtractOp>(
-      features, ValueRange{row, n.create<arith::IndexCastOp>(n.getIndexType(), column)});
+  Value feature =
+      n.create<tensor::ExtractOp>(features, ValueRange{row, n.create<arith::IndexCastOp>(n.getIndexType(), column)});
   Value holds = layout.isPlain ? n.create<arith::CmpFOp>(arith::CmpFPredicate::OLE, feature, split).getResult()
                                : testMode(n, feature, split, read(n, nodes, place));
   return n.create<arith::AddIOp>(n.create<arith::ShRUIOp>(word, integer(32)),
@@ -561,13 +559,12 @@ inline Value Evaluator::testMode(ImplicitLocOpBuilder &n, Value feature, Value s
       test = n.create<arith::CmpFOp>(predicates[known], feature, split);
     } else {
       Value no = n.create<arith::ConstantOp>(n.getBoolAttr(false)), one = n.create<arith::ConstantIndexOp>(1);
-      auto search = n.create<scf::ForOp>(
-          readIndex(memberStart), readIndex(memberEnd), one, no,
-          [&](OpBuilder &nested, Location loc, Value i, ValueRange found) {
-            ImplicitLocOpBuilder m(loc, nested);
-            Value same = m.create<arith::CmpFOp>(P::OEQ, feature, read(m, members, i));
-            m.create<scf::YieldOp>(m.create<arith::OrIOp>(found[0], same).getResult());
-          });
+      auto search = n.create<scf::ForOp>(readIndex(memberStart), readIndex(memberEnd), one, no,
+                                         [&](OpBuilder &nested, Location loc, Value i, ValueRange found) {
+                                           ImplicitLocOpBuilder m(loc, nested);
+                                           Value same = m.create<arith::CmpFOp>(P::OEQ, feature, read(m, members, i));
+                                           m.create<scf::YieldOp>(m.create<arith::OrIOp>(found[0], same).getResult());
+                                         });
       test = search.getResult(0);
     }
     if (!holds) {

@@ -5,10 +5,9 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "../Elementwise.h"
-#include "Conversion/RuntimeCalls.h"
+#include "../Search.h"
+#include "Runtime/strata_runtime.h"
 #include "llvm/ADT/MapVector.h"
-#include <map>
 
 static ArrayRef<int64_t> integers(Operation *op, StringRef name) {
   auto attr = op->getAttrOfType<DenseI64ArrayAttr>(name);
@@ -58,17 +57,46 @@ static LogicalResult verifyTfIdf(Operation *op) {
   return success();
 }
 
-// Of an n-gram that is listed more than once the last one counts: the others get no place in the result.
-static void dropRepeated(ArrayRef<int64_t> pool, ArrayRef<int64_t> starts, MutableArrayRef<int64_t> indexes) {
-  std::map<SmallVector<int64_t>, int64_t> positions;
-  int64_t position = 0;
-  for (size_t length = 1; length < starts.size(); ++length)
-    for (int64_t at = starts[length - 1]; at < starts[length]; at += length, ++position) {
-      auto [found, isNew] = positions.try_emplace(SmallVector<int64_t>(pool.slice(at, length)), position);
-      if (!isNew)
-        indexes[std::exchange(found->second, position)] = -1;
+namespace {
+/// What strata_rt_tfidf follows.
+struct Trie {
+  SmallVector<int64_t> first, edges, grams;
+
+  /// `pool`: numbers of words below `words`; those from starts[n - 1] to starts[n] are n-grams of n words.
+  Trie(ArrayRef<int64_t> pool, ArrayRef<int64_t> starts, int64_t words) : first(words, -1) {
+    llvm::MapVector<std::pair<int64_t, int64_t>, int64_t> children;
+    int64_t gram = 0;
+    auto newNode = [&] {
+      grams.push_back(-1);
+      return static_cast<int64_t>(grams.size()) - 1;
+    };
+    for (size_t length = 1; length < starts.size(); ++length)
+      for (int64_t at = starts[length - 1]; at < starts[length]; at += length, ++gram) {
+        int64_t &root = first[pool[at]];
+        if (root < 0)
+          root = newNode();
+        int64_t node = root;
+        for (int64_t word : pool.slice(at + 1, length - 1)) {
+          auto [child, isNew] = children.try_emplace({node, word}, 0);
+          if (isNew)
+            child->second = newNode();
+          node = child->second;
+        }
+        grams[node] = gram; // of equal n-grams the last one counts
+      }
+    uint64_t places = llvm::PowerOf2Ceil(2 * children.size() + 1);
+    edges.assign(2 * places, -1);
+    for (auto &[edge, child] : children) {
+      int64_t key = edge.first * words + edge.second;
+      uint64_t at = strata_gram_place(key) % places;
+      while (edges[2 * at] >= 0)
+        at = (at + 1) % places;
+      edges[2 * at] = key;
+      edges[2 * at + 1] = child;
     }
-}
+  }
+};
+} // namespace
 
 static LogicalResult inferTfIdf(ShapeContext &c) {
   ArrayRef<int64_t> indexes = integers(c.getOperation(), "ngram_indexes");
@@ -84,20 +112,30 @@ static LogicalResult inferTfIdf(ShapeContext &c) {
 
 static FailureOr<SmallVector<Value>> lowerTfIdf(Operation *op, ValueRange operands, LinalgBuilder &b) {
   Type i64 = b.getI64Type();
-  SmallVector<int64_t> pool(integers(op, "pool_int64s"));
-  Value ids = operands[0];
+  SmallVector<int64_t> pool;
+  // The numbers of the words in the pool; of one that repeats, the last, which is what a search finds.
+  ElementsAttr words;
   if (auto strings = op->getAttrOfType<ArrayAttr>("pool_strings")) {
-    llvm::MapVector<StringRef, int64_t> positions;
+    llvm::MapVector<StringRef, int64_t> numbers;
     for (StringAttr string : strings.getAsRange<StringAttr>())
-      pool.push_back(positions.try_emplace(string.getValue(), positions.size()).first->second);
-    SmallVector<StringRef> words = llvm::map_to_vector(positions, [](auto &entry) { return entry.first; });
-    StringSearch search(b, words);
-    ids = mapElements(b, ids, i64, [&](ValueRange x) { return search.find(b, x[0]); });
+      pool.push_back(numbers.try_emplace(string.getValue(), numbers.size()).first->second);
+    SmallVector<StringRef> list = llvm::map_to_vector(numbers, [](auto &entry) { return entry.first; });
+    words = DenseStringElementsAttr::get(
+        RankedTensorType::get({static_cast<int64_t>(list.size())}, StringType::get(op->getContext())), list);
   } else {
-    Type from = getElementType(op->getOperand(0));
+    SmallVector<int64_t> list(integers(op, "pool_int64s"));
+    llvm::sort(list);
+    list.erase(llvm::unique(list), list.end());
+    for (int64_t word : integers(op, "pool_int64s"))
+      pool.push_back(llvm::lower_bound(list, word) - list.begin());
+    words = DenseElementsAttr::get(RankedTensorType::get({static_cast<int64_t>(list.size())}, i64),
+                                   ArrayRef<int64_t>(list));
+  }
+  Value ids = operands[0];
+  if (Type from = getElementType(op->getOperand(0)); !isa<StringType>(from))
     ids = b.elementwise(ids, i64,
                         [&](ImplicitLocOpBuilder &n, ValueRange x) { return scalar::convert(n, x[0], from, i64); });
-  }
+  ids = KeySearch(b, words).findAll(b, ids, words.getElementType());
   int64_t rank = getRank(ids);
   if (rank == 1)
     ids = b.unsqueeze(ids, {0});
@@ -111,7 +149,7 @@ static FailureOr<SmallVector<Value>> lowerTfIdf(Operation *op, ValueRange operan
   SmallVector<int64_t> starts(integers(op, "ngram_counts")), indexes(integers(op, "ngram_indexes"));
   starts.push_back(pool.size());
   int64_t size = *llvm::max_element(indexes) + 1;
-  dropRepeated(pool, starts, indexes);
+  Trie trie(pool, starts, words.getNumElements());
   SmallVector<float> weights(indexes.size(), 1.0f);
   if (auto attr = op->getAttrOfType<DenseF32ArrayAttr>("weights"))
     weights.assign(attr.asArrayRef().begin(), attr.asArrayRef().end());
@@ -121,8 +159,9 @@ static FailureOr<SmallVector<Value>> lowerTfIdf(Operation *op, ValueRange operan
   Value buffer = makeBuffer(b, {b.dim(ids, 0), b.getIndexAttr(size)}, b.getF32Type());
   auto number = [&](int64_t value) { return b.scalarInt(i64, value); };
   callRuntime(b, "strata_rt_tfidf",
-              {ids, constant(pool), constant(starts), constant(indexes), scale, number(integer(op, "min_gram_length")),
-               number(integer(op, "max_gram_length")), number(integer(op, "max_skip_count")),
+              {ids, constant(trie.first), constant(trie.edges), constant(trie.grams), constant(indexes), scale,
+               number(integer(op, "min_gram_length")), number(integer(op, "max_gram_length")),
+               number(integer(op, "max_skip_count")),
                number(mode == "TF"    ? 0
                       : mode == "IDF" ? 1
                                       : 2),

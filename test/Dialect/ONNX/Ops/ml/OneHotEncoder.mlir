@@ -2,7 +2,11 @@
 
 // CHECK-LABEL: @encode
 // CHECK-SAME: -> (tensor<3x2xf32>
-// CHECK: call @strata_rt_integer_find
+// The keys are dense: at their distances from the smallest one stand key and position, behind them what is none.
+// CHECK: arith.constant dense<[3, 0, 0, -1, 5, 1, 0, -1]> : tensor<8xi64>
+// CHECK: arith.subi %{{.*}}, %c3_i64
+// CHECK: arith.minui
+// CHECK-NOT: call
 // CHECK: cf.assert {{.*}}, "an element is in no category"
 func.func @encode(%x: tensor<3xi64>) -> tensor<*xf32> {
   %0 = onnx.ml.OneHotEncoder_1(%x) {cats_int64s = array<i64: 3, 5>, zeros = 0 : i64} : (tensor<3xi64>) -> tensor<*xf32>
