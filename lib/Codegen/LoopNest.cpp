@@ -504,9 +504,55 @@ bool strata::isOfGroups(const Access &access, int loop) {
   return loop >= 0 && access.blockedLoop == loop && access.withinStride == 0;
 }
 
+/// Columns that a reshape splits, of weights in blocks of so many, are one loop over the blocks, as where no reshape
+/// follows. Results may lie apart where blocks do. Of few rows, whose sums of a block are in registers all at once.
+static void mergeBlocks(LoopNest &nest, const TargetFacts &target) {
+  SmallVector<bool> indexed = indexedLoops(nest);
+  auto isUsual = [&](int loop) {
+    return !indexed[loop] && !nest.loops[loop].reduction && nest.loops[loop].size.isKnown() &&
+           llvm::none_of(nest.padded, [&](const PaddedLoop &padded) { return padded.position == loop; });
+  };
+  auto fits = [&](const Access &access, int64_t size, int64_t rows) {
+    if (!access.element.isIntOrFloat() || access.element.getIntOrFloatBitWidth() < 8)
+      return false;
+    int64_t lanes = target.vectorBits / access.element.getIntOrFloatBitWidth();
+    return size % lanes == 0 && size / lanes * rows + 4 <= target.registers;
+  };
+  for (int outer = 0, e = nest.loops.size(); outer < e; ++outer)
+    for (int inner = 0; inner < e; ++inner) {
+      if (outer == inner || !isUsual(outer) || !isUsual(inner))
+        continue;
+      int64_t size = nest.loops[inner].size.known, rows = 1;
+      for (auto [loop, info] : llvm::enumerate(nest.loops))
+        if (!info.reduction && static_cast<int>(loop) != outer && static_cast<int>(loop) != inner)
+          rows = info.size.isKnown() ? std::min<int64_t>(rows * info.size.known, target.registers) : target.registers;
+      LoopNest merged = nest;
+      bool isSame = true;
+      merged.forEachAccess([&](Access &access) {
+        const Extent &o = access.strides[outer], &i = access.strides[inner];
+        if (!o.isKnown() || !i.isKnown() || access.blockedLoop == outer || access.blockedLoop == inner) {
+          isSame = false;
+        } else if (o.known != i.known * size) {
+          isSame &= i.is(1) && access.blockedLoop < 0 && fits(access, size, rows);
+          access.blockedLoop = inner;
+          access.block = size;
+          access.blockStride = o;
+        }
+      });
+      auto isBlocked = [&](Access &access) { return access.blockedLoop == inner; };
+      if (!isSame || !llvm::any_of(merged.reduce->inputs, isBlocked))
+        continue;
+      merged.loops[inner].size.known *= merged.loops[outer].size.known;
+      nest = std::move(merged);
+      removeLoop(nest, outer);
+      return mergeBlocks(nest, target);
+    }
+}
+
 void strata::mergeGroups(LoopNest &nest, const TargetFacts &target) {
   if (!nest.reduce || nest.reduce->inputs.size() != 2 || nest.reduce->outputs.size() != 1)
     return;
+  mergeBlocks(nest, target);
   SmallVector<bool> indexed = indexedLoops(nest);
   auto isUsual = [&](int loop) {
     return !indexed[loop] && !nest.loops[loop].reduction && nest.loops[loop].size.isKnown() &&

@@ -1093,3 +1093,27 @@ func.func @part_of_the_data(%x: memref<64x4x4xf32>, %w: memref<3x3xf32>, %y: mem
   }
   return
 }
+
+// -----
+
+// One row by the weights of four heads, in blocks of a head's columns: one loop over the blocks, each of which is read
+// in order, as if the columns were not split. The heads' results lie apart.
+// WIDE-LABEL: func.func @heads
+// WIDE:         scf.for %[[COLUMN:.*]] = %c0 to %c256 step %c64
+// WIDE:           %[[HEAD:.*]] = arith.divui %[[COLUMN]], %c64
+// WIDE:           %[[DISTANCE:.*]] = arith.constant 1000
+// WIDE:           arith.muli %[[HEAD]], %[[DISTANCE]]
+// WIDE:           scf.for %{{.*}} to %c4096 step %c1 iter_args
+// WIDE-COUNT-4:     vector.load {{.*}} vector<16xf32>
+// WIDE-NOT:       vector.load
+// WIDE:           scf.yield
+func.func @heads(%a: memref<4096xf32>, %b: memref<4x4096x64xf32>, %c: memref<4x64xf32, strided<[1000, 1]>>) attributes {strata.kernel} {
+  linalg.generic {indexing_maps = [affine_map<(h, d, k) -> (k)>, affine_map<(h, d, k) -> (h, k, d)>, affine_map<(h, d, k) -> (h, d)>], iterator_types = ["parallel", "parallel", "reduction"]}
+      ins(%a, %b : memref<4096xf32>, memref<4x4096x64xf32>) outs(%c : memref<4x64xf32, strided<[1000, 1]>>) {
+  ^bb0(%x: f32, %y: f32, %o: f32):
+    %0 = arith.mulf %x, %y : f32
+    %1 = arith.addf %0, %o : f32
+    linalg.yield %1 : f32
+  }
+  return
+}
