@@ -47,6 +47,8 @@ using strata::rowPadding;
 static constexpr int64_t productRows = 64;
 /// Elements of an unknown extent.
 static constexpr int64_t usualExtent = 512;
+/// Rows of a block without products, if they are short.
+static constexpr int64_t mostRows = 16;
 
 /// By row of the group, the loop of an operation.
 using RowLoops = SmallVector<unsigned>;
@@ -114,7 +116,9 @@ private:
 
   // How many rows at once.
   int64_t rowBytes(const DenseMap<OpResult, OpResult> *shared = nullptr) const;
+  std::optional<int64_t> contiguousRow() const;
   SmallVector<int64_t> blocks(const DenseMap<OpResult, OpResult> &shared) const;
+  Value rowsThatFit(OpBuilder &b, Location loc, int64_t block) const;
 
   // The loop.
   std::optional<int64_t> packedLanes(GenericOp op, OpOperand *input, ArrayRef<int64_t> block) const;
@@ -362,27 +366,31 @@ int64_t Group::rowBytes(const DenseMap<OpResult, OpResult> *shared) const {
   return bytes;
 }
 
-/// One, as many as fit the cache, or all: along the row that lies contiguously, if one does, else along the last one.
-SmallVector<int64_t> Group::blocks(const DenseMap<OpResult, OpResult> &shared) const {
-  SmallVector<int64_t> result(extents.size(), 1);
-  if (!limits.blocks)
-    return result;
-  int64_t blocked = extents.size() - 1;
-  bool contiguous = false;
+/// The row that lies contiguously, if one does.
+std::optional<int64_t> Group::contiguousRow() const {
+  std::optional<int64_t> found;
   for (auto [op, rows] : loops)
     for (OpResult value : op->getResults()) {
       AffineMap map = mapOf(value);
       if (map.getNumResults() <= rows.size())
         continue;
       for (auto [number, row] : llvm::enumerate(rows))
-        if (positionOf(map, row) == map.getNumResults() - 1) {
-          blocked = number;
-          contiguous = true;
-        }
+        if (positionOf(map, row) == map.getNumResults() - 1)
+          found = number;
     }
+  return found;
+}
+
+/// One, as many as fit the cache, or all: along the row that lies contiguously, if one does, else along the last one.
+SmallVector<int64_t> Group::blocks(const DenseMap<OpResult, OpResult> &shared) const {
+  SmallVector<int64_t> result(extents.size(), 1);
+  if (!limits.blocks)
+    return result;
+  std::optional<int64_t> contiguous = contiguousRow();
+  int64_t blocked = contiguous.value_or(extents.size() - 1);
   int64_t ofRow = rowBytes(hasProduct && limits.sharedPlaces ? &shared : nullptr);
   int64_t fits = std::max<int64_t>(1, (hasProduct ? limits.rowBytes : limits.blockBytes) / std::max<int64_t>(1, ofRow));
-  int64_t most = hasProduct ? productRows : contiguous ? 256 : 16, least = hasProduct ? 16 : contiguous ? 64 : 1;
+  int64_t most = hasProduct ? productRows : contiguous ? 256 : mostRows, least = hasProduct ? 16 : contiguous ? 64 : 1;
   int64_t block = std::clamp<int64_t>(llvm::bit_floor(static_cast<uint64_t>(fits)), least, most);
   int64_t extent = extents[blocked];
   if (!ShapedType::isDynamic(extent)) {
@@ -400,6 +408,43 @@ SmallVector<int64_t> Group::blocks(const DenseMap<OpResult, OpResult> &shared) c
   }
   result[blocked] = block;
   return result;
+}
+
+/// Where only the run tells how long rows are, how many of them a block has then, if more than `block` may fit: as many
+/// as blocks() would give it for that length. Null if they are as long as they always are.
+Value Group::rowsThatFit(OpBuilder &b, Location loc, int64_t block) const {
+  if (!limits.blocks || hasProduct || contiguousRow() || block >= mostRows || extents.back() == block)
+    return {};
+  // The size of the tensor whose rows are unknown most; the others are in proportion to it.
+  SmallVector<Value> sizes;
+  for (auto [op, rows] : loops)
+    for (OpOperand &operand : op->getOpOperands()) {
+      AffineMap map = mapOf(operand);
+      Value value = op.isDpsInit(&operand) ? emptyBehind(operand.get()).getResult() : operand.get();
+      auto type = dyn_cast<RankedTensorType>(value.getType());
+      if (!type || isMember(value.getDefiningOp()))
+        continue;
+      SmallVector<Value> own;
+      for (auto [i, expr] : llvm::enumerate(map.getResults())) {
+        auto dim = dyn_cast<AffineDimExpr>(expr);
+        if (type.isDynamicDim(i) && !(dim && llvm::is_contained(rows, dim.getPosition())))
+          own.push_back(b.createOrFold<tensor::DimOp>(loc, value, i));
+      }
+      if (own.size() > sizes.size())
+        sizes = own;
+    }
+  if (sizes.empty())
+    return {};
+  auto index = [&](int64_t number) -> Value { return b.create<arith::ConstantIndexOp>(loc, number); };
+  int64_t together = limits.blockBytes;
+  Value length = index(1);
+  for (Value size : sizes) {
+    together *= usualExtent;
+    length = b.create<arith::MulIOp>(loc, length, size);
+  }
+  length = b.create<arith::MaxUIOp>(loc, length, index(1));
+  Value fit = b.create<arith::DivUIOp>(loc, index(std::max<int64_t>(1, together / rowBytes())), length);
+  return b.create<arith::MaxUIOp>(loc, b.create<arith::MinUIOp>(loc, fit, index(mostRows)), index(1));
 }
 
 //===----------------------------------------------------------------------===//
@@ -568,12 +613,17 @@ LogicalResult Group::fuse() {
     after[earlier] = later;
   SmallVector<int64_t> block = blocks(before);
   GenericOp seed = loops.front().first;
-  SmallVector<OpFoldResult> zeros(extents.size(), b.getIndexAttr(0)), ends, steps;
+  SmallVector<OpFoldResult> zeros(extents.size(), b.getIndexAttr(0)), ends, steps, most;
   AffineMap seedMap = mapOf(seed->getResult(0));
   tensor::EmptyOp like = emptyBehind(seed.getDpsInits()[0]);
   for (auto [row, extent, step] : llvm::zip(loops.front().second, extents, block)) {
     ends.push_back(tensor::getMixedSize(b, loc, like, *positionOf(seedMap, row)));
     steps.push_back(b.getIndexAttr(step));
+    most.push_back(steps.back());
+  }
+  if (Value fit = rowsThatFit(b, loc, block.back())) {
+    steps.back() = fit;
+    most.back() = b.getIndexAttr(mostRows);
   }
   DenseMap<OpOperand *, std::pair<Value, AffineMap>> copies;
   for (GenericOp op : order)
@@ -583,16 +633,18 @@ LogicalResult Group::fuse() {
           copies[input] = strata::copyInBlocks(b, op, input, *lanes);
   auto forall = b.create<scf::ForallOp>(loc, zeros, ends, steps, destinations, /*mapping=*/std::nullopt);
   b.setInsertionPointToStart(forall.getBody());
-  Emitter emitter{b, loc, {}, {}, steps, {}};
-  AffineExpr i, n;
+  Emitter emitter{b, loc, {}, {}, most, {}};
+  AffineExpr i, n, step;
   bindDims(b.getContext(), i);
-  bindSymbols(b.getContext(), n);
+  bindSymbols(b.getContext(), n, step);
+  AffineMap left = AffineMap::get(1, 2, {step, n - i}, b.getContext());
   for (auto [row, iv] : llvm::enumerate(forall.getInductionVars())) {
     emitter.offsets.push_back(iv);
-    bool full = block[row] == 1 || (!ShapedType::isDynamic(extents[row]) && extents[row] % block[row] == 0);
-    AffineMap left = AffineMap::get(1, 1, {b.getAffineConstantExpr(block[row]), n - i}, b.getContext());
-    emitter.sizes.push_back(full ? steps[row]
-                                 : affine::makeComposedFoldedAffineMin(b, loc, left, {OpFoldResult(iv), ends[row]}));
+    std::optional<int64_t> rows = getConstantIntValue(steps[row]);
+    bool full = rows == 1 || (rows && !ShapedType::isDynamic(extents[row]) && extents[row] % *rows == 0);
+    emitter.sizes.push_back(
+        full ? steps[row]
+             : affine::makeComposedFoldedAffineMin(b, loc, left, {OpFoldResult(iv), ends[row], steps[row]}));
   }
 
   SmallVector<tensor::ExtractSliceOp> places(results.size());

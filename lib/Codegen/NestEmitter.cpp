@@ -136,20 +136,32 @@ void NestEmitter::lanesOf(Tile tile) {
     }
     Value left = b.create<arith::SubIOp>(loc, end, start);
     Value at = start;
-    for (int64_t lanes : {plan.width, int64_t(1)}) {
-      Value over = b.create<arith::RemUIOp>(loc, left, index(lanes));
-      Value stop = b.create<arith::SubIOp>(loc, end, over);
-      auto each = b.create<scf::ForOp>(loc, at, stop, index(lanes));
-      OpBuilder::InsertionGuard guard(b);
-      b.setInsertionPointToStart(each.getBody());
+    auto emitPart = [&](int64_t lanes) {
       Tile part = tile;
       part.lanes = lanes;
       part.vectors = 1;
-      part.at[plan.lane] = each.getInductionVar();
+      part.at[plan.lane] = at;
       emitter->emit(part);
-      at = stop;
-      if (plan.width == 1)
-        break;
+    };
+    Value over = b.create<arith::RemUIOp>(loc, left, index(plan.width));
+    Value stop = b.create<arith::SubIOp>(loc, end, over);
+    auto each = b.create<scf::ForOp>(loc, at, stop, index(plan.width));
+    {
+      OpBuilder::InsertionGuard guard(b);
+      b.setInsertionPointToStart(each.getBody());
+      at = each.getInductionVar();
+      emitPart(plan.width);
+    }
+    at = stop;
+    for (int64_t lanes = plan.width / 2; lanes; lanes /= 2) {
+      Value bit = b.create<arith::AndIOp>(loc, over, index(lanes));
+      Value isSome = b.create<arith::CmpIOp>(loc, arith::CmpIPredicate::ne, bit, index(0));
+      auto some = b.create<scf::IfOp>(loc, isSome, /*withElseRegion=*/false);
+      OpBuilder::InsertionGuard guard(b);
+      b.setInsertionPointToStart(some.thenBlock());
+      emitPart(lanes);
+      b.setInsertionPointAfter(some);
+      at = add(at, bit);
     }
   };
   if (size.isKnown() && size.known < step)

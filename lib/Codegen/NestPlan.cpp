@@ -62,6 +62,16 @@ static int64_t fitWidth(int64_t width, const Extent &size) {
   return width;
 }
 
+bool strata::canComputeMore(LoopNest &nest) {
+  bool can = true;
+  nest.forEachStage([&](Stage &stage) {
+    for (Operation &op : *stage.op.getBody())
+      can &= !isa<memref::LoadOp, arith::DivSIOp, arith::DivUIOp, arith::CeilDivSIOp, arith::CeilDivUIOp,
+                  arith::FloorDivSIOp, arith::RemSIOp, arith::RemUIOp>(op);
+  });
+  return can;
+}
+
 bool strata::mayDiscardLanes(LoopNest &nest, const NestPlan &plan) {
   if (!nest.reduce || plan.laneIsReduction || plan.dots || plan.matrix || plan.transposes || plan.interleaves ||
       !nest.tails.empty())
@@ -69,13 +79,7 @@ bool strata::mayDiscardLanes(LoopNest &nest, const NestPlan &plan) {
   for (Access &access : nest.last().outputs)
     if (!stride(access, plan.lane).is(1))
       return false;
-  for (std::optional<Stage> *stage : {&nest.init, &nest.reduce, &nest.finish})
-    if (*stage)
-      for (Operation &op : *(*stage)->op.getBody())
-        if (isa<memref::LoadOp, arith::DivSIOp, arith::DivUIOp, arith::CeilDivSIOp, arith::CeilDivUIOp,
-                arith::FloorDivSIOp, arith::RemSIOp, arith::RemUIOp>(op))
-          return false;
-  return true;
+  return canComputeMore(nest);
 }
 
 /// Whether all lanes of a loop of less than a vector are one whose last lanes are not loaded and not stored, where that

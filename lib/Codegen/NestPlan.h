@@ -95,8 +95,10 @@ bool isPossible(LoopNest &nest, const NestPlan &plan, const TargetFacts &target,
 
 bool isVectorizable(std::optional<Stage> &stage);
 
-/// Whether lanes of a reduction may be computed whose results are not stored. They may be made of anything: nothing may
-/// come of that but a number.
+/// Whether the bodies may be computed of anything: nothing comes of that but a number.
+bool canComputeMore(LoopNest &nest);
+
+/// Whether lanes of a reduction may be computed whose results are not stored, of anything.
 bool mayDiscardLanes(LoopNest &nest, const NestPlan &plan);
 
 /// A rough estimate of the time of one result, for the decision to use threads and for the tasks' size.

@@ -90,16 +90,25 @@ Value TileEmitter::loadOfGroups(const Access &access, Value at, int64_t lanes, i
   return result;
 }
 
+Value TileEmitter::maskOf(int64_t lanes, const Extent &count) {
+  auto type = VectorType::get({lanes}, b.getI1Type());
+  if (!count.isKnown()) {
+    auto numbers = llvm::to_vector(llvm::seq<int32_t>(0, lanes));
+    Value lane = b.create<arith::ConstantOp>(loc, b.getI32VectorAttr(numbers));
+    Value most = b.create<arith::IndexCastOp>(loc, b.getI32Type(), count.value);
+    return b.create<arith::CmpIOp>(loc, arith::CmpIPredicate::slt, lane, spread(most, lanes));
+  }
+  auto bits = llvm::map_to_vector(llvm::seq(lanes), [&](int64_t lane) { return lane < count.known; });
+  return b.create<arith::ConstantOp>(loc, DenseElementsAttr::get(type, ArrayRef<bool>(bits)));
+}
+
 /// The first `present` lanes; the others are zero.
 Value TileEmitter::loadPart(VectorType type, Value buffer, Value at, int64_t present) {
   int64_t lanes = type.getNumElements();
   if (present == lanes)
     return b.create<vector::LoadOp>(loc, type, buffer, at);
-  auto isPresent = llvm::map_to_vector(llvm::seq(lanes), [&](int64_t lane) { return lane < present; });
-  Value mask = b.create<arith::ConstantOp>(
-      loc, DenseElementsAttr::get(VectorType::get({lanes}, b.getI1Type()), ArrayRef<bool>(isPresent)));
   Value zero = b.create<arith::ConstantOp>(loc, b.getZeroAttr(type));
-  return b.create<vector::MaskedLoadOp>(loc, type, buffer, at, mask, zero);
+  return b.create<vector::MaskedLoadOp>(loc, type, buffer, at, maskOf(lanes, {present, {}}), zero);
 }
 
 Value TileEmitter::load(const Access &access, Value base, const Tile &tile, int64_t i, int64_t j) {
@@ -129,6 +138,9 @@ Value TileEmitter::load(const Access &access, Value base, const Tile &tile, int6
           /*isWrite=*/false, /*localityHint=*/3, /*isDataCache=*/true);
   if (lanes.is(1) && tile.present)
     return loadPart(type, access.base, at, tile.present);
+  if (lanes.is(1) && tile.mask)
+    return b.create<vector::MaskedLoadOp>(loc, type, access.base, at, tile.mask,
+                                          b.create<arith::ConstantOp>(loc, b.getZeroAttr(type)));
   if (lanes.is(1))
     return finish(b.create<vector::LoadOp>(loc, type, access.base, at));
   Value gathered = b.create<arith::ConstantOp>(loc, b.getZeroAttr(type));

@@ -30,6 +30,7 @@ struct Tile {
   int64_t rows = 1, vectors = 1, lanes = 1;
   int64_t stored = 0;          ///< of one vector: so many of the first lanes are another tile's, and are not stored
   int64_t present = 0;         ///< of one vector: only so many of the first lanes are there; 0: all
+  mlir::Value mask;            ///< of one vector: which lanes are loaded; null: all
   int64_t step = 0, steps = 1; ///< of the innermost loop of the reduction: which one of how many in an iteration
   int64_t paddedFirst = 0, paddedLast = 0; ///< rows, the first and the last ones, whose step reads padding: none to do
   bool inside = false;                     ///< a full tile of rows that read no padding
@@ -98,6 +99,7 @@ private:
   void store(const Access &access, mlir::Value base, const Tile &tile, int64_t i, int64_t j, mlir::Value value);
   mlir::Value loadOfGroups(const Access &access, mlir::Value at, int64_t lanes, int64_t unit);
   bool isTransposed(const Access &access, const Tile &tile);
+  mlir::Value maskOf(int64_t lanes, const Extent &count);
   mlir::Value loadPart(mlir::VectorType type, mlir::Value buffer, mlir::Value at, int64_t present);
   Values loadPartsTransposed(const Access &access, mlir::Value base, const Tile &tile, int64_t j);
   Values loadTransposed(const Access &access, mlir::Value base, const Tile &tile, int64_t j);
@@ -134,6 +136,7 @@ private:
   const PaddedLoop *paddedRowsOf(int tap, const Tile &tile);
   Values reduceLoops(Tile tile, llvm::ArrayRef<int> order, Values carried, Inner inner);
   Values reduceLanes(const Tile &outer, Values carried);
+  bool mayMaskLanes();
   mlir::Value reduceVector(mlir::Value vector);
   mlir::Value reduceToOne(const Tile &tile, mlir::Value start);
   Values reduceTile(const Tile &tile, Values carried);

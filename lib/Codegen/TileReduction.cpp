@@ -81,6 +81,17 @@ SmallVector<Value> TileEmitter::reduceLoops(Tile tile, ArrayRef<int> order, Valu
   return SmallVector<Value>(each.getResults());
 }
 
+/// Whether a reduction along the lanes may load some of a vector's: all that it loads there is in lanes which a mask has
+/// bits for.
+bool TileEmitter::mayMaskLanes() {
+  return target.partLoads && canComputeMore(nest) && llvm::all_of(nest.reduce->inputs, [&](Access &access) {
+           Extent lanes = stride(access, plan.lane);
+           bool hasBits = access.element.isIntOrFloat() && access.element.getIntOrFloatBitWidth() >= 32;
+           return access.scalar || !access.base ||
+                  (access.blockedLoop != plan.lane && (lanes.is(0) || (lanes.is(1) && hasBits)));
+         });
+}
+
 /// The lane loop of a reduction: `carried` are the vector accumulators and, last,
 /// the scalar one.
 SmallVector<Value> TileEmitter::reduceLanes(const Tile &outer, SmallVector<Value> carried) {
@@ -135,7 +146,44 @@ SmallVector<Value> TileEmitter::reduceLanes(const Tile &outer, SmallVector<Value
     run(plan.vectorTile, plan.width);
   if (plan.width > 1)
     run(1, plan.width);
-  run(1, 1);
+  // What is left of a vector: one that adds nothing in its other lanes.
+  Extent left = size;
+  if (size.isKnown())
+    left.known %= plan.width;
+  else
+    left.value = b.create<arith::SubIOp>(loc, end, start);
+  if (left.is(0))
+    return carried;
+  if (plan.width == 1 || left.is(1) || !mayMaskLanes()) {
+    run(1, 1);
+    return carried;
+  }
+  // Into the parts that the last full vector did not wait for.
+  Value &part = carried[plan.vectorTile - 1];
+  auto reducePart = [&]() -> Value {
+    Tile tile = outer;
+    tile.lanes = plan.width;
+    tile.at[plan.lane] = start;
+    tile.mask = maskOf(plan.width, left);
+    SmallVector<Value> bases = basesOf(stage, tile);
+    for (auto [k, access] : llvm::enumerate(stage.inputs))
+      if (access.base)
+        bases[k] = add(bases[k], position(access, tile, true));
+    Loaded cache;
+    SmallVector<Value> arguments = inputsOf(stage, bases, tile, 0, 0, cache, {});
+    arguments.push_back(part);
+    Value next = spread(body(stage, arguments, tile, 0, 0, true)[0], plan.width);
+    return b.create<arith::SelectOp>(loc, tile.mask, next, part);
+  };
+  if (left.isKnown()) {
+    part = reducePart();
+    return carried;
+  }
+  Value isSome = b.create<arith::CmpIOp>(loc, arith::CmpIPredicate::ne, left.value, index(0));
+  auto choice = b.create<scf::IfOp>(
+      loc, isSome, [&](OpBuilder &, Location) { b.create<scf::YieldOp>(loc, reducePart()); },
+      [&](OpBuilder &, Location) { b.create<scf::YieldOp>(loc, part); });
+  part = choice.getResult(0);
   return carried;
 }
 

@@ -114,3 +114,68 @@ func.func @residual(%x: memref<48x32xf32>, %w: memref<32x64xf32>, %r: memref<64x
   memref.dealloc %sums : memref<48x64xf32>
   return
 }
+
+// -----
+
+// What is left of a row behind its vectors is added by one that loads so many of its lanes, to the sums that the last
+// vector did not wait for; where only the run tells how much that is, if there is anything.
+// CHECK-LABEL: func.func @rest(
+// CHECK:         %[[MASK:.*]] = arith.constant dense<[true, true, true, true, true, false, false, false]> : vector<8xi1>
+// CHECK:         %[[X:.*]] = vector.maskedload %{{.*}}, %[[MASK]], {{.*}} vector<8xf32>
+// CHECK:         %[[SUM:.*]] = arith.addf %[[X]]
+// CHECK:         arith.select %[[MASK]], %[[SUM]], {{.*}} : vector<8xi1>, vector<8xf32>
+// CHECK:         vector.reduction <add>
+// NONE-LABEL:  func.func @rest(
+// NONE-NOT:      vector.maskedload
+// NONE:          arith.addf {{.*}} : f32
+// NONE:          vector.reduction <add>
+func.func @rest(%x: memref<40x45xf32>, %y: memref<40xf32>) attributes {strata.kernel} {
+  linalg.generic {indexing_maps = [affine_map<(m, n) -> (m, n)>, affine_map<(m, n) -> (m)>], iterator_types = ["parallel", "reduction"]}
+      ins(%x : memref<40x45xf32>) outs(%y : memref<40xf32>) {
+  ^bb0(%a: f32, %s: f32):
+    %0 = arith.addf %a, %s : f32
+    linalg.yield %0 : f32
+  }
+  return
+}
+
+// -----
+
+// CHECK-LABEL: func.func @unknown_rest(
+// CHECK:         %[[SOME:.*]] = arith.cmpi ne, %[[REST:.*]], %c0
+// CHECK:         scf.if %[[SOME]] -> (vector<8xf32>) {
+// CHECK:           %[[COUNT:.*]] = arith.index_cast %[[REST]] : index to i32
+// CHECK:           %[[COUNTS:.*]] = vector.broadcast %[[COUNT]] : i32 to vector<8xi32>
+// CHECK:           %[[MASK:.*]] = arith.cmpi s{{[lg]}}t, {{.*}} : vector<8xi32>
+// CHECK:           vector.maskedload %{{.*}}, %[[MASK]],
+// CHECK:         } else {
+func.func @unknown_rest(%x: memref<40x?xf32>, %y: memref<40xf32>) attributes {strata.kernel} {
+  linalg.generic {indexing_maps = [affine_map<(m, n) -> (m, n)>, affine_map<(m, n) -> (m)>], iterator_types = ["parallel", "reduction"]}
+      ins(%x : memref<40x?xf32>) outs(%y : memref<40xf32>) {
+  ^bb0(%a: f32, %s: f32):
+    %0 = arith.addf %a, %s : f32
+    linalg.yield %0 : f32
+  }
+  return
+}
+
+// -----
+
+// Elements of an unknown number: four, two and one of them behind the full vectors.
+// CHECK-LABEL: func.func @unknown_number(
+// CHECK:         math.sqrt {{.*}} : vector<8xf32>
+// CHECK:         scf.if
+// CHECK:           vector.load {{.*}} vector<4xf32>
+// CHECK:         scf.if
+// CHECK:           vector.load {{.*}} vector<2xf32>
+// CHECK:         scf.if
+// CHECK:           memref.load
+func.func @unknown_number(%z: memref<?xf32>, %r: memref<?xf32>) attributes {strata.kernel} {
+  linalg.generic {indexing_maps = [affine_map<(n) -> (n)>, affine_map<(n) -> (n)>], iterator_types = ["parallel"]}
+      ins(%z : memref<?xf32>) outs(%r : memref<?xf32>) {
+  ^bb0(%a: f32, %s: f32):
+    %0 = math.sqrt %a : f32
+    linalg.yield %0 : f32
+  }
+  return
+}

@@ -349,3 +349,37 @@ func.func @keys(%k: tensor<2x100x16xf32>, %q: tensor<2x256x16xf32>) -> tensor<2x
   } -> tensor<2x256x100xf32>
   return %o : tensor<2x256x100xf32>
 }
+
+// -----
+
+// Rows of an unknown length: as many at once as it has room for, up to 16. What only members read has a place for these.
+// CHECK-LABEL: func.func @unknown_length(
+// CHECK-SAME:      %[[X:.*]]: tensor<12x?xf32>
+// CHECK:         %[[LENGTH:.*]] = tensor.dim %[[X]], %c1
+// CHECK:         %[[SOME:.*]] = arith.maxui %[[LENGTH]], %c1
+// CHECK:         %[[FIT:.*]] = arith.divui %{{.*}}, %[[SOME]]
+// CHECK:         %[[MOST:.*]] = arith.minui %[[FIT]], %c16
+// CHECK:         %[[STEP:.*]] = arith.maxui %[[MOST]], %c1
+// CHECK:         scf.forall (%[[I:.*]]) = (0) to (12) step (%[[STEP]])
+// CHECK:           %[[ROWS:.*]] = affine.min
+// CHECK:           tensor.extract_slice %[[X]][%[[I]], 0] [%[[ROWS]], %[[LENGTH]]] [1, 1]
+// CHECK:           tensor.empty() : tensor<16xf32>
+func.func @unknown_length(%x: tensor<12x?xf32>) -> tensor<12x?xf32> {
+  %zero = arith.constant 0.0 : f32
+  %c1 = arith.constant 1 : index
+  %n = tensor.dim %x, %c1 : tensor<12x?xf32>
+  %e = tensor.empty(%n) : tensor<12x?xf32>
+  %r = tensor.empty() : tensor<12xf32>
+  %0 = linalg.fill ins(%zero : f32) outs(%r : tensor<12xf32>) -> tensor<12xf32>
+  %1 = linalg.generic {indexing_maps = [affine_map<(m, n) -> (m, n)>, affine_map<(m, n) -> (m)>], iterator_types = ["parallel", "reduction"]} ins(%x : tensor<12x?xf32>) outs(%0 : tensor<12xf32>) {
+  ^bb0(%a: f32, %s: f32):
+    %2 = arith.addf %a, %s : f32
+    linalg.yield %2 : f32
+  } -> tensor<12xf32>
+  %3 = linalg.generic {indexing_maps = [affine_map<(m, n) -> (m, n)>, affine_map<(m, n) -> (m)>, affine_map<(m, n) -> (m, n)>], iterator_types = ["parallel", "parallel"]} ins(%x, %1 : tensor<12x?xf32>, tensor<12xf32>) outs(%e : tensor<12x?xf32>) {
+  ^bb0(%a: f32, %s: f32, %o: f32):
+    %4 = arith.divf %a, %s : f32
+    linalg.yield %4 : f32
+  } -> tensor<12x?xf32>
+  return %3 : tensor<12x?xf32>
+}

@@ -2,9 +2,11 @@
 double precision."""
 
 import numpy as np
+import onnx
 import pytest
 import strata
 from onnx import TensorProto, helper, numpy_helper
+from onnx.reference import ReferenceEvaluator
 
 FUNCTIONS = {"ReduceSum": np.sum, "ReduceMean": np.mean, "ReduceMax": np.max, "ReduceMin": np.min}
 
@@ -46,3 +48,25 @@ def test_a_nan_anywhere_in_a_row(op, function, length, type):
     )
     proto = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 20)], ir_version=10)
     np.testing.assert_array_equal(strata.compile(proto).run([x])[0], function(x, axis=1))
+
+
+@pytest.mark.parametrize("dtype", ["float", "double", "int32", "int64"])
+@pytest.mark.parametrize("size", [7, 14, 30, 47, 100])
+def test_rows_that_fill_no_vectors(size, dtype):
+    """What is left of a row behind its full vectors, of known and of unknown size, with NaN and infinities in it."""
+    rng = np.random.default_rng(size)
+    kind = np.dtype({"float": "f4", "double": "f8"}.get(dtype, dtype))
+    x = rng.integers(-50, 50, (9, size)).astype(kind)
+    if kind.kind == "f":
+        x = (x / 16).astype(kind)
+        x[1, -1], x[2, -1], x[3, 0], x[4, -2] = np.nan, np.inf, -np.inf, -np.inf
+    for operator in ("Sum", "Max", "Min", "Prod", "L1", "SumSquare", "LogSumExp", "Mean"):
+        if kind.kind == "i" and operator in ("LogSumExp", "Mean"):
+            continue
+        data = np.where(x > 1, 1, x).astype(kind) if operator == "Prod" else x
+        for shape in (f"[9, {size}]", "[n, m]"):
+            text = f"g ({dtype}{shape} x) => ({dtype}[k] y) <int64[1] axes = {{1}}> {{ y = Reduce{operator}<keepdims=0>(x, axes) }}"
+            proto = onnx.parser.parse_model(f'<ir_version: 10, opset_import: ["" : 20]>\n{text}')
+            with np.errstate(all="ignore"):
+                (expected,) = ReferenceEvaluator(proto).run(None, {"x": data})
+            np.testing.assert_allclose(strata.compile(proto, threads=1).run([data])[0], expected, rtol=1e-5, atol=1e-5)
