@@ -560,7 +560,8 @@ def trees():
     boosted = forest(100, 6, 30, n_targets=1)
     classes = dict(targets=10, prefix="class", classlabels_int64s=list(range(10)))
     voting, many = forest(100, 14, 30, least=4, **classes), forest(500, 5, 30, of_one=True, **classes)
-    missing = {**boosted, "nodes_missing_value_tracks_true": [int(i) for i in RNG.integers(0, 2, len(boosted["nodes_modes"]))]}  # fmt: skip
+    tracks = RNG.integers(0, 2, len(boosted["nodes_modes"])).tolist()
+    missing = {**boosted, "nodes_missing_value_tracks_true": tracks}
     for rows in (1, 16, 1000):
         x = {"x": normal(rows, 30)}
         yield case(f"TreeEnsembleRegressor {rows}", "TreeEnsembleRegressor", x, **boosted)
@@ -573,7 +574,8 @@ def trees():
 def features():
     ml = {"domain": "ai.onnx.ml"}
     coefficients = {"coefficients": normal(10 * 30).tolist(), "intercepts": normal(10).tolist(), **ml}
-    vectors = {"kernel_type": "RBF", "kernel_params": [0.05, 0.0, 3.0], "support_vectors": normal(500 * 30).tolist(), **ml}
+    vectors = {"kernel_type": "RBF", "kernel_params": [0.05, 0.0, 3.0], **ml}
+    vectors["support_vectors"] = normal(500 * 30).tolist()
     for rows in (1, 1000):
         x = {"x": normal(rows, 30)}
         yield case(f"LinearRegressor {rows}", "LinearRegressor", x, targets=10, **coefficients)

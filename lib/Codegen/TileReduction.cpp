@@ -81,8 +81,8 @@ SmallVector<Value> TileEmitter::reduceLoops(Tile tile, ArrayRef<int> order, Valu
   return SmallVector<Value>(each.getResults());
 }
 
-/// Whether a reduction along the lanes may load some of a vector's: all that it loads there is in lanes which a mask has
-/// bits for.
+/// Whether a reduction along the lanes may load some of a vector's: all that it loads there is in lanes which a mask
+/// has bits for.
 bool TileEmitter::mayMaskLanes() {
   return target.partLoads && canComputeMore(nest) && llvm::all_of(nest.reduce->inputs, [&](Access &access) {
            Extent lanes = stride(access, plan.lane);

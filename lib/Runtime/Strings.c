@@ -73,7 +73,8 @@ int64_t strata_rt_string_find(int64_t table_address, int64_t order_address, int6
   int64_t low = 0, high = *order++;
   while (low < high) {
     int64_t middle = low + (high - low) / 2, i = order[middle];
-    int result = compare(table_bytes(table) + table[i + 1], (size_t)(table[i + 2] - table[i + 1]), key->bytes, key->length);
+    int result =
+        compare(table_bytes(table) + table[i + 1], (size_t)(table[i + 2] - table[i + 1]), key->bytes, key->length);
     if (result == 0)
       return i;
     if (result < 0)
@@ -199,7 +200,10 @@ static void open_locale(void) { unicode_locale = newlocale(LC_CTYPE_MASK, "C.UTF
 /* The code point at *at, which moves on; -1: no UTF-8, one byte. */
 static int32_t decode(const unsigned char **at, const unsigned char *end) {
   unsigned char first = *(*at)++;
-  int more = first >= 0xf0 && first < 0xf8 ? 3 : first >= 0xe0 && first < 0xf0 ? 2 : first >= 0xc2 && first < 0xe0 ? 1 : 0;
+  int more = first >= 0xf0 && first < 0xf8   ? 3
+             : first >= 0xe0 && first < 0xf0 ? 2
+             : first >= 0xc2 && first < 0xe0 ? 1
+                                             : 0;
   if (first < 0x80)
     return first;
   if (!more || end - *at < more)

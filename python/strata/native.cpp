@@ -146,7 +146,8 @@ nb::tuple wrap(const Tensor &tensor) {
                         OwnedBytes(tensor.data, {tensor.bytes()}, owner));
 }
 
-/// Strings as they lie in Python's objects; those that have no UTF-8 (surrogates stand for bytes that are none) encoded.
+/// Strings as they lie in Python's objects; those that have no UTF-8 (surrogates stand for bytes that are none)
+/// encoded.
 Tensor unwrapStrings(std::vector<int64_t> shape, nb::handle array, nb::handle where) {
   struct Storage {
     std::vector<strata_string> strings;

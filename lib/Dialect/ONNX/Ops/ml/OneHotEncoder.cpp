@@ -45,7 +45,8 @@ static FailureOr<SmallVector<Value>> lowerOneHotEncoder(Operation *op, ValueRang
   } else {
     KeySearch search(b, categories);
     if (!isa<StringType>(from))
-      x = b.elementwise(x, i64, [&](ImplicitLocOpBuilder &n, ValueRange v) { return scalar::convert(n, v[0], from, i64); });
+      x = b.elementwise(x, i64,
+                        [&](ImplicitLocOpBuilder &n, ValueRange v) { return scalar::convert(n, v[0], from, i64); });
     positions = search.findAll(b, x, isa<StringType>(from) ? from : i64);
   }
   if (encoder.getZeros() == 0) {

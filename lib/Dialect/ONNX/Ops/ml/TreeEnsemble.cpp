@@ -101,8 +101,8 @@ static FailureOr<SmallVector<Value>> lowerTreeEnsemble(Operation *op, ValueRange
   FailureOr<Ensemble> ensemble = getEnsemble(op);
   Type onnx = getElementType(op->getOperand(0)), compute = scalar::getComputeType(onnx);
   trees::Evaluator evaluator(b, *ensemble, static_cast<int64_t>(tree.getAggregateFunction()), compute);
-  Value sums = evaluator.evaluate(
-      operands[0], [&](ImplicitLocOpBuilder &n, ValueRange v) { return scalar::decode(n, v[0], onnx); });
+  Value sums = evaluator.evaluate(operands[0],
+                                  [&](ImplicitLocOpBuilder &n, ValueRange v) { return scalar::decode(n, v[0], onnx); });
   constexpr StringRef transforms[] = {"NONE", "SOFTMAX", "LOGISTIC", "SOFTMAX_ZERO", "PROBIT"};
   return SmallVector<Value>{roundTo(b, scores::transform(b, sums, transforms[tree.getPostTransform()]), onnx)};
 }
