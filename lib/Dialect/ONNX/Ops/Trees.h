@@ -365,8 +365,9 @@ inline Value Evaluator::evaluate(Value x, ScalarFn decode) {
     }
     return evaluateBlock(block);
   };
-  // As many rows as the caches have room for beside some trees.
-  constexpr int64_t blockRows = 1024;
+  // As many rows as the caches have room for beside some trees, and memory for what all walks give.
+  const int64_t blockRows =
+      std::clamp<int64_t>((1 << 20) / std::max<int64_t>(1, layout.targets * layout.groups), 16, 1024);
   OpFoldResult rows = b.dim(x, 0), zero = b.getIndexAttr(0);
   std::optional<int64_t> count = getConstantIntValue(rows);
   Value result;
