@@ -504,14 +504,16 @@ bool strata::isOfGroups(const Access &access, int loop) {
   return loop >= 0 && access.blockedLoop == loop && access.withinStride == 0;
 }
 
+/// A parallel loop of known size that has no other use than its iterations.
+static bool isPlainLoop(LoopNest &nest, ArrayRef<bool> indexed, int loop) {
+  return !indexed[loop] && !nest.loops[loop].reduction && nest.loops[loop].size.isKnown() &&
+         llvm::none_of(nest.padded, [&](const PaddedLoop &padded) { return padded.position == loop; });
+}
+
 /// Columns that a reshape splits, of weights in blocks of so many, are one loop over the blocks, as where no reshape
 /// follows. Results may lie apart where blocks do. Of few rows, whose sums of a block are in registers all at once.
 static void mergeBlocks(LoopNest &nest, const TargetFacts &target) {
   SmallVector<bool> indexed = indexedLoops(nest);
-  auto isUsual = [&](int loop) {
-    return !indexed[loop] && !nest.loops[loop].reduction && nest.loops[loop].size.isKnown() &&
-           llvm::none_of(nest.padded, [&](const PaddedLoop &padded) { return padded.position == loop; });
-  };
   auto fits = [&](const Access &access, int64_t size, int64_t rows) {
     if (!access.element.isIntOrFloat() || access.element.getIntOrFloatBitWidth() < 8)
       return false;
@@ -520,7 +522,7 @@ static void mergeBlocks(LoopNest &nest, const TargetFacts &target) {
   };
   for (int outer = 0, e = nest.loops.size(); outer < e; ++outer)
     for (int inner = 0; inner < e; ++inner) {
-      if (outer == inner || !isUsual(outer) || !isUsual(inner))
+      if (outer == inner || !isPlainLoop(nest, indexed, outer) || !isPlainLoop(nest, indexed, inner))
         continue;
       int64_t size = nest.loops[inner].size.known, rows = 1;
       for (auto [loop, info] : llvm::enumerate(nest.loops))
@@ -554,14 +556,11 @@ void strata::mergeGroups(LoopNest &nest, const TargetFacts &target) {
     return;
   mergeBlocks(nest, target);
   SmallVector<bool> indexed = indexedLoops(nest);
-  auto isUsual = [&](int loop) {
-    return !indexed[loop] && !nest.loops[loop].reduction && nest.loops[loop].size.isKnown() &&
-           llvm::none_of(nest.padded, [&](const PaddedLoop &padded) { return padded.position == loop; });
-  };
   for (auto [r, results] : llvm::enumerate(nest.loops))
     for (auto [g, groups] : llvm::enumerate(nest.loops)) {
       int result = r, group = g;
-      if (result == group || !isUsual(result) || !isUsual(group) || !canShareVectors(target, results.size.known))
+      if (result == group || !isPlainLoop(nest, indexed, result) || !isPlainLoop(nest, indexed, group) ||
+          !canShareVectors(target, results.size.known))
         continue;
       int64_t size = results.size.known;
       LoopNest merged = nest;

@@ -102,6 +102,25 @@ inline Value constantFloat(ImplicitLocOpBuilder &b, Type type, double value) {
   return b.create<arith::ConstantOp>(b.getFloatAttr(type, value));
 }
 
+/// A constant of one dimension, of at least one number.
+template <typename T> Value table(LinalgBuilder &b, ArrayRef<T> values, Type type) {
+  SmallVector<T> some(values);
+  if (some.empty())
+    some.push_back(0);
+  return b.constant(
+      DenseElementsAttr::get(RankedTensorType::get({static_cast<int64_t>(some.size())}, type), ArrayRef<T>(some)));
+}
+
+inline Value integerTable(LinalgBuilder &b, ArrayRef<int64_t> values) {
+  return table<int64_t>(b, values, b.getI64Type());
+}
+
+inline Value floatTable(LinalgBuilder &b, ArrayRef<double> values, Type type) {
+  if (type.isF64())
+    return table<double>(b, values, type);
+  return table<float>(b, llvm::to_vector_of<float>(values), type);
+}
+
 /// A tensor of the compute type of `onnxElement`, as elements of that type.
 inline Value roundTo(LinalgBuilder &b, Value tensor, Type onnxElement) {
   Type seam = getSeamElementType(onnxElement);

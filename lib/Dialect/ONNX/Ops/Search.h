@@ -79,14 +79,16 @@ private:
       offset = 0;
       size = llvm::PowerOf2Ceil((known.size() < 10000 ? 4 : 2) * known.size());
       shift = 64 - llvm::Log2_64(size);
-      uint64_t state = 0x9e3779b97f4a7c15, best = state;
-      uint64_t least = ~uint64_t(0);
-      for (int trial = 0; trial < 32 && least > 2; ++trial, state = state * 6364136223846793005 + 1442695040888963407) {
+      // Many keys have neighbours with any multiplier, and each trial takes its time.
+      constexpr size_t mostWork = 1 << 20;
+      uint64_t state = 0x9e3779b97f4a7c15, best = state, least = ~uint64_t(0);
+      for (size_t trial = 0; trial < 32 && trial * known.size() < mostWork && least > 2; ++trial) {
         multiplier = state | 1;
         if (uint64_t needed = fill(known, size, entries); needed < least) {
           least = needed;
           best = multiplier;
         }
+        state = state * 6364136223846793005 + 1442695040888963407;
       }
       multiplier = best;
       fill(known, size, entries);

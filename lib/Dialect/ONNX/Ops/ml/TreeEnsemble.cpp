@@ -75,7 +75,7 @@ static FailureOr<Ensemble> getEnsemble(Operation *op) {
   for (int64_t root : t.roots)
     if (root < 0 || root >= nodes)
       return op->emitOpError("has no node ") << root << ", the root of a tree";
-  if (failed(t.findDepth(op)))
+  if (failed(t.checkEnds(op)))
     return failure();
   return t;
 }
@@ -100,9 +100,9 @@ static FailureOr<SmallVector<Value>> lowerTreeEnsemble(Operation *op, ValueRange
   auto tree = cast<TreeEnsembleOp>(op);
   FailureOr<Ensemble> ensemble = getEnsemble(op);
   Type onnx = getElementType(op->getOperand(0)), compute = scalar::getComputeType(onnx);
-  trees::Evaluator evaluator(b, *ensemble, static_cast<int64_t>(tree.getAggregateFunction()), compute);
-  Value sums = evaluator.evaluate(operands[0],
-                                  [&](ImplicitLocOpBuilder &n, ValueRange v) { return scalar::decode(n, v[0], onnx); });
+  auto how = static_cast<trees::Aggregation>(tree.getAggregateFunction());
+  auto decode = [&](ImplicitLocOpBuilder &n, ValueRange v) { return scalar::decode(n, v[0], onnx); };
+  Value sums = trees::evaluate(b, *ensemble, how, compute, operands[0], decode);
   constexpr StringRef transforms[] = {"NONE", "SOFTMAX", "LOGISTIC", "SOFTMAX_ZERO", "PROBIT"};
   return SmallVector<Value>{roundTo(b, scores::transform(b, sums, transforms[tree.getPostTransform()]), onnx)};
 }

@@ -30,7 +30,7 @@ struct Model {
   static FailureOr<Model> get(Operation *op, StringRef voteStem, int64_t numTargets);
   Type getType(Value x) const { return isDouble ? Float64Type::get(x.getContext()) : scores::getType(x); }
   /// The aggregated votes, in the type above.
-  Value evaluate(LinalgBuilder &b, Value x, int64_t aggregation) const;
+  Value evaluate(LinalgBuilder &b, Value x, trees::Aggregation aggregation) const;
 };
 } // namespace
 
@@ -113,7 +113,7 @@ FailureOr<Model> Model::get(Operation *op, StringRef voteStem, int64_t numTarget
   for (size_t i = 0; i < nodeIds.size(); ++i)
     if (rooted.insert(treeIds[i]).second)
       t.roots.push_back(places[{treeIds[i], nodeIds[i]}]);
-  if (failed(t.findDepth(op)))
+  if (failed(t.checkEnds(op)))
     return failure();
 
   ArrayRef<int64_t> voteTrees = getIntegerList(op, voteStem + "_treeids"),
@@ -134,10 +134,9 @@ FailureOr<Model> Model::get(Operation *op, StringRef voteStem, int64_t numTarget
   return model;
 }
 
-Value Model::evaluate(LinalgBuilder &b, Value x, int64_t aggregation) const {
+Value Model::evaluate(LinalgBuilder &b, Value x, trees::Aggregation aggregation) const {
   Type compute = getType(x);
-  trees::Evaluator evaluator(b, trees, aggregation, compute);
-  return evaluator.evaluate(x, [&](ImplicitLocOpBuilder &n, ValueRange v) -> Value {
+  return trees::evaluate(b, trees, aggregation, compute, x, [&](ImplicitLocOpBuilder &n, ValueRange v) -> Value {
     if (isa<IntegerType>(v[0].getType()))
       return n.create<arith::SIToFPOp>(compute, v[0]);
     return n.create<arith::ExtFOp>(compute, v[0]);
@@ -173,14 +172,14 @@ static FailureOr<Model> getRegressor(Operation *op) {
   return model;
 }
 
-static FailureOr<int64_t> getAggregation(Operation *op) {
+static FailureOr<trees::Aggregation> getAggregation(Operation *op) {
   auto attr = op->getAttrOfType<StringAttr>("aggregate_function");
   StringRef name = attr ? attr.getValue() : "SUM";
   constexpr StringRef names[] = {"AVERAGE", "SUM", "MIN", "MAX"};
   auto known = llvm::find(names, name);
   if (known == std::end(names))
     return op->emitOpError("'aggregate_function' is '") << name << "', not AVERAGE, SUM, MIN or MAX";
-  return known - std::begin(names);
+  return static_cast<trees::Aggregation>(known - std::begin(names));
 }
 
 static LogicalResult inferRegressor(ShapeContext &c) {

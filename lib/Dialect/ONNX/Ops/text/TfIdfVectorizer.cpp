@@ -139,13 +139,6 @@ static FailureOr<SmallVector<Value>> lowerTfIdf(Operation *op, ValueRange operan
   int64_t rank = getRank(ids);
   if (rank == 1)
     ids = b.unsqueeze(ids, {0});
-  auto constant = [&](ArrayRef<int64_t> values) {
-    SmallVector<int64_t> some(values);
-    if (some.empty())
-      some.push_back(0);
-    return b.constant(DenseIntElementsAttr::get(RankedTensorType::get({static_cast<int64_t>(some.size())}, i64),
-                                                ArrayRef<int64_t>(some)));
-  };
   SmallVector<int64_t> starts(integers(op, "ngram_counts")), indexes(integers(op, "ngram_indexes"));
   starts.push_back(pool.size());
   int64_t size = *llvm::max_element(indexes) + 1;
@@ -159,9 +152,9 @@ static FailureOr<SmallVector<Value>> lowerTfIdf(Operation *op, ValueRange operan
   Value buffer = makeBuffer(b, {b.dim(ids, 0), b.getIndexAttr(size)}, b.getF32Type());
   auto number = [&](int64_t value) { return b.scalarInt(i64, value); };
   callRuntime(b, "strata_rt_tfidf",
-              {ids, constant(trie.first), constant(trie.edges), constant(trie.grams), constant(indexes), scale,
-               number(integer(op, "min_gram_length")), number(integer(op, "max_gram_length")),
-               number(integer(op, "max_skip_count")),
+              {ids, integerTable(b, trie.first), integerTable(b, trie.edges), integerTable(b, trie.grams),
+               integerTable(b, indexes), scale, number(integer(op, "min_gram_length")),
+               number(integer(op, "max_gram_length")), number(integer(op, "max_skip_count")),
                number(mode == "TF"    ? 0
                       : mode == "IDF" ? 1
                                       : 2),
