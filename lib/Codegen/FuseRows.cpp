@@ -13,6 +13,7 @@
 #include "ConstantExpressions.h"
 #include "LinalgQueries.h"
 #include "RegisterTile.h"
+#include "RowTiles.h"
 #include "RowWindows.h"
 #include "UnitDims.h"
 #include "WinogradMatrices.h"
@@ -36,11 +37,13 @@ namespace strata {
 using namespace mlir;
 using linalg::GenericOp;
 using strata::bytesOf;
+using strata::emptyBehind;
 using strata::hasNoWindow;
 using strata::hasOwnWindows;
 using strata::isInWindow;
 using strata::positionOf;
 using strata::rowPadding;
+using strata::RowTiles;
 
 /// Rows that a product of matrices should have at once: what its tiles read of the other operand comes from the
 /// second-level cache, and what is done once for a block is little beside them.
@@ -74,13 +77,6 @@ static std::optional<RowLoops> loopsThrough(AffineMap from, ArrayRef<unsigned> r
     result.push_back(dim.getPosition());
   }
   return result;
-}
-
-/// Where a fill, or nothing, is what an accumulator starts with: the empty tensor.
-static tensor::EmptyOp emptyBehind(Value init) {
-  if (auto fill = init.getDefiningOp<linalg::FillOp>())
-    init = fill.getOutputs()[0];
-  return init.getDefiningOp<tensor::EmptyOp>();
 }
 
 static int64_t extentOf(int64_t size) { return ShapedType::isDynamic(size) ? usualExtent : size; }
@@ -125,18 +121,6 @@ private:
   SmallVector<GenericOp> inOrder() const;
   DenseMap<OpResult, OpResult> sharePlaces(ArrayRef<GenericOp> order) const;
   LogicalResult moveUsersBehind(ArrayRef<GenericOp> order) const;
-};
-
-/// Creates the loop.
-struct Emitter {
-  OpBuilder &b;
-  Location loc;
-  SmallVector<OpFoldResult> offsets, sizes, whole; ///< by row; `whole`: of a scratch buffer
-  IRMapping tiles;                                 ///< of what members give and of destinations
-
-  tensor::ExtractSliceOp slice(Value source, AffineMap map, ArrayRef<unsigned> rows, bool first = false);
-  Value read(Value source, AffineMap map, ArrayRef<unsigned> rows);
-  Value scratch(Value init, AffineMap map, ArrayRef<unsigned> rows);
 };
 } // namespace
 
@@ -410,40 +394,34 @@ SmallVector<int64_t> Group::blocks(const DenseMap<OpResult, OpResult> &shared) c
   return result;
 }
 
-/// Where only the run tells how long rows are, how many of them a block has then, if more than `block` may fit: as many
-/// as blocks() would give it for that length. Null if they are as long as they always are.
+/// Where only the run tells how long the rows of the first reduction are: as many as blocks() would give for that
+/// length. Null if they are `block` as always.
 Value Group::rowsThatFit(OpBuilder &b, Location loc, int64_t block) const {
+  auto [seed, rows] = loops.front();
+  SmallVector<int64_t> ranges = seed.getStaticLoopRanges();
   if (!limits.blocks || hasProduct || contiguousRow() || block >= mostRows || extents.back() == block)
     return {};
-  // The size of the tensor whose rows are unknown most; the others are in proportion to it.
-  SmallVector<Value> sizes;
-  for (auto [op, rows] : loops)
-    for (OpOperand &operand : op->getOpOperands()) {
-      AffineMap map = mapOf(operand);
-      Value value = op.isDpsInit(&operand) ? emptyBehind(operand.get()).getResult() : operand.get();
-      auto type = dyn_cast<RankedTensorType>(value.getType());
-      if (!type || isMember(value.getDefiningOp()))
-        continue;
-      SmallVector<Value> own;
-      for (auto [i, expr] : llvm::enumerate(map.getResults())) {
-        auto dim = dyn_cast<AffineDimExpr>(expr);
-        if (type.isDynamicDim(i) && !(dim && llvm::is_contained(rows, dim.getPosition())))
-          own.push_back(b.createOrFold<tensor::DimOp>(loc, value, i));
-      }
-      if (own.size() > sizes.size())
-        sizes = own;
-    }
-  if (sizes.empty())
-    return {};
   auto index = [&](int64_t number) -> Value { return b.create<arith::ConstantIndexOp>(loc, number); };
-  int64_t together = limits.blockBytes;
+  int64_t usual = 1;
   Value length = index(1);
-  for (Value size : sizes) {
-    together *= usualExtent;
-    length = b.create<arith::MulIOp>(loc, length, size);
+  for (OpOperand *input : seed.getDpsInputOperands()) {
+    // Of a member, which the loop will replace, the tensor that it writes.
+    auto made = dyn_cast<OpResult>(input->get());
+    bool isOwn = made && isMember(made.getOwner());
+    Value source = isOwn ? emptyBehind(cast<GenericOp>(made.getOwner()).getTiedOpOperand(made)->get()) : input->get();
+    for (auto [i, expr] : llvm::enumerate(mapOf(*input).getResults())) {
+      auto dim = dyn_cast<AffineDimExpr>(expr);
+      if (!dim || llvm::is_contained(rows, dim.getPosition()) || !ShapedType::isDynamic(ranges[dim.getPosition()]))
+        continue;
+      ranges[dim.getPosition()] = usualExtent; // counted
+      usual *= usualExtent;
+      length = b.create<arith::MulIOp>(loc, length, b.createOrFold<tensor::DimOp>(loc, source, i));
+    }
   }
-  length = b.create<arith::MaxUIOp>(loc, length, index(1));
-  Value fit = b.create<arith::DivUIOp>(loc, index(std::max<int64_t>(1, together / rowBytes())), length);
+  if (usual == 1)
+    return {};
+  int64_t together = std::max<int64_t>(1, limits.blockBytes * usual / std::max<int64_t>(1, rowBytes()));
+  Value fit = b.create<arith::DivUIOp>(loc, index(together), b.create<arith::MaxUIOp>(loc, length, index(1)));
   return b.create<arith::MaxUIOp>(loc, b.create<arith::MinUIOp>(loc, fit, index(mostRows)), index(1));
 }
 
@@ -538,49 +516,6 @@ std::optional<int64_t> Group::packedLanes(GenericOp op, OpOperand *input, ArrayR
   return std::nullopt;
 }
 
-/// The block's rows of a tensor; or as many from the first one on.
-tensor::ExtractSliceOp Emitter::slice(Value source, AffineMap map, ArrayRef<unsigned> rows, bool first) {
-  SmallVector<OpFoldResult> from(map.getNumResults(), b.getIndexAttr(0)), strides(from.size(), b.getIndexAttr(1));
-  SmallVector<OpFoldResult> count = tensor::getMixedSizes(b, loc, source);
-  for (auto [row, offset, size] : llvm::zip(rows, offsets, sizes))
-    if (std::optional<unsigned> at = positionOf(map, row)) {
-      if (!first)
-        from[*at] = offset;
-      count[*at] = size;
-    }
-  return b.create<tensor::ExtractSliceOp>(loc, source, from, count, strides);
-}
-
-/// The block's rows of an input, which are padded here if they are nowhere else.
-Value Emitter::read(Value source, AffineMap map, ArrayRef<unsigned> rows) {
-  tensor::PadOp pad = rowPadding(source, map, rows);
-  if (!pad)
-    return slice(source, map, rows);
-  tensor::ExtractSliceOp inner = slice(pad.getSource(), map, rows);
-  SmallVector<int64_t> shape(pad.getResultType().getShape());
-  for (unsigned row : rows)
-    if (std::optional<unsigned> at = positionOf(map, row))
-      shape[*at] = inner.getType().getDimSize(*at);
-  Value padding = pad.getConstantPaddingValue();
-  if (Operation *constant = padding.getDefiningOp(); constant && pad->isAncestor(constant))
-    padding = b.clone(*constant)->getResult(0);
-  return b.create<tensor::PadOp>(loc, pad.getResultType().clone(shape), inner, pad.getMixedLowPad(),
-                                 pad.getMixedHighPad(), padding);
-}
-
-/// A place for a result that only members read: as large as a whole block, of which this one's rows are used.
-Value Emitter::scratch(Value init, AffineMap map, ArrayRef<unsigned> rows) {
-  tensor::EmptyOp like = emptyBehind(init);
-  SmallVector<OpFoldResult> count = tensor::getMixedSizes(b, loc, like);
-  bool partial = false;
-  for (auto [row, size, all] : llvm::zip(rows, sizes, whole)) {
-    count[*positionOf(map, row)] = all;
-    partial |= size != all;
-  }
-  Value place = b.create<tensor::EmptyOp>(loc, count, like.getType().getElementType());
-  return partial ? slice(place, map, rows, /*first=*/true) : place;
-}
-
 LogicalResult Group::fuse() {
   if (loops.empty() || llvm::is_contained(extents, 0))
     return failure();
@@ -633,7 +568,7 @@ LogicalResult Group::fuse() {
           copies[input] = strata::copyInBlocks(b, op, input, *lanes);
   auto forall = b.create<scf::ForallOp>(loc, zeros, ends, steps, destinations, /*mapping=*/std::nullopt);
   b.setInsertionPointToStart(forall.getBody());
-  Emitter emitter{b, loc, {}, {}, most, {}};
+  RowTiles emitter{b, loc, {}, {}, most, {}};
   AffineExpr i, n, step;
   bindDims(b.getContext(), i);
   bindSymbols(b.getContext(), n, step);
