@@ -27,9 +27,7 @@ def build(operator, feeds, weights, outputs, opset, attributes):
     constants = [numpy_helper.from_array(np.asarray(x), name) for name, x in weights.items() if x is not None]
     graph = helper.make_graph([node], "operator", inputs, results, constants)
     opsets = [helper.make_opsetid("", opset), helper.make_opsetid("ai.onnx.ml", 3)]
-    return shape_inference.infer_shapes(
-        helper.make_model(graph, opset_imports=opsets, ir_version=10)
-    )
+    return shape_inference.infer_shapes(helper.make_model(graph, opset_imports=opsets, ir_version=10))
 
 
 def shortest(runs, seconds=0.1):

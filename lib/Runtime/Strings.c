@@ -151,6 +151,7 @@ static void count_grams(int64_t begin, int64_t end, void *context) {
 
 void strata_rt_tfidf(const void *ids, const void *first, const void *edges, const void *grams, const void *indexes,
                      const void *weights, int64_t least, int64_t most, int64_t skips, int64_t mode, void *out) {
+  int64_t length = ((const strata_memref *)ids)->sizes[1];
   gram_counter c = {.rows = ids,
                     .result = out,
                     .first = integers_of(first),
@@ -162,10 +163,10 @@ void strata_rt_tfidf(const void *ids, const void *first, const void *edges, cons
                     .places = ((const strata_memref *)edges)->sizes[0] / 2,
                     .least = least,
                     .most = most,
-                    .skips = skips,
+                    .skips = skips < length ? skips : length,
                     .mode = mode};
   /* Some microseconds of work for each task. */
-  int64_t work = c.rows->sizes[1] * most * (skips + 1) + c.result->sizes[1] / 8;
+  int64_t work = length * (most < length ? most : length) * (c.skips + 1) + c.result->sizes[1] / 8;
   strata_rt_parallel_for(count_grams, 0, c.rows->sizes[0], 2000 / (work + 1) + 1, &c);
 }
 
@@ -372,15 +373,16 @@ static void print_shortest(char *digits, size_t size, double value, int64_t dtyp
   if (fabs(value) < least)
     few = 0;
   /* Most numbers need nearly all digits. */
-  int precision = most;
   snprintf(digits, size, "%.*e", most - 1, value);
-  if (reads_back(digits, value, dtype))
-    for (precision = few; precision < most - 1; ++precision) {
-      snprintf(digits, size, "%.*e", precision, value);
-      if (reads_back(digits, value, dtype))
-        break;
-    }
-  snprintf(digits, size, "%.*e", precision, value);
+  if (!reads_back(digits, value, dtype)) {
+    snprintf(digits, size, "%.*e", most, value);
+    return;
+  }
+  for (; few < most; ++few) {
+    snprintf(digits, size, "%.*e", few, value);
+    if (reads_back(digits, value, dtype))
+      return;
+  }
 }
 
 int64_t strata_rt_string_from_float(double value, int64_t dtype) {

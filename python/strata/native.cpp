@@ -156,25 +156,27 @@ Tensor unwrapStrings(std::vector<int64_t> shape, nb::handle array, nb::handle wh
   auto storage = std::make_shared<Storage>();
   Objects items(array);
   storage->strings.reserve(items.end() - items.begin() + 1);
-  storage->objects.push_back(nb::borrow(array));
+  storage->objects.reserve(items.end() - items.begin());
   for (PyObject *item : items) {
     Py_ssize_t size = 0;
     const char *bytes = nullptr;
-    if (PyUnicode_Check(item) && !(bytes = PyUnicode_AsUTF8AndSize(item, &size))) {
+    // Another thread may change the array while the model runs.
+    nb::object object = item ? nb::borrow(item) : nb::none();
+    if (PyUnicode_Check(object.ptr()) && !(bytes = PyUnicode_AsUTF8AndSize(object.ptr(), &size))) {
       PyErr_Clear();
-      storage->objects.push_back(nb::steal(PyUnicode_AsEncodedString(item, "utf-8", "surrogateescape")));
-      item = storage->objects.back().ptr();
-      if (!item)
+      object = nb::steal(PyUnicode_AsEncodedString(object.ptr(), "utf-8", "surrogateescape"));
+      if (!object.is_valid())
         throw nb::python_error();
     }
-    if (!bytes && !PyBytes_Check(item))
+    if (!bytes && !PyBytes_Check(object.ptr()))
       raise("InputError", nb::cast<std::string>(where) + " must hold strings, got " +
-                              nb::cast<std::string>(nb::handle(item).type().attr("__name__")));
+                              nb::cast<std::string>(object.type().attr("__name__")));
     if (!bytes) {
-      bytes = PyBytes_AsString(item);
-      size = PyBytes_Size(item);
+      bytes = PyBytes_AsString(object.ptr());
+      size = PyBytes_Size(object.ptr());
     }
     storage->strings.push_back({bytes, static_cast<size_t>(size)});
+    storage->objects.push_back(std::move(object));
   }
   storage->strings.emplace_back(); // so that there is an address
   Tensor result;
