@@ -99,6 +99,57 @@ def NarrowProducts : Pass<"strata-narrow-products", "mlir::func::FuncOp"> {
                            "mlir::arith::ArithDialect"];
 }
 
+def ExpandWeights : Pass<"strata-expand-weights", "mlir::func::FuncOp"> {
+  let summary = "Products whose bodies dequantize weights read weights of f32";
+  let description = [{
+    Where 16 rows or more, or an unknown number, share constant weights, and the
+    products are computed by units that take other operands than a body makes: what
+    the body computes of the weights becomes an operation of its own, which later
+    passes compute at load. Of fewer rows, to read the weights is what takes time;
+    with `block-sums`, scales of blocks of the reduction then come out of the sums,
+    which a second product weighs and adds:
+
+    ```
+    y[n] = sum_b,j x[b, j] (w[b, j, n] - z[b, n]) s[b, n]
+    ```
+    becomes
+    ```
+    t[b, n] = sum_j x[b, j] v[b, j, n]        v = w - z, computed at load
+    y[n] = sum_b t[b, n] s[b, n]
+    ```
+  }];
+  let options = [Option<"blockSums", "block-sums", "bool", "false", "Take scales of blocks out of their sums">];
+  let dependentDialects = ["mlir::linalg::LinalgDialect", "mlir::tensor::TensorDialect",
+                           "mlir::arith::ArithDialect"];
+}
+
+def PackNibbles : Pass<"strata-pack-nibbles", "mlir::func::FuncOp"> {
+  let summary = "Dequantized weights of four bits become words of eight";
+  let description = [{
+    Of products whose bodies dequantize constant bytes that hold four bits each:
+    eight that follow each other along the reduction become one word of 32 bits, and
+    one more loop of the reduction counts them. A number of four bits in the last
+    places of a float between 2^23 and 2^24 is that number and 2^23; what is taken
+    away with 2^23 is the zero point.
+
+    ```mlir
+    %0 = arith.sitofp %w : i8 to f32
+    ```
+    becomes
+    ```mlir
+    %0 = linalg.index 4 : index
+    ...                                       // %shift: four times that
+    %1 = arith.shrui %word, %shift : i32
+    %2 = arith.andi %1, %c15 : i32
+    %3 = arith.ori %2, %c0x4B000000 : i32
+    %4 = arith.bitcast %3 : i32 to f32
+    %5 = arith.subf %4, %cst : f32            // 8388616.0
+    ```
+  }];
+  let dependentDialects = ["mlir::linalg::LinalgDialect", "mlir::tensor::TensorDialect",
+                           "mlir::arith::ArithDialect"];
+}
+
 def NarrowWeights : Pass<"strata-narrow-weights", "mlir::func::FuncOp"> {
   let summary = "Weights of f32 that few rows read become f16";
   let description = [{

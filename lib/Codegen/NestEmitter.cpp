@@ -7,6 +7,7 @@
 #include "NestEmitter.h"
 #include "MatrixTiles.h"
 #include "TileEmitter.h"
+#include "WeightPanels.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
@@ -25,9 +26,11 @@ using Order = SmallVector<std::pair<int, int64_t>>;
 
 class NestEmitter : IndexMath {
 public:
-  NestEmitter(OpBuilder &b, Location loc, LoopNest &nest, const NestOptions &options)
-      : IndexMath{b, loc}, nest(nest), options(options), plan(planNest(nest, options)),
+  NestEmitter(OpBuilder &b, Location loc, LoopNest &nest, const NestOptions &options, const WeightPanel *panel)
+      : IndexMath{b, loc}, nest(nest), options(options), panel(panel), plan(planNest(nest, options)),
         tileEmitter(b, loc, nest, plan, options), matrixTiles(b, loc, nest, plan, options, tileEmitter) {
+    if (panel)
+      planForPanel();
     if (plan.copied >= 0)
       copyEmitter.emplace(b, loc, copyNest.emplace(nest), plan, options);
   }
@@ -37,6 +40,7 @@ public:
 private:
   LoopNest &nest;
   const NestOptions &options;
+  const WeightPanel *panel;
   NestPlan plan;
   TileEmitter tileEmitter;
   MatrixTiles matrixTiles;
@@ -47,6 +51,8 @@ private:
 
   /// With plan.evenRows: how many tiles the rows are shared out to. A tile's place is then its number.
   Extent rowTiles;
+
+  bool isFilled = false; ///< the panel of the lanes that loops are emitted for
 
   /// Rows that one task shares a copy for; 0: all.
   int64_t copiedRows = 0;
@@ -72,6 +78,8 @@ private:
   void laneBlock(Tile tile);
   void loops(ArrayRef<std::pair<int, int64_t>> order, Tile tile);
   Value prepare();
+  void planForPanel();
+  void fillPanel(Value lane);
   Value grainOf(ArrayRef<std::pair<int, int64_t>> split, double pointNs, int64_t most);
   void tasks(const Order &order, Tile tile, double pointNs);
 };
@@ -252,6 +260,12 @@ Value NestEmitter::prepare() {
     if (copyEmitter)
       copyEmitter->sums = tileEmitter.sums;
   }
+  if (panel) {
+    auto type = MemRefType::get({panel->elements}, panel->panel.element);
+    Value buffer = b.create<memref::AllocOp>(loc, type, b.getI64IntegerAttr(options.lineBytes));
+    nest.reduce->inputs[1].base = b.create<memref::CastOp>(loc, nest.reduce->inputs[1].base.getType(), buffer);
+    return buffer;
+  }
   if (plan.copied < 0)
     return {};
   Access &copy = copyNest->reduce->inputs[plan.copied];
@@ -276,6 +290,37 @@ Value NestEmitter::prepare() {
     if (!info.reduction)
       copy.strides[loop] = {0, {}};
   return buffer;
+}
+
+/// A panel is filled for as many lanes as one block has, and all rows then use it.
+void NestEmitter::planForPanel() {
+  int64_t vectors = panel->panel.block / plan.width;
+  if (plan.vectorTile != vectors) {
+    plan.vectorTile = vectors;
+    plan.rowTile = std::min(plan.rowTile, std::max<int64_t>(1, (options.registers - vectors - 1) / vectors));
+    plan.evenRows = !nest.loops[plan.row].size.isKnown();
+  }
+  plan.laneOutermost = true;
+  plan.weightsStay = false;
+}
+
+void NestEmitter::fillPanel(Value lane) {
+  LoopNest source = panel->source;
+  NestPlan filling;
+  filling.lane = panel->weights.lane;
+  filling.width = plan.width;
+  auto apart = b.create<scf::ParallelOp>(loc, ValueRange{index(0)}, ValueRange{index(panel->panel.block)},
+                                         ValueRange{index(plan.width)});
+  apart->setAttr(kApart, b.getUnitAttr());
+  OpBuilder::InsertionGuard guard(b);
+  b.setInsertionPointToStart(apart.getBody());
+  Tile tile;
+  tile.at.resize(source.loops.size());
+  tile.at[filling.lane] = add(lane, apart.getInductionVars()[0]);
+  tile.lanes = plan.width;
+  Access to = panel->panel;
+  to.base = nest.reduce->inputs[1].base;
+  TileEmitter(b, loc, source, filling, options).fillPanel(tile, panel->weights, to);
 }
 
 /// The first rows read vectors where they are and copy them; the others read the copy.
@@ -332,6 +377,10 @@ void NestEmitter::laneBlock(Tile tile) {
 }
 
 void NestEmitter::loops(ArrayRef<std::pair<int, int64_t>> order, Tile tile) {
+  if (panel && !isFilled && tile.at[plan.lane]) {
+    fillPanel(tile.at[plan.lane]);
+    isFilled = true;
+  }
   if (order.empty() && plan.laneBlock)
     return laneBlock(tile);
   if (order.empty() && plan.matrix)
@@ -478,8 +527,10 @@ void NestEmitter::tasks(const Order &order, Tile tile, double pointNs) {
   auto isBlocked = [&](unsigned i) {
     return is_contained(make_first_range(ArrayRef(order).take_front(i)), order[i].first);
   };
-  // The rows that share a copy stay together.
+  // The rows that share a copy or a panel stay together.
   unsigned most = order.size() - (plan.copied >= 0 ? 1 : 0);
+  if (panel)
+    most = llvm::find(make_first_range(order), plan.lane) - make_first_range(order).begin() + 1;
   while (split < most && (split == 0 || (tasks < 64 && !isBetweenPadding(order[split]))) && !isBlocked(split)) {
     Extent count = trips(split++);
     counts.push_back(count);
@@ -573,8 +624,9 @@ TaskSize strata::taskSize(double iterationNs, int64_t iterations, const NestOpti
                               mostInTask(iterations))};
 }
 
-double strata::emitLoopNest(OpBuilder &b, Location loc, LoopNest &nest, const NestOptions &options) {
+double strata::emitLoopNest(OpBuilder &b, Location loc, LoopNest &nest, const NestOptions &options,
+                            const WeightPanel *panel) {
   if (llvm::any_of(nest.loops, [](const Loop &loop) { return !loop.reduction && loop.size.is(0); }))
     return 0; // No results.
-  return NestEmitter(b, loc, nest, options).emit();
+  return NestEmitter(b, loc, nest, options, panel).emit();
 }

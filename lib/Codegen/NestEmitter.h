@@ -6,6 +6,8 @@
 
 namespace strata {
 
+struct WeightPanel;
+
 /// Whether iterations of so many nanoseconds each are worth more than one thread, and how many make one task.
 struct TaskSize {
   bool split;
@@ -13,9 +15,15 @@ struct TaskSize {
 };
 TaskSize taskSize(double iterationNs, int64_t iterations, const NestOptions &options);
 
+/// On a loop that becomes a function of its own, which the thread that comes to it runs: what it keeps in registers
+/// does not take them from what stands around it.
+constexpr const char kApart[] = "strata.apart";
+
 /// Emits the nest as register-tiled vector loops at the builder's position; the outermost loops as one scf.parallel
 /// where there is enough work. Returns the estimated time in nanoseconds.
-double emitLoopNest(mlir::OpBuilder &b, mlir::Location loc, LoopNest &nest, const NestOptions &options);
+/// With a `panel`, the second input of the reduction reads it: filled for each block of lanes, for all rows.
+double emitLoopNest(mlir::OpBuilder &b, mlir::Location loc, LoopNest &nest, const NestOptions &options,
+                    const WeightPanel *panel = nullptr);
 
 } // namespace strata
 

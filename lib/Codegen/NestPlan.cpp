@@ -562,8 +562,10 @@ NestPlan strata::planNest(LoopNest &nest, const NestOptions &options) {
     plan.vectorTile = nest.loops[plan.row].size.isKnown() && nest.loops[plan.row].size.known < fewRows ? atMost(2) : 1;
   }
   int64_t accumulators = target.registers - 4;
-  if (isProduct(nest, plan))
+  if (isProduct(nest, plan)) {
     chooseProductTile(nest, target, block, plan);
+    plan.rowTile = std::min(plan.rowTile, options.mostRows);
+  }
   else if (plan.row >= 0) // Without reuse: sums enough that the one need not wait for the other.
     plan.rowTile =
         chooseTile(nest.loops[plan.row].size, std::max<int64_t>(1, reuse ? accumulators / plan.vectorTile

@@ -24,6 +24,8 @@ struct NestOptions : TargetFacts {
   /// parallel region costs about one microsecond while the workers are awake, which they are between the operations of
   /// a network; and what one thread alone computes has to be fetched from its core's cache by the others.
   int64_t parallelNs = 5000, taskNs = 2000;
+  /// Of a tile.
+  int64_t mostRows = INT64_MAX;
 };
 
 /// A reduction that a matrix unit computes: sums of up to 16 rows and 16 lanes, of up to 16 groups of the reduction at

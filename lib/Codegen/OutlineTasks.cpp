@@ -23,13 +23,18 @@ namespace {
 struct OutlineTasksPass : strata::impl::OutlineTasksBase<OutlineTasksPass> {
   void runOnOperation() override {
     ModuleOp module = getOperation();
-    SmallVector<scf::ParallelOp> loops;
-    module.walk<WalkOrder::PreOrder>([&](scf::ParallelOp op) {
-      if (!op->getParentOfType<scf::ParallelOp>() && op.getNumLoops() == 1 && op.getNumResults() == 0)
-        loops.push_back(op);
-    });
-    for (auto [number, loop] : llvm::enumerate(loops))
-      outline(module, loop, number);
+    unsigned number = 0;
+    // Within tasks, what stands apart.
+    for (bool apart : {false, true}) {
+      SmallVector<scf::ParallelOp> loops;
+      module.walk<WalkOrder::PreOrder>([&](scf::ParallelOp op) {
+        bool isWithin = !apart && op->getParentOfType<scf::ParallelOp>();
+        if (op->hasAttr(strata::kApart) == apart && !isWithin && op.getNumLoops() == 1 && op.getNumResults() == 0)
+          loops.push_back(op);
+      });
+      for (scf::ParallelOp loop : loops)
+        outline(module, loop, number++);
+    }
   }
 
 private:
@@ -87,6 +92,8 @@ private:
     auto taskType = b.getFunctionType({i64, i64, pointer}, {});
     auto task = top.create<func::FuncOp>(loc, (strata::kTaskPrefix + Twine(number)).str(), taskType);
     task.setPrivate();
+    if (loop->hasAttr(strata::kApart))
+      task->setAttr("passthrough", b.getStrArrayAttr({"noinline"}));
     Block *body = task.addEntryBlock();
     top.setInsertionPointToEnd(body);
     IRMapping mapping;
@@ -116,7 +123,7 @@ private:
 
     // The call. The context lies in the function's frame, not in a loop's.
     auto run = module.lookupSymbol<func::FuncOp>("strata_rt_parallel_for");
-    if (!run) {
+    if (!run && !loop->hasAttr(strata::kApart)) {
       OpBuilder first(module.getBodyRegion());
       run = first.create<func::FuncOp>(first.getUnknownLoc(), "strata_rt_parallel_for",
                                        b.getFunctionType({pointer, i64, i64, i64, pointer}, {}));
@@ -132,11 +139,14 @@ private:
         stored = MemRefDescriptor(stored).alignedPtr(b, loc);
       b.create<LLVM::StoreOp>(loc, stored, field(b, frame, i));
     }
-    Value address = castTo(b, b.create<func::ConstantOp>(loc, taskType, task.getSymName()), pointer);
     auto asI64 = [&](Value value) -> Value { return b.create<arith::IndexCastOp>(loc, i64, value); };
-    b.create<func::CallOp>(loc, run,
-                           ValueRange{address, asI64(loop.getLowerBound()[0]), asI64(loop.getUpperBound()[0]),
-                                      asI64(loop.getStep()[0]), frame});
+    Value from = asI64(loop.getLowerBound()[0]), to = asI64(loop.getUpperBound()[0]);
+    if (loop->hasAttr(strata::kApart)) {
+      b.create<func::CallOp>(loc, task, ValueRange{from, to, frame});
+    } else {
+      Value address = castTo(b, b.create<func::ConstantOp>(loc, taskType, task.getSymName()), pointer);
+      b.create<func::CallOp>(loc, run, ValueRange{address, from, to, asI64(loop.getStep()[0]), frame});
+    }
     loop.erase();
   }
 };

@@ -9,6 +9,7 @@
 #include "Blocks.h"
 #include "Codegen/Passes.h"
 #include "Codegen/Target.h"
+#include "ComputedWeights.h"
 #include "ConstantExpressions.h"
 #include "Conversions.h"
 #include "DeepProducts.h"
@@ -40,9 +41,13 @@ struct PackWeightsPass : strata::WithTarget<strata::impl::PackWeightsBase<PackWe
 
   void runOnOperation() override {
     SmallVector<linalg::GenericOp> products, ops;
+    SmallVector<std::pair<linalg::GenericOp, strata::ComputedWeights>> computed;
     getOperation().walk([&](linalg::GenericOp op) {
-      if (op.hasPureTensorSemantics() && op.getNumReductionLoops() && op.getNumDpsInits() == 1 &&
-          op.getNumDpsInputs() == 2)
+      if (!op.hasPureTensorSemantics() || !op.getNumReductionLoops() || op.getNumDpsInits() != 1)
+        return;
+      if (std::optional<strata::ComputedWeights> weights = strata::matchComputedWeights(op))
+        computed.push_back({op, *weights});
+      else if (op.getNumDpsInputs() == 2)
         products.push_back(op);
     });
     strata::ConstantExpressions whole(getOperation());
@@ -55,6 +60,8 @@ struct PackWeightsPass : strata::WithTarget<strata::impl::PackWeightsBase<PackWe
     strata::ConstantExpressions constants(getOperation());
     for (linalg::GenericOp op : ops)
       arrange(op, constants);
+    for (auto &[op, weights] : computed)
+      arrange(op, weights, constants);
   }
 
 private:
@@ -132,6 +139,56 @@ private:
       else if (!hasLast(map, *lane) && isWorthMoving(op, operand, *lane))
         moveLaneLast(op, operand, *lane);
     }
+  }
+
+  /// All that weights are computed of, in the same blocks of lanes.
+  void arrange(linalg::GenericOp op, const strata::ComputedWeights &weights,
+               const strata::ConstantExpressions &constants) const {
+    OpOperand *data = op.getDpsInputOperand(weights.data);
+    AffineMap read = op.getMatchingIndexingMap(data);
+    SmallVector<OpOperand *> operands;
+    for (BlockArgument input : weights.inputs)
+      operands.push_back(op.getDpsInputOperand(input.getArgNumber()));
+    for (OpOperand *operand : operands)
+      if (AffineMap map = op.getMatchingIndexingMap(operand);
+          !isPlain(map) || !map.isFunctionOfDim(weights.lane) || !constants.isConstant(operand->get()))
+        return;
+    int64_t lanes = op.getStaticLoopRanges()[weights.lane], width = vectorBits / 32;
+    int64_t mostRows = strata::mostRowsInCache(target(), rowDistance(op, operands[0], data, weights.lane));
+    // Each vector of weights is several while it is computed.
+    int64_t mostVectors = std::max<int64_t>(1, registers / 8);
+    int64_t block = width * strata::chooseRegisterTile(target(), rowsOf(op, operands[0], data), lanes / width,
+                                                       mostVectors, mostRows)
+                                .vectors;
+    for (OpOperand *operand : operands)
+      cutLanes(op, operand, read, weights.lane, block);
+  }
+
+  /// [lanes / block, reduction.., block], the loops of the reduction in the order in which the data has them.
+  static void cutLanes(linalg::GenericOp op, OpOperand *operand, AffineMap read, unsigned lane, int64_t block) {
+    AffineMap map = op.getMatchingIndexingMap(operand);
+    auto keyOf = [&](int64_t position) -> int64_t {
+      auto dim = dyn_cast<AffineDimExpr>(map.getResult(position));
+      return dim && strata::positionOf(read, dim.getPosition()) ? *strata::positionOf(read, dim.getPosition()) : -1;
+    };
+    auto cut = static_cast<int64_t>(*strata::positionOf(map, lane));
+    SmallVector<int64_t> order;
+    for (int64_t i = 0, e = map.getNumResults(); i < e; ++i)
+      if (i != cut)
+        order.push_back(i);
+    llvm::stable_sort(order, [&](int64_t x, int64_t y) { return keyOf(x) < keyOf(y); });
+    for (int64_t &position : order)
+      position += position > cut;
+    order.insert(order.begin(), cut);
+    order.push_back(cut + 1);
+    SmallVector<AffineExpr> exprs(map.getResults());
+    AffineExpr d = exprs[cut];
+    exprs[cut] = d % block;
+    exprs.insert(exprs.begin() + cut, d.floorDiv(block));
+    OpBuilder b(op);
+    Value value = strata::inBlocks(b, op.getLoc(), operand->get(), cut, block, order);
+    applyPermutationToVector(exprs, order);
+    replace(op, operand, value, AffineMap::get(map.getNumDims(), 0, exprs, op.getContext()));
   }
 
   /// By `strata-group-reductions`, which wants the groups of weights last.

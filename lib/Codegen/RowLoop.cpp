@@ -1,6 +1,7 @@
 //===- RowLoop.cpp - a loop over blocks of rows becomes tasks -------------===//
 #include "RowLoop.h"
 #include "Tails.h"
+#include "WeightPanels.h"
 #include "WinogradEmitter.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -27,9 +28,13 @@ double strata::emitNest(ArrayRef<linalg::GenericOp> ops, const NestOptions &opti
         access.ahead = ahead.lookup(input);
   double ns = 1000;
   if (failed(emitWinograd(b, loc, *nest, options))) {
-    simplify(b, loc, *nest);
-    mergeGroups(*nest, options);
-    ns = emitLoopNest(b, loc, *nest, options);
+    if (std::optional<double> withPanels = emitWithPanels(b, loc, ops, *nest, options)) {
+      ns = *withPanels;
+    } else {
+      simplify(b, loc, *nest);
+      mergeGroups(*nest, options);
+      ns = emitLoopNest(b, loc, *nest, options);
+    }
   }
   llvm::SmallSetVector<Value, 4> buffers;
   for (linalg::GenericOp op : ops)

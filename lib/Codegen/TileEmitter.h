@@ -7,6 +7,7 @@
 #ifndef STRATA_CODEGEN_TILEEMITTER_H
 #define STRATA_CODEGEN_TILEEMITTER_H
 
+#include "ComputedWeights.h"
 #include "NestPlan.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/IR/IRMapping.h"
@@ -45,6 +46,9 @@ public:
   void emit(const Tile &tile);
   /// Initialisation and consumer of a tile of one vector, whose reduction comes to `sum`.
   void emitSum(const Tile &tile, mlir::Value sum);
+
+  /// Stores what the body of the reduction makes of its inputs, for all of the reduction and the tile's lanes.
+  void fillPanel(const Tile &tile, const ComputedWeights &weights, const Access &panel);
 
   /// Offset plus the parallel (or the reduction) loops' share.
   mlir::Value position(const Access &access, const Tile &tile, bool reduction);

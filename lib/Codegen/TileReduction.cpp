@@ -77,7 +77,8 @@ SmallVector<Value> TileEmitter::reduceLoops(Tile tile, ArrayRef<int> order, Valu
     tile.at[loop] = add(each.getInductionVar(), index(tile.step));
     values = reduceLoops(tile, order.drop_front(), values, inner);
   }
-  b.create<scf::YieldOp>(loc, values);
+  if (!values.empty()) // else it is there
+    b.create<scf::YieldOp>(loc, values);
   return SmallVector<Value>(each.getResults());
 }
 
@@ -116,6 +117,15 @@ static int64_t vectorElements(const Access &access, const Tile &tile) {
 int64_t TileEmitter::stepsAtOnce(const Tile &tile) {
   constexpr int64_t mostCycles = 12;
   SmallVector<int> order = reductionOrder();
+  // What the steps read of one word is shifted by numbers that are known.
+  if (const Extent *size = order.empty() ? nullptr : &nest.loops[order.back()].size; size && size->isKnown()) {
+    bool isCounted = false;
+    for (Operation &op : *nest.reduce->op.getBody())
+      if (auto number = dyn_cast<linalg::IndexOp>(op))
+        isCounted |= nest.reduce->loopOf[number.getDim()] == order.back();
+    if (isCounted && size->known <= 8)
+      return size->known;
+  }
   bool crossed = plan.dots && plan.dots->other; // with as many vectors again
   int64_t sums = tile.rows * tile.vectors, lines = crossed ? 8 : 4;
   bool areFew = 2 * sums <= target.registers && !crossed;
@@ -367,6 +377,28 @@ TileEmitter::Values TileEmitter::reduceTile(const Tile &whole, Values carried) {
     if (copy)
       storeCopy(reduce.inputs[plan.copied], inner, loaded);
     return next;
+  });
+}
+
+void TileEmitter::fillPanel(const Tile &whole, const ComputedWeights &weights, const Access &panel) {
+  Stage &reduce = *nest.reduce;
+  Tile tile = whole;
+  tile.steps = stepsAtOnce(tile);
+  Values bases = basesOf(reduce, tile);
+  reduceLoops(tile, reductionOrder(), {}, [&](const Tile &inner, Values) {
+    for (int64_t j = 0; j < inner.vectors; ++j) {
+      IRMapping mapping;
+      for (BlockArgument input : weights.inputs) {
+        const Access &access = reduce.inputs[input.getArgNumber()];
+        Value base = add(bases[input.getArgNumber()], position(access, inner, true));
+        mapping.map(input, load(access, base, inner, 0, j));
+      }
+      for (Operation *op : weights.operations)
+        operation(reduce, *op, mapping, inner, 0, j, /*fuse=*/false);
+      Value to = add(position(panel, inner, false), position(panel, inner, true));
+      store(panel, to, inner, 0, j, spread(mapping.lookup(weights.value), inner.lanes));
+    }
+    return Values();
   });
 }
 

@@ -36,6 +36,12 @@ void strata::buildFusedPhase(OpPassManager &pm, const CompileOptions &options) {
   math.fusedProducts = facts.fma || math.device;
   math.knownNumbers = true;
   pm.addPass(createExpandMath(math));
+  // Units that multiply matrices read weights from memory.
+  if (!options.gpu.empty() || options.precision == Precision::BF16) {
+    ExpandWeightsOptions expand;
+    expand.blockSums = !options.gpu.empty();
+    pm.addNestedPass<func::FuncOp>(createExpandWeights(expand));
+  }
   // Conversions fuse with what makes their operands.
   if (options.precision == Precision::BF16) {
     NarrowProductsOptions narrow;
@@ -50,6 +56,7 @@ void strata::buildFusedPhase(OpPassManager &pm, const CompileOptions &options) {
   if (options.optLevel == 0)
     return;
   if (options.gpu.empty()) {
+    pm.addNestedPass<func::FuncOp>(createPackNibbles());
     WidenProductsOptions widen;
     widen.f16 = true;
     widen.bf16 = !facts.bf16Tiles && !facts.bf16Dots;

@@ -45,7 +45,7 @@ func.func @two_activations(%x: tensor<2x3xui8>, %y: tensor<3x2xui8>, %s: tensor<
 
 // -----
 
-// Weights that few rows of floats read are multiplied as they are kept, and the sums scaled.
+// Weights of floats' products are multiplied as they are kept, and the sums scaled.
 // CHECK-LABEL: @few_rows
 // CHECK: %[[SUMS:.*]] = linalg.generic {{.*}} ins({{.*}} : tensor<2x3xf32>, tensor<3x2xi8>) outs({{.*}} : tensor<2x2xf32>)
 // CHECK: arith.sitofp %{{.*}} : i8 to f32
@@ -76,10 +76,15 @@ func.func @transposed(%x: tensor<2x3xf32>) -> tensor<*xf32> {
 
 // -----
 
-// Of blocks, each has its sum.
+// Those of blocks are scaled one by one.
 // CHECK-LABEL: @blocks
-// CHECK: %[[SUMS:.*]] = linalg.generic {{.*}} ins({{.*}} : tensor<1x2x8xf32>, tensor<2x8x1xi8>) outs({{.*}} : tensor<1x2x1xf32>)
-// CHECK: linalg.generic {{.*}} ins(%[[SUMS]], %{{.*}} : tensor<1x2x1xf32>, tensor<2x1xf32>) outs({{.*}} : tensor<1x1xf32>)
+// CHECK: linalg.generic {{.*}} ins({{.*}} : tensor<1x2x8xf32>, tensor<2x8x1xi8>, tensor<2x1xf32>) outs({{.*}} : tensor<1x1xf32>)
+// CHECK-NEXT: ^bb0(%[[X:.*]]: f32, %[[B:.*]]: i8, %[[S:.*]]: f32, %[[SUM:.*]]: f32):
+// CHECK-NEXT:   %[[I:.*]] = arith.extsi %[[B]] : i8 to i32
+// CHECK-NEXT:   %[[F:.*]] = arith.sitofp %[[I]] : i32 to f32
+// CHECK-NEXT:   %[[W:.*]] = arith.mulf %[[F]], %[[S]] : f32
+// CHECK-NEXT:   %[[P:.*]] = arith.mulf %[[X]], %[[W]] : f32
+// CHECK-NEXT:   arith.addf %[[SUM]], %[[P]] : f32
 func.func @blocks(%x: tensor<1x16xf32>) -> tensor<*xf32> {
   %w = onnx.Initializer dense<1> : tensor<16x1xi8>
   %s = onnx.Initializer dense<[[0.5], [0.25]]> : tensor<2x1xf32>
@@ -90,9 +95,9 @@ func.func @blocks(%x: tensor<1x16xf32>) -> tensor<*xf32> {
 
 // -----
 
-// Many rows read weights in f32.
+// How many rows there are makes no difference here.
 // CHECK-LABEL: @many_rows
-// CHECK: linalg.matmul ins({{.*}} : tensor<16x3xf32>, tensor<3x2xf32>)
+// CHECK: linalg.generic {{.*}} ins({{.*}} : tensor<16x3xf32>, tensor<3x2xi8>)
 func.func @many_rows(%x: tensor<16x3xf32>) -> tensor<*xf32> {
   %w = onnx.Initializer dense<[[1, 2], [3, 4], [5, -6]]> : tensor<3x2xi8>
   %s = onnx.Initializer dense<[0.5, 0.25]> : tensor<2xf32>

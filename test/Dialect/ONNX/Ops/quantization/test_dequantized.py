@@ -69,17 +69,14 @@ def test_products(operator, kind, per_channel):
     assert np.abs(y - want).max() <= 1e-6 * np.abs(want).max()
 
 
-@pytest.mark.parametrize("block", [None, 1, 16, 24])  # None: one scale; 1: one per column; else of so many terms
-@pytest.mark.parametrize("zero", [None, 128, "any"])
-@pytest.mark.parametrize("kind", ["int8", "uint8", "int4", "uint4"])
-@pytest.mark.parametrize("operator", ["MatMul", "MatMul of a row", "MatMul^T", "Gemm", "Gemm^T"])
-def test_narrow_weights(operator, kind, zero, block):
-    """Floats times weights of few bits, of so few rows that the weights are not expanded to f32."""
-    rng = np.random.default_rng(len(operator))
+def weights_of_few_bits(operator, kind, zero, block, rng, terms=96, columns=40):
+    """A product's weights: the nodes that make and use them, the constants, and the real numbers, [terms, columns].
+
+    block: None: one scale; 1: one per column; else of so many terms.
+    """
     bits, low = int(kind[-1]), 0 if kind[0] == "u" else -(2 ** (int(kind[-1]) - 1))
-    shape = {"MatMul": (2, 3, 96), "MatMul^T": (2, 96), "MatMul of a row": (96,)}.get(operator, (5, 96))
-    x, w = rng.standard_normal(shape).astype(np.float32), rng.integers(low, low + 2**bits, (96, 40))
-    rows = [() if block is None else (40,) if block == 1 else (96 // block, 40)][0]
+    w = rng.integers(low, low + 2**bits, (terms, columns))
+    rows = [() if block is None else (columns,) if block == 1 else (terms // block, columns)][0]
     scales = (rng.random(rows) * 0.01 + 0.001).astype(np.float32)
     highest = low + 2**bits - 1
     zeros = rng.integers(low, highest + 1, rows) if zero == "any" else np.full(rows, min(zero or 0, highest))
@@ -93,6 +90,7 @@ def test_narrow_weights(operator, kind, zero, block):
     integers = [("w", w)] + ([("w_zero", zeros)] if zero is not None else [])
     element = getattr(TensorProto, kind.upper())
     constants = [helper.make_tensor(n, element, v.shape, v.ravel().tolist()) for n, v in integers]
+    constants.append(numpy_helper.from_array(np.ascontiguousarray(scales), "scale"))
     nodes = [
         helper.make_node("DequantizeLinear", ["w", "scale"] + [n for n, _ in integers[1:]], ["real"], **attributes),
         helper.make_node(name, ["x", "real"], ["y"], **({"transB": 1} if operator == "Gemm^T" else {})),
@@ -100,11 +98,43 @@ def test_narrow_weights(operator, kind, zero, block):
     if operator == "MatMul^T":
         nodes[1:1] = [helper.make_node("Transpose", ["real"], ["turned"], perm=[1, 0])]
         nodes[-1].input[1] = "turned"
-    model = model_of(nodes, {"x": x}, {"scale": scales}, [helper.make_tensor_value_info("y", TensorProto.FLOAT, None)])
+    return nodes, constants, real
+
+
+@pytest.mark.parametrize("block", [None, 1, 16, 24])
+@pytest.mark.parametrize("zero", [None, 128, "any"])
+@pytest.mark.parametrize("kind", ["int8", "uint8", "int4", "uint4"])
+@pytest.mark.parametrize("operator", ["MatMul", "MatMul of a row", "MatMul of 40", "MatMul^T", "Gemm", "Gemm^T"])
+def test_narrow_weights(operator, kind, zero, block):
+    """Floats times weights of few bits: in one tile of rows, and in several, which share what is dequantized."""
+    rng = np.random.default_rng(len(operator))
+    shapes = {"MatMul": (2, 3, 96), "MatMul^T": (2, 96), "MatMul of a row": (96,), "MatMul of 40": (40, 96)}
+    x = rng.standard_normal(shapes.get(operator, (5, 96))).astype(np.float32)
+    nodes, constants, real = weights_of_few_bits(operator, kind, zero, block, rng)
+    model = model_of(nodes, {"x": x}, {}, [helper.make_tensor_value_info("y", TensorProto.FLOAT, None)])
     model.graph.initializer.extend(constants)
     [y] = strata.compile(model).run({"x": x})
     want = x.astype(np.float64) @ real
     assert np.abs(y - want).max() <= 2e-6 * np.abs(want).max()
+
+
+@pytest.mark.parametrize("columns", [64, 70, 300])
+@pytest.mark.parametrize("kind, zero, block", [
+    ("int4", None, 32), ("uint4", "any", 32), ("int8", "any", 32), ("int8", None, 1), ("uint8", 128, 1)])  # fmt: skip
+def test_narrow_weights_of_symbolic_rows(kind, zero, block, columns):
+    """The run tells how many rows there are: few are computed in one tile, more share a panel."""
+    rng = np.random.default_rng(columns)
+    nodes, constants, real = weights_of_few_bits("MatMul", kind, zero, block, rng, columns=columns)
+    x = helper.make_tensor_value_info("x", TensorProto.FLOAT, ["batch", "rows", 96])
+    y = helper.make_tensor_value_info("y", TensorProto.FLOAT, None)
+    graph = helper.make_graph(nodes, "symbolic", [x], [y], constants)
+    model = strata.compile(helper.make_model(graph, opset_imports=[helper.make_opsetid("", 21)], ir_version=10))
+    for shape in (1, 1), (1, 3), (2, 2), (1, 5), (3, 7), (1, 64), (0, 3), (1, 200):
+        data = rng.standard_normal((*shape, 96)).astype(np.float32)
+        [result] = model.run({"x": data})
+        want = data.astype(np.float64) @ real
+        assert result.shape == want.shape
+        assert np.abs(result - want).max(initial=0) <= 2e-6 * np.abs(want).max(initial=1e-30)
 
 
 @pytest.mark.parametrize("shape", [(1,), (1, 1)])
