@@ -115,7 +115,11 @@ class Strata:
 RUNTIMES = {"reference": reference, "onnxruntime": OnnxRuntime, "openvino": OpenVinoF32,
             "openvino_default": OpenVino, "strata": Strata}  # fmt: skip
 # The peers of a precision: those that compute as exactly.
-PEERS = {"f32": ("onnxruntime", "openvino"), "bf16": ("openvino_default",)}
+PEERS = {
+    "f32": ("onnxruntime", "openvino"),
+    "bf16": ("openvino_default",),
+    "int8": ("onnxruntime", "openvino_default"),
+}
 NAMES = {"strata": "Strata", "onnxruntime": "ONNX Runtime", "openvino": "OpenVINO f32",
          "openvino_default": "OpenVINO default"}  # fmt: skip
 

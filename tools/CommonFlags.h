@@ -54,10 +54,11 @@ struct CompileFlags {
                                              "the copies between them"),
                               llvm::cl::cat(flagCategory())};
   llvm::cl::opt<std::string> precision{
-      "precision", llvm::cl::value_desc("f32|bf16|f16|tf32"),
+      "precision", llvm::cl::value_desc("f32|bf16|f16|int8|tf32"),
       llvm::cl::desc("What the operands of f32 matrix products and convolutions are rounded to (f32); bf16, for those "
                      "with constant weights, needs a CPU with avx512bf16; f16, for weights that few rows read, "
-                     "vectors that load it; tf32 an NVIDIA GPU"),
+                     "vectors that load it; int8, for data of weights that are dequantized from 8 or 4 bits, vectors "
+                     "that add products of bytes (VNNI); tf32 an NVIDIA GPU"),
       llvm::cl::init("f32"), llvm::cl::cat(flagCategory())};
   enum class Choice { Off, Auto };
   llvm::cl::opt<Choice> winograd{
@@ -109,7 +110,7 @@ struct CompileFlags {
       std::exit(1);
     };
     std::optional<Precision> parsed = parsePrecision(precision);
-    require(parsed.has_value(), "--precision is f32, bf16, f16 or tf32, not '" + precision + "'");
+    require(parsed.has_value(), "--precision is f32, bf16, f16, int8 or tf32, not '" + precision + "'");
     result.precision = *parsed;
     require(parseTarget(target, result),
             "--target is cpu, cuda, cuda:sm_80, sm_86, sm_87, sm_89, sm_90, sm_90a, or rocm:gfx908, gfx90a, gfx942, "

@@ -123,6 +123,28 @@ def ExpandWeights : Pass<"strata-expand-weights", "mlir::func::FuncOp"> {
                            "mlir::arith::ArithDialect"];
 }
 
+def QuantiseData : Pass<"strata-quantise-data", "mlir::func::FuncOp"> {
+  let summary = "Data of products with dequantized weights becomes bytes, block by block";
+  let description = [{
+    Of products whose bodies dequantize constant bytes: with f the largest magnitude
+    of a block of the data over 127, q = round(x / f) are bytes, whose products with
+    the weights' codes c are exact.
+
+    ```
+    y[m, n] = sum_b,j x[m, b, j] (c[b, j, n] - z[b, n]) s[b, n]
+    ```
+    becomes
+    ```
+    y[m, n] = sum_b f[m, b] s[b, n] (sum_j q[m, b, j] c[b, j, n] - z[b, n] sum_j q[m, b, j])
+    ```
+    The blocks are those of the weights' scales, or parts of them, of 128 terms at
+    most; where one scale is for all terms, of 32. Codes are words of four bytes or
+    of eight numbers of four bits.
+  }];
+  let dependentDialects = ["mlir::linalg::LinalgDialect", "mlir::tensor::TensorDialect",
+                           "mlir::arith::ArithDialect", "mlir::math::MathDialect"];
+}
+
 def PackNibbles : Pass<"strata-pack-nibbles", "mlir::func::FuncOp"> {
   let summary = "Dequantized weights of four bits become words of eight";
   let description = [{

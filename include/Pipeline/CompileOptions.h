@@ -27,9 +27,9 @@ std::optional<GpuFormat> parseGpuFormat(llvm::StringRef name);
 
 /// What the operands of f32 matrix products and convolutions are rounded to; sums are f32's always. F16 rounds weights
 /// that few rows read, and nothing else. TF32 has f32's range and 11 significant bits.
-enum class Precision { F32, BF16, F16, TF32 };
+enum class Precision { F32, BF16, F16, INT8, TF32 };
 
-/// "f32", "bf16", "f16", "tf32".
+/// "f32", "bf16", "f16", "int8", "tf32".
 llvm::StringRef nameOf(Precision precision);
 std::optional<Precision> parsePrecision(llvm::StringRef name);
 

@@ -515,7 +515,7 @@ NestPlan strata::planNest(LoopNest &nest, const NestOptions &options) {
     return plan;
   if (!nest.reduce && chooseRowsToInterleave(nest, options, plan))
     return plan;
-  bool dots = planDots(nest, options, plan);
+  bool dots = planDots(nest, options, plan), blocks = planBlockDots(nest, options, plan);
   if (!dots)
     plan.lane = chooseLane(nest, plan);
   if (plan.lane < 0)
@@ -554,6 +554,8 @@ NestPlan strata::planNest(LoopNest &nest, const NestOptions &options) {
   TargetFacts target = options;
   if (crossed)
     target.registers -= 5; // of two vectors: the other factors' weights and data, and the sums that are multiplied
+  if (blocks)
+    target.registers = target.registers / 2 - 2; // sums of integers, then of floats; codes
   if (dots && plan.dots->inPairs)
     target.registers -= 2; // pairs, and ones
   if (plan.window >= 0) {  // Weights of all taps stay in registers, too; vectors share no data.
@@ -570,7 +572,7 @@ NestPlan strata::planNest(LoopNest &nest, const NestOptions &options) {
     plan.rowTile =
         chooseTile(nest.loops[plan.row].size, std::max<int64_t>(1, reuse ? accumulators / plan.vectorTile
                                                                          : std::max<int64_t>(4, 8 / plan.vectorTile)));
-  if (isProduct(nest, plan))
+  if (isProduct(nest, plan) && !blocks)
     chooseCopy(nest, options, plan);
   std::optional<PlanChoice> choice = getPlanChoice(nest.reduce->op);
   if (choice && !isPossible(nest, plan, options, *choice)) {

@@ -11,6 +11,7 @@
 #ifndef STRATA_CODEGEN_NESTPLAN_H
 #define STRATA_CODEGEN_NESTPLAN_H
 
+#include "BlockDots.h"
 #include "LoopNest.h"
 
 #include "Codegen/PlanChoice.h"
@@ -55,6 +56,13 @@ struct DotPlan {
   std::optional<std::pair<unsigned, unsigned>> other;
 };
 
+/// Sums of products of bytes for each block of the reduction, scaled and added as floats.
+struct BlockPlan {
+  BlockDots dots;
+  llvm::SmallVector<int> outer; ///< loops over blocks
+  int word, term;               ///< loops over a block's words (-1: it has one), and over the terms of one
+};
+
 struct NestPlan {
   int lane = -1, row = -1; ///< loops; -1: none
   bool laneIsReduction = false;
@@ -75,6 +83,7 @@ struct NestPlan {
   bool interleaves = false;            ///< results lie along the rows, then the lanes: vectors of all rows are mixed
   std::optional<MatrixPlan> matrix;
   std::optional<DotPlan> dots;
+  std::optional<BlockPlan> blocks;
 };
 
 /// Whether the body has a vector form.
@@ -90,6 +99,9 @@ bool planMatrixTiles(LoopNest &nest, const NestOptions &options, NestPlan &plan)
 
 /// Plans lane and width for dot products, if the target has them and the nest's reduction is in groups.
 bool planDots(LoopNest &nest, const NestOptions &options, NestPlan &plan);
+
+/// Plans for products of quantised data, if the target adds products of bytes and the nest is one.
+bool planBlockDots(LoopNest &nest, const NestOptions &options, NestPlan &plan);
 
 /// Whether a choice (PlanChoice.h) may be made for the nest at all, and whether it may be this one.
 bool hasChoices(const LoopNest &nest, const NestPlan &plan);

@@ -6,10 +6,10 @@
 // the whole reduction.
 //
 //===----------------------------------------------------------------------===//
+#include "BlockDots.h"
 #include "Blocks.h"
 #include "Codegen/Passes.h"
 #include "Codegen/Target.h"
-#include "ComputedWeights.h"
 #include "ConstantExpressions.h"
 #include "Conversions.h"
 #include "DeepProducts.h"
@@ -42,11 +42,14 @@ struct PackWeightsPass : strata::WithTarget<strata::impl::PackWeightsBase<PackWe
   void runOnOperation() override {
     SmallVector<linalg::GenericOp> products, ops;
     SmallVector<std::pair<linalg::GenericOp, strata::ComputedWeights>> computed;
+    SmallVector<std::pair<linalg::GenericOp, strata::BlockDots>> blocks;
     getOperation().walk([&](linalg::GenericOp op) {
       if (!op.hasPureTensorSemantics() || !op.getNumReductionLoops() || op.getNumDpsInits() != 1)
         return;
       if (std::optional<strata::ComputedWeights> weights = strata::matchComputedWeights(op))
         computed.push_back({op, *weights});
+      else if (std::optional<strata::BlockDots> dots = strata::matchBlockDots(op))
+        blocks.push_back({op, *dots});
       else if (op.getNumDpsInputs() == 2)
         products.push_back(op);
     });
@@ -61,7 +64,15 @@ struct PackWeightsPass : strata::WithTarget<strata::impl::PackWeightsBase<PackWe
     for (linalg::GenericOp op : ops)
       arrange(op, constants);
     for (auto &[op, weights] : computed)
-      arrange(op, weights, constants);
+      cutLanes(op, weights.data, llvm::map_to_vector(weights.inputs, [](BlockArgument i) { return i.getArgNumber(); }),
+               constants);
+    for (auto &[op, dots] : blocks) {
+      SmallVector<unsigned> inputs{dots.words};
+      for (int input : {dots.scale, dots.zero})
+        if (input >= 0)
+          inputs.push_back(input);
+      cutLanes(op, dots.data, inputs, constants);
+    }
   }
 
 private:
@@ -142,26 +153,25 @@ private:
   }
 
   /// All that weights are computed of, in the same blocks of lanes.
-  void arrange(linalg::GenericOp op, const strata::ComputedWeights &weights,
-               const strata::ConstantExpressions &constants) const {
-    OpOperand *data = op.getDpsInputOperand(weights.data);
-    AffineMap read = op.getMatchingIndexingMap(data);
-    SmallVector<OpOperand *> operands;
-    for (BlockArgument input : weights.inputs)
-      operands.push_back(op.getDpsInputOperand(input.getArgNumber()));
-    for (OpOperand *operand : operands)
-      if (AffineMap map = op.getMatchingIndexingMap(operand);
-          !isPlain(map) || !map.isFunctionOfDim(weights.lane) || !constants.isConstant(operand->get()))
-        return;
-    int64_t lanes = op.getStaticLoopRanges()[weights.lane], width = vectorBits / 32;
-    int64_t mostRows = strata::mostRowsInCache(target(), rowDistance(op, operands[0], data, weights.lane));
+  void cutLanes(linalg::GenericOp op, unsigned dataInput, ArrayRef<unsigned> inputs,
+                const strata::ConstantExpressions &constants) const {
+    OpOperand *data = op.getDpsInputOperand(dataInput);
+    std::optional<unsigned> lane = laneOf(op);
+    auto operands = llvm::map_to_vector(inputs, [&](unsigned input) { return op.getDpsInputOperand(input); });
+    if (!lane || !llvm::all_of(operands, [&](OpOperand *operand) {
+          AffineMap map = op.getMatchingIndexingMap(operand);
+          return isPlain(map) && map.isFunctionOfDim(*lane) && constants.isConstant(operand->get());
+        }))
+      return;
+    int64_t lanes = op.getStaticLoopRanges()[*lane], width = vectorBits / 32;
+    int64_t mostRows = strata::mostRowsInCache(target(), rowDistance(op, operands[0], data, *lane));
     // Each vector of weights is several while it is computed.
     int64_t mostVectors = std::max<int64_t>(1, registers / 8);
     int64_t block = width * strata::chooseRegisterTile(target(), rowsOf(op, operands[0], data), lanes / width,
                                                        mostVectors, mostRows)
                                 .vectors;
     for (OpOperand *operand : operands)
-      cutLanes(op, operand, read, weights.lane, block);
+      cutLanes(op, operand, op.getMatchingIndexingMap(data), *lane, block);
   }
 
   /// [lanes / block, reduction.., block], the loops of the reduction in the order in which the data has them.

@@ -151,6 +151,7 @@ private:
   llvm::SmallVector<Use> windowUses(const Access &access, const Tile &tile);
   Values reduceWindow(const Tile &tile, llvm::ArrayRef<mlir::Value> bases, Values values);
   Values reduceDots(const Tile &whole, Values start);
+  Values reduceBlocks(const Tile &tile, Values start);
   Values reduceCrossed(const Tile &whole, Values start);
   void storeAccumulators(const Tile &tile, const Accumulators &accumulators);
   void reduceResults(const Tile &tile, llvm::ArrayRef<mlir::Value> results, int64_t i, int64_t j, Values &parts);

@@ -568,6 +568,8 @@ void TileEmitter::emit(const Tile &tile) {
       });
     } else if (plan.dots) {
       accumulators[0] = plan.dots->other ? reduceCrossed(tile, accumulators[0]) : reduceDots(tile, accumulators[0]);
+    } else if (plan.blocks) {
+      accumulators[0] = reduceBlocks(tile, accumulators[0]);
     } else if (plan.laneIsReduction) {
       accumulators[0][0] = reduceToOne(tile, accumulators[0][0]);
     } else {

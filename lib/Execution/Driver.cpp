@@ -196,7 +196,8 @@ LogicalResult lowerTo(ModuleOp module, Phase phase, const CompileOptions &option
     return module.emitError("phase 'gpu' needs a GPU as the target: --target=cuda");
   if (options.explain && current == Phase::Import)
     rememberNodes(module);
-  if ((options.precision == Precision::BF16 || options.precision == Precision::F16) && !options.gpu.empty())
+  bool isOfCpu = llvm::is_contained({Precision::BF16, Precision::F16, Precision::INT8}, options.precision);
+  if (isOfCpu && !options.gpu.empty())
     return module.emitError("precision '") << nameOf(options.precision) << "' is for the CPU; a GPU has 'tf32'";
   if (options.precision == Precision::TF32 && !llvm::StringRef(options.gpu).starts_with("sm_"))
     return module.emitError("precision 'tf32' needs an NVIDIA GPU as the target");
@@ -207,6 +208,10 @@ LogicalResult lowerTo(ModuleOp module, Phase phase, const CompileOptions &option
   if (options.precision == Precision::F16 && !describeTarget(options).f16Loads)
     return module.emitError("precision 'f16' needs a CPU whose vectors load f16 (on x86 f16c, as haswell, znver1 and "
                             "later have it), which the target lacks");
+  if (options.precision == Precision::INT8 && !describeTarget(options).byteDots)
+    return module.emitError("precision 'int8' needs a CPU whose vectors add products of bytes (avxvnni, or avx512vnni "
+                            "and avx512vl, as cascadelake, znver4, alderlake and later have them), which the target "
+                            "lacks");
   if (options.tuning.mode != Tuning::Off && llvm::StringRef(options.gpu).starts_with("gfx"))
     return module.emitError("--tune measures kernels of the CPU and of NVIDIA's GPUs; nothing here runs those of ")
            << options.gpu;

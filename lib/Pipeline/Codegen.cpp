@@ -56,6 +56,8 @@ void strata::buildFusedPhase(OpPassManager &pm, const CompileOptions &options) {
   if (options.optLevel == 0)
     return;
   if (options.gpu.empty()) {
+    if (options.precision == Precision::INT8)
+      pm.addNestedPass<func::FuncOp>(createQuantiseData());
     pm.addNestedPass<func::FuncOp>(createPackNibbles());
     WidenProductsOptions widen;
     widen.f16 = true;
@@ -259,7 +261,7 @@ struct PipelineOptions : PassPipelineOptions<PipelineOptions> {
   Option<std::string> triple{*this, "triple", llvm::cl::desc("target triple")};
   Option<std::string> cpu{*this, "cpu", llvm::cl::desc("target CPU")};
   Option<std::string> features{*this, "features", llvm::cl::desc("target features")};
-  Option<std::string> precision{*this, "precision", llvm::cl::desc("f32, bf16, f16 or tf32"), llvm::cl::init("f32")};
+  Option<std::string> precision{*this, "precision", llvm::cl::desc("f32, bf16, f16, int8 or tf32"), llvm::cl::init("f32")};
   Option<std::string> gpu{*this, "gpu", llvm::cl::desc("sm_NN: run kernels on it")};
   Option<std::string> gpuFormat{*this, "gpu-format", llvm::cl::desc("auto, ptx, cubin, bitcode"),
                                 llvm::cl::init("auto")};

@@ -47,7 +47,7 @@ std::optional<GpuFormat> strata::parseGpuFormat(llvm::StringRef name) {
   return std::nullopt;
 }
 
-static constexpr llvm::StringLiteral precisionNames[] = {"f32", "bf16", "f16", "tf32"};
+static constexpr llvm::StringLiteral precisionNames[] = {"f32", "bf16", "f16", "int8", "tf32"};
 
 llvm::StringRef strata::nameOf(Precision precision) { return precisionNames[static_cast<int>(precision)]; }
 

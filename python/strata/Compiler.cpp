@@ -44,7 +44,7 @@ FailureOr<CompileOptions> compileOptions(const Options &options, std::string &fa
   }
   std::optional<Precision> precision = parsePrecision(options.precision);
   if (!precision) {
-    failure = "error: precision is 'f32', 'bf16', 'f16' or 'tf32', not '" + options.precision + "'";
+    failure = "error: precision is 'f32', 'bf16', 'f16', 'int8' or 'tf32', not '" + options.precision + "'";
     return mlir::failure();
   }
   result.precision = *precision;

@@ -1,0 +1,272 @@
+//===- BlockDots.cpp - products of quantised data, block by block ---------===//
+#include "BlockDots.h"
+#include "LinalgQueries.h"
+#include "ProductSums.h"
+#include "TileEmitter.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+#include "mlir/Dialect/Math/IR/Math.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "mlir/IR/Matchers.h"
+
+using namespace mlir;
+using namespace strata;
+
+Value strata::placeInBytes(OpBuilder &b, Location loc, Value term, unsigned bits) {
+  auto constant = [&](int64_t number) { return b.create<arith::ConstantOp>(loc, b.getI32IntegerAttr(number)); };
+  if (bits == 8)
+    return b.create<arith::ShLIOp>(loc, term, constant(3));
+  Value byte = b.create<arith::ShLIOp>(loc, b.create<arith::AndIOp>(loc, term, constant(3)), constant(3));
+  return b.create<arith::OrIOp>(loc, byte, b.create<arith::AndIOp>(loc, term, constant(4)));
+}
+
+void strata::buildBlockDots(OpBuilder &b, Location loc, ValueRange args, const BlockDots &dots, unsigned wordLoop,
+                            unsigned termLoop) {
+  Type i32 = b.getI32Type(), f32 = b.getF32Type();
+  auto constant = [&](int64_t number) -> Value {
+    return b.create<arith::ConstantOp>(loc, b.getI32IntegerAttr(number));
+  };
+  auto number = [&](unsigned loop) -> Value {
+    return b.create<arith::IndexCastOp>(loc, i32, b.create<linalg::IndexOp>(loc, loop));
+  };
+  Value term = number(termLoop);
+  Value code = readWord(b, loc, args[dots.words], placeInBytes(b, loc, term, dots.bits), dots.bits);
+  Value sum = b.create<arith::MulIOp>(loc, b.create<arith::ExtSIOp>(loc, i32, args[dots.data]), code);
+  if (dots.sums >= 0) {
+    // Once for each block.
+    Value zero = dots.zero < 0 ? constant(dots.zeroPoint) : b.create<arith::ExtUIOp>(loc, i32, args[dots.zero]);
+    Value moved = b.create<arith::MulIOp>(loc, args[dots.sums], zero);
+    Value isFirst = b.create<arith::CmpIOp>(loc, arith::CmpIPredicate::eq,
+                                            b.create<arith::OrIOp>(loc, number(wordLoop), term), constant(0));
+    sum = b.create<arith::SubIOp>(loc, sum, b.create<arith::SelectOp>(loc, isFirst, moved, constant(0)));
+  }
+  Value real = b.create<arith::SIToFPOp>(loc, f32, sum);
+  if (dots.scale >= 0)
+    real = b.create<arith::MulFOp>(loc, real, args[dots.scale]);
+  real = b.create<arith::MulFOp>(loc, real, args[dots.factor]);
+  b.create<linalg::YieldOp>(loc, b.create<arith::AddFOp>(loc, args.back(), real).getResult());
+}
+
+std::optional<BlockDots> strata::matchBlockDots(linalg::GenericOp op) {
+  auto input = [&](Value value) -> int {
+    auto argument = dyn_cast_or_null<BlockArgument>(value);
+    return argument && argument.getOwner() == op.getBody() && argument.getArgNumber() < op.getNumDpsInputs()
+               ? argument.getArgNumber()
+               : -1;
+  };
+  auto operand = [](Operation *maker, unsigned i) { return maker ? maker->getOperand(i) : Value(); };
+  Value addend = getAddend(op);
+  auto scaled = addend ? addend.getDefiningOp<arith::MulFOp>() : nullptr;
+  int factor = scaled ? input(scaled.getRhs()) : -1;
+  if (factor < 0)
+    return std::nullopt;
+  BlockDots result{};
+  result.factor = factor;
+  Value real = scaled.getLhs();
+  if (auto weighed = real.getDefiningOp<arith::MulFOp>()) {
+    result.scale = input(weighed.getRhs());
+    real = weighed.getLhs();
+    if (result.scale < 0)
+      return std::nullopt;
+  }
+  auto conversion = real.getDefiningOp<arith::SIToFPOp>();
+  Value sum = conversion ? conversion.getIn() : Value();
+  if (auto less = sum ? sum.getDefiningOp<arith::SubIOp>() : nullptr) {
+    auto once = less.getRhs().getDefiningOp<arith::SelectOp>();
+    auto moved = once ? once.getTrueValue().getDefiningOp<arith::MulIOp>() : nullptr;
+    result.sums = moved ? input(moved.getLhs()) : -1;
+    if (result.sums < 0)
+      return std::nullopt;
+    IntegerAttr zeroPoint;
+    if (matchPattern(moved.getRhs(), m_Constant(&zeroPoint)))
+      result.zeroPoint = zeroPoint.getInt();
+    else if (result.zero = input(operand(moved.getRhs().getDefiningOp<arith::ExtUIOp>(), 0)); result.zero < 0)
+      return std::nullopt;
+    sum = less.getLhs();
+  }
+  auto product = sum ? sum.getDefiningOp<arith::MulIOp>() : nullptr;
+  int data = product ? input(operand(product.getLhs().getDefiningOp<arith::ExtSIOp>(), 0)) : -1;
+  auto code = product ? product.getRhs().getDefiningOp<arith::AndIOp>() : nullptr;
+  int words = code ? input(operand(code.getLhs().getDefiningOp<arith::ShRUIOp>(), 0)) : -1;
+  IntegerAttr mask;
+  if (data < 0 || words < 0 || !matchPattern(code.getRhs(), m_Constant(&mask)))
+    return std::nullopt;
+  result.data = data;
+  result.words = words;
+  result.bits = llvm::popcount(static_cast<uint64_t>(mask.getInt()));
+  return result;
+}
+
+bool strata::planBlockDots(LoopNest &nest, const NestOptions &options, NestPlan &plan) {
+  std::optional<BlockDots> dots = options.byteDots && nest.reduce ? matchBlockDots(nest.reduce->op) : std::nullopt;
+  if (!dots)
+    return false;
+  ArrayRef<Access> inputs = nest.reduce->inputs;
+  int lane = inputs[dots->words].blockedLoop;
+  auto isLane = [&](int input) {
+    return input < 0 || (inputs[input].base && inputs[input].blockedLoop == lane && inputs[input].withinStride == 1);
+  };
+  auto isData = [&](int input) {
+    return input < 0 || (inputs[input].base && inputs[input].blockedLoop < 0 && stride(inputs[input], lane).is(0));
+  };
+  if (lane < 0 || nest.loops[lane].reduction || !isLane(dots->words) || !isLane(dots->scale) || !isLane(dots->zero) ||
+      !isData(dots->data) || !isData(dots->factor) || !isData(dots->sums))
+    return false;
+  BlockPlan blocks{*dots, {}, -1, -1};
+  for (auto [l, loop] : llvm::enumerate(nest.loops)) {
+    if (!loop.reduction)
+      continue;
+    int number = l;
+    if (!stride(inputs[dots->factor], number).is(0) || (dots->scale >= 0 && !stride(inputs[dots->scale], number).is(0)))
+      blocks.outer.push_back(number);
+    else if (stride(inputs[dots->words], number).is(0) && loop.size.is(32 / dots->bits) &&
+             stride(inputs[dots->data], number).is(1))
+      blocks.term = number;
+    else if (blocks.word < 0)
+      blocks.word = number;
+    else
+      return false;
+  }
+  if (blocks.term < 0)
+    return false;
+  plan.blocks = blocks;
+  return true;
+}
+
+namespace {
+/// The instructions, for one width of vectors.
+struct ByteDots {
+  OpBuilder &b;
+  Location loc;
+  VectorType type; ///< of sums
+  unsigned bits;
+
+  Value constant(int64_t number) const {
+    return b.create<arith::ConstantOp>(loc, DenseElementsAttr::get(type, APInt(32, number)));
+  }
+  /// Four codes of each lane, as bytes.
+  SmallVector<Value> bytesOf(Value words) const {
+    if (bits == 8)
+      return {words};
+    Value mask = constant(0x0F0F0F0F);
+    Value upper = b.create<arith::ShRUIOp>(loc, words, constant(4));
+    return {b.create<arith::AndIOp>(loc, words, mask), b.create<arith::AndIOp>(loc, upper, mask)};
+  }
+  /// sum + x * w, four of them in each lane: `codes` are unsigned, the data of all lanes signed.
+  Value add(Value sum, Value codes, Value data) const {
+    int64_t lanes = type.getNumElements();
+    if (lanes >= 4) {
+      Value every = b.create<vector::BroadcastOp>(loc, type, data);
+      return b
+          .create<LLVM::CallIntrinsicOp>(
+              loc, type, b.getStringAttr(("llvm.x86.avx512.vpdpbusd." + Twine(32 * lanes)).str()),
+              ValueRange{sum, codes, every})
+          .getResult(0);
+    }
+    for (int64_t byte = 0; byte < 4; ++byte) {
+      Value code = b.create<arith::ShRUIOp>(loc, codes, constant(8 * byte));
+      code = b.create<arith::AndIOp>(loc, code, constant(0xFF));
+      auto number = [&](int64_t n) { return b.create<arith::ConstantOp>(loc, b.getI32IntegerAttr(n)); };
+      Value x = b.create<arith::ShLIOp>(loc, data, number(24 - 8 * byte));
+      x = b.create<vector::BroadcastOp>(loc, type, b.create<arith::ShRSIOp>(loc, x, number(24)));
+      sum = b.create<arith::AddIOp>(loc, sum, b.create<arith::MulIOp>(loc, code, x));
+    }
+    return sum;
+  }
+};
+} // namespace
+
+/// All sums of the tile, row by row, added to `start`.
+TileEmitter::Values TileEmitter::reduceBlocks(const Tile &tile, Values start) {
+  const BlockPlan &blocks = *plan.blocks;
+  const BlockDots &dots = blocks.dots;
+  Stage &reduce = *nest.reduce;
+  ArrayRef<Access> inputs = reduce.inputs;
+  auto i32 = VectorType::get({tile.lanes}, b.getI32Type()), f32 = VectorType::get({tile.lanes}, b.getF32Type());
+  ByteDots bytes{b, loc, i32, dots.bits};
+  Values bases = basesOf(reduce, tile);
+  // One lane is a vector here, too.
+  auto one = VectorType::get({1}, b.getF32Type());
+  if (tile.lanes == 1)
+    for (Value &sum : start)
+      sum = b.create<vector::BroadcastOp>(loc, one, sum);
+  auto at = [&](int input, const Tile &here, int64_t i, int64_t j) {
+    Value base = add(bases[input], position(inputs[input], here, true));
+    return elementAt(inputs[input], base, here, i, j);
+  };
+  auto number = [&](int input, const Tile &here, int64_t i, Type element) -> Value {
+    Value loaded = b.create<memref::LoadOp>(loc, inputs[input].base, at(input, here, i, 0));
+    if (element != loaded.getType())
+      loaded = b.create<arith::SIToFPOp>(loc, element, loaded);
+    return loaded;
+  };
+  auto vector = [&](int input, const Tile &here, int64_t j) -> Value {
+    auto type = VectorType::get({here.lanes}, inputs[input].element);
+    return b.create<vector::LoadOp>(loc, type, inputs[input].base, at(input, here, 0, j));
+  };
+  start = reduceLoops(tile, blocks.outer, start, [&](const Tile &block, Values sums) {
+    Values integers(sums.size());
+    for (int64_t i = 0; i < tile.rows; ++i) {
+      Value first = bytes.constant(0);
+      if (dots.sums >= 0 && dots.zero < 0) {
+        Value moved = number(dots.sums, block, i, b.getI32Type());
+        Value less = b.create<arith::ConstantOp>(loc, b.getI32IntegerAttr(-dots.zeroPoint));
+        first = b.create<vector::BroadcastOp>(loc, i32, b.create<arith::MulIOp>(loc, moved, less));
+      }
+      for (int64_t j = 0; j < tile.vectors; ++j)
+        integers[i * tile.vectors + j] = first;
+    }
+    SmallVector<int> words;
+    if (blocks.word >= 0)
+      words.push_back(blocks.word);
+    integers = reduceLoops(block, words, integers, [&](const Tile &step, Values values) {
+      prefetch(inputs[dots.words], bases[dots.words], add(bases[dots.words], position(inputs[dots.words], step, true)),
+               step);
+      SmallVector<Values> data;
+      Type word = b.getI32Type();
+      auto four = VectorType::get({4}, b.getI8Type());
+      for (int64_t i = 0; i < tile.rows; ++i) {
+        data.emplace_back();
+        for (int64_t part = 0; part < 8 / dots.bits; ++part) {
+          Value from = add(at(dots.data, step, i, 0), index(4 * part));
+          Value loaded = b.create<vector::LoadOp>(loc, four, inputs[dots.data].base, from);
+          loaded = b.create<vector::BitCastOp>(loc, VectorType::get({1}, word), loaded);
+          data.back().push_back(b.create<vector::ExtractOp>(loc, loaded, 0));
+        }
+      }
+      for (int64_t j = 0; j < tile.vectors; ++j)
+        for (auto [part, codes] : llvm::enumerate(bytes.bytesOf(vector(dots.words, step, j))))
+          for (int64_t i = 0; i < tile.rows; ++i) {
+            Value &sum = values[i * tile.vectors + j];
+            sum = bytes.add(sum, codes, data[i][part]);
+          }
+      return values;
+    });
+    Values factors, moved;
+    for (int64_t i = 0; i < tile.rows; ++i) {
+      factors.push_back(b.create<vector::BroadcastOp>(loc, f32, number(dots.factor, block, i, b.getF32Type())));
+      if (dots.zero >= 0)
+        moved.push_back(b.create<vector::BroadcastOp>(loc, f32, number(dots.sums, block, i, b.getF32Type())));
+    }
+    for (int64_t j = 0; j < tile.vectors; ++j) {
+      Value scale = dots.scale >= 0 ? vector(dots.scale, block, j) : Value(), zero;
+      if (dots.zero >= 0)
+        zero = b.create<arith::UIToFPOp>(loc, f32, vector(dots.zero, block, j));
+      for (int64_t i = 0; i < tile.rows; ++i) {
+        int64_t n = i * tile.vectors + j;
+        Value real = b.create<arith::SIToFPOp>(loc, f32, integers[n]);
+        if (zero)
+          real = b.create<arith::SubFOp>(loc, real, b.create<arith::MulFOp>(loc, zero, moved[i]));
+        Value weight = scale ? b.create<arith::MulFOp>(loc, scale, factors[i]).getResult() : factors[i];
+        sums[n] = target.fma ? b.create<math::FmaOp>(loc, real, weight, sums[n]).getResult()
+                             : b.create<arith::AddFOp>(loc, sums[n], b.create<arith::MulFOp>(loc, real, weight));
+      }
+    }
+    return sums;
+  });
+  if (tile.lanes == 1)
+    for (Value &sum : start)
+      sum = b.create<vector::ExtractOp>(loc, sum, 0);
+  return start;
+}
