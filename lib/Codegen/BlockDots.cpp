@@ -159,9 +159,9 @@ struct ByteDots {
     if (lanes >= 4) {
       Value every = b.create<vector::BroadcastOp>(loc, type, data);
       return b
-          .create<LLVM::CallIntrinsicOp>(
-              loc, type, b.getStringAttr(("llvm.x86.avx512.vpdpbusd." + Twine(32 * lanes)).str()),
-              ValueRange{sum, codes, every})
+          .create<LLVM::CallIntrinsicOp>(loc, type,
+                                         b.getStringAttr(("llvm.x86.avx512.vpdpbusd." + Twine(32 * lanes)).str()),
+                                         ValueRange{sum, codes, every})
           .getResult(0);
     }
     for (int64_t byte = 0; byte < 4; ++byte) {

@@ -15,16 +15,16 @@
 
 namespace strata {
 
-/// Where a term of a word begins: of bytes one after the other; of four bits, those of a word's bytes' lower halves, then
-/// those of their upper ones.
+/// Where a term of a word begins: of bytes one after the other; of four bits, those of a word's bytes' lower halves,
+/// then those of their upper ones.
 mlir::Value placeInBytes(mlir::OpBuilder &b, mlir::Location loc, mlir::Value term, unsigned bits);
 
 /// Inputs of such an operation; -1: there is none.
 struct BlockDots {
-  unsigned data, words, factor;          ///< q, c in words of 32 bits, f
-  int scale = -1, sums = -1, zero = -1;  ///< s, t, z
-  int64_t zeroPoint = 0;                 ///< if all are equal
-  unsigned bits = 8;                     ///< of c
+  unsigned data, words, factor;         ///< q, c in words of 32 bits, f
+  int scale = -1, sums = -1, zero = -1; ///< s, t, z
+  int64_t zeroPoint = 0;                ///< if all are equal
+  unsigned bits = 8;                    ///< of c
 };
 
 std::optional<BlockDots> matchBlockDots(mlir::linalg::GenericOp op);

@@ -24,13 +24,15 @@ std::optional<NarrowCodes> strata::matchNarrowCodes(linalg::GenericOp op) {
   std::optional<ComputedWeights> weights = op.hasPureTensorSemantics() ? matchComputedWeights(op) : std::nullopt;
   if (!weights)
     return std::nullopt;
-  NarrowCodes result{*weights, nullptr, {}, {}, false, 0, 8};
+  NarrowCodes result{*weights, {}, {}, {}, false, 0, 8};
+  Operation *conversion = nullptr;
   for (Operation *inner : weights->operations)
-    if (auto real = dyn_cast<arith::SIToFPOp>(inner))
-      result.real = real;
-  if (!result.real)
+    if (isa<arith::SIToFPOp, arith::UIToFPOp>(inner))
+      conversion = inner;
+  if (!conversion)
     return std::nullopt;
-  Value integer = result.real.getIn();
+  result.real = conversion->getResult(0);
+  Value integer = conversion->getOperand(0);
   bool zeroIsUnsigned = false;
   if (auto difference = integer.getDefiningOp<arith::SubIOp>()) {
     result.zero = extended(difference.getRhs(), zeroIsUnsigned);
@@ -41,6 +43,7 @@ std::optional<NarrowCodes> strata::matchNarrowCodes(linalg::GenericOp op) {
   result.bytes = extended(integer, result.isUnsigned);
   if (!result.bytes || (result.zero && zeroIsUnsigned != result.isUnsigned))
     return std::nullopt;
+  result.isUnsigned |= isa<arith::UIToFPOp>(conversion);
   SmallVector<AffineMap> maps = op.getIndexingMapsArray();
   AffineMap map = maps[result.bytes.getArgNumber()], data = maps[weights->data];
   std::optional<unsigned> terms = innermost(data);

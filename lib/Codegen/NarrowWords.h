@@ -11,7 +11,7 @@ namespace strata {
 /// A product's weights that are constant bytes, less perhaps other bytes, as floats.
 struct NarrowCodes {
   ComputedWeights weights;
-  mlir::arith::SIToFPOp real;
+  mlir::Value real;
   mlir::BlockArgument bytes, zero; ///< of the body; null: 0
   bool isUnsigned;
   unsigned terms; ///< the loop of the reduction along the data's last dimension

@@ -567,8 +567,7 @@ NestPlan strata::planNest(LoopNest &nest, const NestOptions &options) {
   if (isProduct(nest, plan)) {
     chooseProductTile(nest, target, block, plan);
     plan.rowTile = std::min(plan.rowTile, options.mostRows);
-  }
-  else if (plan.row >= 0) // Without reuse: sums enough that the one need not wait for the other.
+  } else if (plan.row >= 0) // Without reuse: sums enough that the one need not wait for the other.
     plan.rowTile =
         chooseTile(nest.loops[plan.row].size, std::max<int64_t>(1, reuse ? accumulators / plan.vectorTile
                                                                          : std::max<int64_t>(4, 8 / plan.vectorTile)));

@@ -84,9 +84,9 @@ void PackNibblesPass::pack(linalg::GenericOp op, NarrowCodes codes) {
     value = b.create<arith::OrIOp>(loc, value, constant(b.getI32IntegerAttr(bias)));
     value = b.create<arith::BitcastOp>(loc, f32, value);
     Value zero = codes.zero ? args[codes.zero.getArgNumber()] : constant(b.getF32FloatAttr(moved)).getResult();
-    mapping.map(codes.real.getResult(), b.create<arith::SubFOp>(loc, value, zero));
+    mapping.map(codes.real, b.create<arith::SubFOp>(loc, value, zero));
     // What the bytes were is not needed any more.
-    llvm::SmallPtrSet<Operation *, 4> gone{codes.real};
+    llvm::SmallPtrSet<Operation *, 4> gone{codes.real.getDefiningOp()};
     for (Operation &inner : llvm::reverse(op.getBody()->without_terminator()))
       if (!inner.use_empty() && llvm::all_of(inner.getUsers(), [&](Operation *user) { return gone.contains(user); }))
         gone.insert(&inner);

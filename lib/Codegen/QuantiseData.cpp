@@ -105,11 +105,11 @@ const Quantised &QuantiseDataPass::quantised(OpBuilder &b, Location loc, Value d
   Value largest = x.reduce(b.getF32FloatAttr(0), [&](OpBuilder &b, Value sum, Value x) -> Value {
     return b.create<arith::MaximumFOp>(loc, sum, b.create<math::AbsFOp>(loc, x));
   });
-  Value inverse = strata::mapElements(b, loc, largest, f32, [&](OpBuilder &b, Value m) -> Value {
-                    Value isSome = b.create<arith::CmpFOp>(loc, arith::CmpFPredicate::OGT, m, number(b, 0));
-                    return b.create<arith::SelectOp>(loc, isSome, b.create<arith::DivFOp>(loc, number(b, most), m),
-                                                     number(b, 0));
-                  }).getResult(0);
+  Value inverse =
+      strata::mapElements(b, loc, largest, f32, [&](OpBuilder &b, Value m) -> Value {
+        Value isSome = b.create<arith::CmpFOp>(loc, arith::CmpFPredicate::OGT, m, number(b, 0));
+        return b.create<arith::SelectOp>(loc, isSome, b.create<arith::DivFOp>(loc, number(b, most), m), number(b, 0));
+      }).getResult(0);
   Value factors = strata::mapElements(b, loc, largest, f32, [&](OpBuilder &b, Value m) -> Value {
                     Value none = b.create<arith::SubFOp>(loc, m, m); // of numbers, 0
                     return b.create<arith::AddFOp>(loc, b.create<arith::MulFOp>(loc, m, number(b, 1 / most)), none);
@@ -117,16 +117,15 @@ const Quantised &QuantiseDataPass::quantised(OpBuilder &b, Location loc, Value d
   SmallVector<utils::IteratorType> kinds(x.rank(), utils::IteratorType::parallel);
   AffineMap all = b.getMultiDimIdentityMap(x.rank());
   Value empty = x.empty(true, i8);
-  Value bytes = b.create<linalg::GenericOp>(
-                     loc, empty.getType(), ValueRange{x.tensor, inverse}, empty,
-                     ArrayRef<AffineMap>{all, x.outer(), all}, kinds,
-                     [&](OpBuilder &b, Location loc, ValueRange args) {
-                       Value q = b.create<math::RoundEvenOp>(loc, b.create<arith::MulFOp>(loc, args[0], args[1]));
-                       q = b.create<arith::MinNumFOp>(loc, b.create<arith::MaxNumFOp>(loc, q, number(b, -most)),
-                                                      number(b, most));
-                       b.create<linalg::YieldOp>(loc, b.create<arith::FPToSIOp>(loc, i8, q).getResult());
-                     })
-                    .getResult(0);
+  Value bytes =
+      b.create<linalg::GenericOp>(
+           loc, empty.getType(), ValueRange{x.tensor, inverse}, empty, ArrayRef<AffineMap>{all, x.outer(), all}, kinds,
+           [&](OpBuilder &b, Location loc, ValueRange args) {
+             Value q = b.create<math::RoundEvenOp>(loc, b.create<arith::MulFOp>(loc, args[0], args[1]));
+             q = b.create<arith::MinNumFOp>(loc, b.create<arith::MaxNumFOp>(loc, q, number(b, -most)), number(b, most));
+             b.create<linalg::YieldOp>(loc, b.create<arith::FPToSIOp>(loc, i8, q).getResult());
+           })
+          .getResult(0);
   Value sums = Rows{b, loc, bytes}.reduce(b.getI32IntegerAttr(0), [&](OpBuilder &b, Value sum, Value q) -> Value {
     return b.create<arith::AddIOp>(loc, sum, b.create<arith::ExtSIOp>(loc, i32, q));
   });
@@ -139,9 +138,9 @@ void QuantiseDataPass::quantise(linalg::GenericOp op, NarrowCodes codes) {
   BlockArgument scale;
   if (auto scaled = codes.weights.value.getDefiningOp<arith::MulFOp>()) {
     scale = dyn_cast<BlockArgument>(scaled.getRhs());
-    if (scaled.getLhs() != codes.real.getResult() || !scale)
+    if (scaled.getLhs() != codes.real || !scale)
       return;
-  } else if (codes.weights.value != codes.real.getResult()) {
+  } else if (codes.weights.value != codes.real) {
     return;
   }
   int64_t terms = op.getStaticLoopRanges()[codes.terms], size = scale ? terms : groupOfMany;
@@ -178,7 +177,8 @@ void QuantiseDataPass::quantise(linalg::GenericOp op, NarrowCodes codes) {
                                       }),
                     wordExprs);
   if (scale)
-    dots.scale = take(op.getDpsInputs()[scale.getArgNumber()], SmallVector<AffineExpr>(maps[scale.getArgNumber()].getResults()));
+    dots.scale =
+        take(op.getDpsInputs()[scale.getArgNumber()], SmallVector<AffineExpr>(maps[scale.getArgNumber()].getResults()));
   if (codes.zero) {
     Value zeros = op.getDpsInputs()[codes.zero.getArgNumber()];
     if (int64_t offset = codes.offset())

@@ -5,7 +5,7 @@
 // RUN: not strata-compile %s --precision=f8 --emit=asm 2>&1 | FileCheck %s --check-prefix=NAME
 // TARGET: error: precision 'bf16' needs a CPU with avx512bf16 (such as cooperlake, znver4 and, with the matrix unit amx-bf16, sapphirerapids)
 // GPU: error: precision 'bf16' is for the CPU
-// NAME: error: --precision is f32, bf16, f16 or tf32, not 'f8'
+// NAME: error: --precision is f32, bf16, f16, int8 or tf32, not 'f8'
 
 // Nothing is rounded that nobody asked to round.
 // F32-NOT: tdpbf16ps

@@ -295,7 +295,7 @@ def test_default_is_f32():
 
 def test_refusals():
     proto, _, _ = product(4, 64, 32)
-    with pytest.raises(strata.CompileError, match="precision is 'f32', 'bf16', 'f16' or 'tf32', not 'f8'"):
+    with pytest.raises(strata.CompileError, match="precision is 'f32', 'bf16', 'f16', 'int8' or 'tf32', not 'f8'"):
         strata.compile(proto, precision="f8")
     with pytest.raises(strata.CompileError, match="needs a CPU with avx512bf16"):
         strata.compile(proto, precision="bf16", target="x86-64-v3")

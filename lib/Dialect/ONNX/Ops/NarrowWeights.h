@@ -64,8 +64,13 @@ struct NarrowWeights {
   /// x [..., K] with the weights: [..., N].
   Value multiply(LinalgBuilder &b, Value x, const Shape &shapeX) const {
     Type f32 = b.getF32Type();
-    Value scales = b.lookup(scale);
-    if (blocks == 0) {
+    Value scales = b.lookup(scale), zeros = zero && !areAll(b, 0) ? b.lookup(zero) : Value();
+    // Columns with zero points of their own are one block each.
+    bool areColumns = blocks == 0 && zeros && getRank(scales) == 1 && !isOne(scales);
+    if (areColumns) {
+      scales = b.unsqueeze(scales, {depth});
+      zeros = b.unsqueeze(zeros, {depth});
+    } else if (blocks == 0) {
       Type element;
       Value w = centered(b, element);
       if (depth == 1)
@@ -78,7 +83,8 @@ struct NarrowWeights {
       return b.elementwise({sums, scales}, f32,
                            [](ImplicitLocOpBuilder &n, ValueRange v) { return mulScalars(n, v[0], v[1]); });
     }
-    x = splitDim(b, x, getRank(x) - 1, blocks);
+    int64_t parts = std::max<int64_t>(blocks, 1);
+    x = splitDim(b, x, getRank(x) - 1, parts);
     // Loops: rows..., n, blocks, and the terms of a block.
     int64_t lead = getRank(x) - 2, loops = lead + 3;
     SmallVector<AffineExpr> out;
@@ -90,10 +96,10 @@ struct NarrowWeights {
     weights.insert(depth == 1 ? weights.begin() : weights.end(), n);
     factors.insert(depth == 1 ? factors.begin() : factors.end(), n);
     auto map = [&](ArrayRef<AffineExpr> exprs) { return AffineMap::get(loops, 0, exprs, b.getContext()); };
-    SmallVector<Value> inputs{x, splitDim(b, b.lookup(value), depth, blocks), scales};
+    SmallVector<Value> inputs{x, splitDim(b, b.lookup(value), depth, parts), scales};
     SmallVector<AffineMap> maps{map(read), map(weights), map(factors)};
-    if (zero && !areAll(b, 0)) {
-      inputs.push_back(b.lookup(zero));
+    if (zeros) {
+      inputs.push_back(zeros);
       maps.push_back(map(factors));
     }
     maps.push_back(map(out));
@@ -139,11 +145,7 @@ private:
       return w;
     bool fits = !isByte || (scalar::isUnsigned(from) && areAll(b, 128));
     element = fits ? b.getI8Type() : b.getI16Type();
-    Value moved = b.lookup(zero);
-    if (isOne(moved))
-      moved = b.fromScalar(b.extractScalar(moved));
-    else if (getRank(moved) == 1 && depth == 1)
-      moved = b.unsqueeze(moved, {1});
+    Value moved = b.fromScalar(b.extractScalar(b.lookup(zero)));
     return b.elementwise({w, moved}, element, [&](ImplicitLocOpBuilder &n, ValueRange v) -> Value {
       Value difference =
           n.create<arith::SubIOp>(scalar::convert(n, v[0], from, i32), scalar::convert(n, v[1], from, i32));

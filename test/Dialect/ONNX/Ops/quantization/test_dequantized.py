@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 import strata
 from onnx import TensorProto, helper, numpy_helper
+from support.targets import has
 
 
 def model_of(nodes, inputs, weights, results):
@@ -135,6 +136,76 @@ def test_narrow_weights_of_symbolic_rows(kind, zero, block, columns):
         want = data.astype(np.float64) @ real
         assert result.shape == want.shape
         assert np.abs(result - want).max(initial=0) <= 2e-6 * np.abs(want).max(initial=1e-30)
+
+
+needs_byte_products = pytest.mark.skipif(not has("avx_vnni") and not has("avx512_vnni"), reason="this CPU has no VNNI")
+
+
+def error_of_rounded_data(x, real, size):
+    """What it changes at most that data is rounded to 8 bits, in blocks of `size`."""
+    blocks = np.abs(x.astype(np.float64)).reshape(*x.shape[:-1], x.shape[-1] // size, size)
+    return np.repeat(blocks.max(-1) / 127 / 2, size, axis=-1) @ np.abs(real)
+
+
+@needs_byte_products
+@pytest.mark.parametrize("block", [1, 16, 32, 192, 256])
+@pytest.mark.parametrize("zero", [None, 128, "any"])
+@pytest.mark.parametrize("kind", ["int8", "uint8", "int4", "uint4"])
+@pytest.mark.parametrize("operator", ["MatMul", "MatMul of a row", "MatMul of 40", "MatMul^T", "Gemm^T"])
+def test_data_in_bytes(operator, kind, zero, block):
+    """With precision="int8", the data of such weights is rounded to 8 bits, in blocks of at most 128 terms."""
+    rng = np.random.default_rng(len(operator))
+    terms = 768
+    shapes = {"MatMul": (2, 3, terms), "MatMul^T": (2, terms), "MatMul of a row": (terms,), "MatMul of 40": (40, terms)}
+    x = rng.standard_normal(shapes.get(operator, (5, terms))).astype(np.float32)
+    x[..., 5] *= 50
+    nodes, constants, real = weights_of_few_bits(operator, kind, zero, block, rng, terms=terms, columns=75)
+    model = model_of(nodes, {"x": x}, {}, [helper.make_tensor_value_info("y", TensorProto.FLOAT, None)])
+    model.graph.initializer.extend(constants)
+    [y] = strata.compile(model, precision="int8").run({"x": x})
+    want = x.astype(np.float64) @ real
+    size = {1: 96 if zero else 32, 192: 96, 256: 128}.get(block, block)
+    most = error_of_rounded_data(x, real, size)
+    error = np.abs(y - want)
+    assert (error <= 1.001 * most + 1e-6 * np.abs(want).max()).all()
+    assert error.max() > 1e-4 * np.abs(want).max()
+
+
+@needs_byte_products
+@pytest.mark.parametrize("columns", [64, 70, 300])
+@pytest.mark.parametrize("kind, zero, block", [("int4", None, 32), ("uint4", "any", 128), ("int8", "any", 32)])
+def test_data_in_bytes_of_symbolic_rows(kind, zero, block, columns):
+    rng = np.random.default_rng(columns)
+    nodes, constants, real = weights_of_few_bits("MatMul", kind, zero, block, rng, terms=256, columns=columns)
+    x = helper.make_tensor_value_info("x", TensorProto.FLOAT, ["batch", "rows", 256])
+    y = helper.make_tensor_value_info("y", TensorProto.FLOAT, None)
+    graph = helper.make_graph(nodes, "symbolic", [x], [y], constants)
+    model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 21)], ir_version=10)
+    model = strata.compile(model, precision="int8")
+    for shape in (1, 1), (1, 3), (2, 2), (1, 5), (3, 7), (0, 3), (1, 200):
+        data = rng.standard_normal((*shape, 256)).astype(np.float32)
+        [result] = model.run({"x": data})
+        want = data.astype(np.float64) @ real
+        assert result.shape == want.shape
+        most = error_of_rounded_data(data, real, block)
+        assert (np.abs(result - want) <= 1.001 * most + 1e-6 * np.abs(want).max(initial=0)).all()
+
+
+@needs_byte_products
+def test_data_that_is_no_number():
+    """Rows with a NaN or an infinity have no results that are numbers; others, and rows of zeros, do."""
+    rng = np.random.default_rng(0)
+    nodes, constants, real = weights_of_few_bits("MatMul", "int4", None, 32, rng)
+    x = rng.standard_normal((6, 96)).astype(np.float32)
+    x[1, 40], x[2, 3], x[3, 95], x[4] = np.nan, np.inf, -np.inf, 0
+    x[5] *= 1e-42  # subnormal
+    model = model_of(nodes, {"x": x}, {}, [helper.make_tensor_value_info("y", TensorProto.FLOAT, None)])
+    model.graph.initializer.extend(constants)
+    [y] = strata.compile(model, precision="int8").run({"x": x})
+    assert np.isnan(y[1:4]).all()
+    np.testing.assert_array_equal(y[4], 0)
+    assert np.abs(y[0] - x[0].astype(np.float64) @ real).max() <= error_of_rounded_data(x[:1], real, 32).max()
+    assert np.abs(y[5]).max() <= 1e-38
 
 
 @pytest.mark.parametrize("shape", [(1,), (1, 1)])
