@@ -41,7 +41,11 @@ struct ExpandWeightsPass : strata::impl::ExpandWeightsBase<ExpandWeightsPass> {
         found.push_back({op, *weights});
     });
     for (auto &[op, weights] : found) {
-      if (strata::getUses(op, op.getDpsInputOperand(weights.inputs[0].getArgNumber())) >= strata::kManyRows)
+      // Of all that weights are made of, what depends on most of the reduction is read least often.
+      auto uses = llvm::map_range(weights.inputs, [&op = op](BlockArgument input) {
+        return strata::getUses(op, op.getDpsInputOperand(input.getArgNumber()));
+      });
+      if (*std::min_element(uses.begin(), uses.end()) >= strata::kManyRows)
         expand(op, weights);
       else if (blockSums)
         sumBlocks(op, weights);

@@ -67,3 +67,26 @@ func.func @addresses(%m: memref<4xf32, strided<[2], offset: 6>>, %base: memref<f
   }
   return
 }
+
+// -----
+
+// What stands apart is a function that the task calls, which is not inlined.
+// CHECK-LABEL: func.func @apart(
+// CHECK:         call @strata_rt_parallel_for(
+// CHECK-LABEL: func.func private @strata_task_0(
+// CHECK:         scf.for
+// CHECK-NOT:       memref.store
+// CHECK:           call @strata_task_1(
+// CHECK-LABEL: func.func private @strata_task_1({{.*}}) attributes {passthrough = ["noinline"]}
+// CHECK:         memref.store
+func.func @apart(%m: memref<64xf32>, %v: f32) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c64 = arith.constant 64 : index
+  scf.parallel (%i) = (%c0) to (%c64) step (%c1) {
+    scf.parallel (%j) = (%c0) to (%i) step (%c1) {
+      memref.store %v, %m[%j] : memref<64xf32>
+    } {strata.apart}
+  }
+  return
+}

@@ -197,3 +197,32 @@ func.func @main(%near: tensor<256x4096xf32>, %far: tensor<1024x?xf32>, %v: tenso
   %1 = linalg.matmul ins(%t1, %w : tensor<?x1024xf32>, tensor<1024x64xf32>) outs(%d : tensor<?x64xf32>) -> tensor<?x64xf32>
   return %0, %1 : tensor<4096x64xf32>, tensor<?x64xf32>
 }
+
+// -----
+
+// All that weights are computed of lies in the same blocks of lanes, in the order in which the data is read.
+// CHECK-LABEL: func.func @computed(
+// CHECK-SAME:      %[[X:.*]]: tensor<4x2x16xf32>, %[[C:.*]]: tensor<4x32xf32>
+// CHECK-DAG:     linalg.transpose {{.*}} outs(%{{.*}} : tensor<2x2x16x16xi8>) permutation = [2, 0, 1, 3]
+// CHECK-DAG:     linalg.transpose {{.*}} outs(%{{.*}} : tensor<2x2x16xf32>) permutation = [1, 0, 2]
+// CHECK:         linalg.generic {indexing_maps = [#{{.*}}, #[[W:.*]], #[[S:.*]], #{{.*}}], {{.*}} ins(%[[X]], %{{.*}}, %{{.*}} : tensor<4x2x16xf32>, tensor<2x2x16x16xi8>, tensor<2x2x16xf32>)
+#x = affine_map<(m, n, b, j) -> (m, b, j)>
+#w = affine_map<(m, n, b, j) -> (b, j, n)>
+#s = affine_map<(m, n, b, j) -> (b, n)>
+#o = affine_map<(m, n, b, j) -> (m, n)>
+ml_program.global private @w(dense_resource<w> : tensor<2x16x32xi8>) : tensor<2x16x32xi8>
+ml_program.global private @s(dense_resource<s> : tensor<2x32xf32>) : tensor<2x32xf32>
+func.func @computed(%x: tensor<4x2x16xf32>, %c: tensor<4x32xf32>) -> tensor<4x32xf32> {
+  %w = ml_program.global_load_const @w : tensor<2x16x32xi8>
+  %s = ml_program.global_load_const @s : tensor<2x32xf32>
+  %0 = linalg.generic {indexing_maps = [#x, #w, #s, #o], iterator_types = ["parallel", "parallel", "reduction", "reduction"]}
+      ins(%x, %w, %s : tensor<4x2x16xf32>, tensor<2x16x32xi8>, tensor<2x32xf32>) outs(%c : tensor<4x32xf32>) {
+  ^bb0(%a: f32, %i: i8, %f: f32, %sum: f32):
+    %1 = arith.sitofp %i : i8 to f32
+    %2 = arith.mulf %1, %f : f32
+    %3 = arith.mulf %a, %2 : f32
+    %4 = arith.addf %sum, %3 : f32
+    linalg.yield %4 : f32
+  } -> tensor<4x32xf32>
+  return %0 : tensor<4x32xf32>
+}
