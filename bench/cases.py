@@ -41,6 +41,11 @@ def _quantised_conv(channels, size, filters, kernel, group=1):
                         (X, xs, xz, w, ws, wz, ys, yz) }}"""
 
 
+def _narrow(m, k, n, bits, block):
+    return f"""(float[{m},{k}] A, int{bits}[{k},{n}] w, float[{k // block},{n}] s) => (float[{m},{n}] Y)
+      {{ d = DequantizeLinear<axis = 0, block_size = {block}>(w, s) Y = MatMul(A, d) }}"""
+
+
 # name: (text, whether --quick has it)
 SMALL = {
     "call": ("(float[1] X) => (float[1] Y) { Y = Add(X, X) }", True),
@@ -107,6 +112,10 @@ SMALL = {
     "quantised conv 3x3 64 56x56": (_quantised_conv(64, 56, 64, 3), True),
     "quantised conv 1x1 256 to 64 56x56": (_quantised_conv(256, 56, 64, 1), False),
     "quantised conv depthwise 3x3 96 56x56": (_quantised_conv(96, 56, 96, 3, group=96), False),
+    "weights of 4 bits 1x4096x4096": (_narrow(1, 4096, 4096, 4, 32), True),
+    "weights of 4 bits 4x4096x4096": (_narrow(4, 4096, 4096, 4, 32), False),
+    "weights of 4 bits 128x2048x4096": (_narrow(128, 2048, 4096, 4, 32), False),
+    "weights of 8 bits 1x4096x4096": (_narrow(1, 4096, 4096, 8, 128), False),
 }  # fmt: skip
 
 LIGHT_IN_QUICK = ("squeezenet",)
@@ -118,14 +127,15 @@ def _random(rng, value, weight):
     if dtype == np.float32:
         scale = 1 / math.sqrt(max(1, np.prod(shape) / shape[-1 if len(shape) == 2 else 0])) if weight else 1
         return rng.standard_normal(shape, np.float32) * np.float32(scale)
-    low, high = {"uint8": (0, 255), "int8": (-127, 127)}.get(dtype.name, (0, 32000))
+    low, high = {"uint8": (0, 255), "int8": (-127, 127), "int4": (-8, 8)}.get(dtype.name, (0, 32000))
     return rng.integers(low, high, shape).astype(dtype)
 
 
 def parsed(name):
     """The model of a small case, its weights still among the inputs."""
-    opset = 23 if "(operator)" in name else 17
-    return parser.parse_model(f'<ir_version: 8, opset_import: ["" : {opset}]> case {SMALL[name][0]}')
+    opset = 23 if "(operator)" in name or name.startswith("weights") else 17
+    version = 8 if opset < 21 else 10
+    return parser.parse_model(f'<ir_version: {version}, opset_import: ["" : {opset}]> case {SMALL[name][0]}')
 
 
 def _write_small(name, path):
@@ -196,6 +206,54 @@ def _write_quantised(name, path):
     np.savez(path.with_suffix(".npz"), **feeds)
 
 
+def _write_narrow(source, path):
+    """An exported network whose products' weights have 4 bits, in blocks of 32 with a scale each."""
+    block, most = 32, 7
+    model = onnx.load(source)
+    graph = model.graph
+    weights = {tensor.name: tensor for tensor in graph.initializer}
+    nodes = []
+    for node in graph.node:
+        tensor = weights.get(node.input[1]) if node.op_type == "MatMul" else None
+        if tensor is not None and len(tensor.dims) == 2 and tensor.dims[0] % block == 0:
+            name, (k, n) = tensor.name, tensor.dims
+            blocks = numpy_helper.to_array(tensor).reshape(k // block, block, n)
+            scales = np.maximum(np.abs(blocks).max(1) / most, np.float32(1e-20))
+            codes = np.rint(blocks / scales[:, None]).reshape(k, n)
+            codes = codes.astype(helper.tensor_dtype_to_np_dtype(onnx.TensorProto.INT4))
+            del weights[name]
+            graph.initializer.remove(tensor)
+            graph.initializer.append(numpy_helper.from_array(codes, f"{name}_codes"))
+            graph.initializer.append(numpy_helper.from_array(scales, f"{name}_scales"))
+            nodes.append(helper.make_node("DequantizeLinear", [f"{name}_codes", f"{name}_scales"], [name],
+                                          axis=0, block_size=block))  # fmt: skip
+        nodes.append(node)
+    del graph.node[:]
+    graph.node.extend(nodes)
+    next(opset for opset in model.opset_import if opset.domain in ("", "ai.onnx")).version = 21
+    model.ir_version = 10
+    onnx.save(model, path)
+    with np.load(source.with_suffix(".npz")) as feeds:
+        np.savez(path.with_suffix(".npz"), **feeds)
+
+
+#: Exported networks that are also measured with weights of 4 bits.
+NARROW = ("llama6_decode_dyn", "llama6_prefill_dyn")
+
+
+def has_narrow_weights(model):
+    """Whether it multiplies floats by constants that it dequantizes."""
+    graph = onnx.load(model, load_external_data=False).graph
+    constants = {tensor.name for tensor in graph.initializer}
+    dequantised = {node.output[0]: node.input[0] for node in graph.node if node.op_type == "DequantizeLinear"}
+    return any(
+        node.op_type in ("MatMul", "Gemm")
+        and dequantised.get(node.input[1]) in constants
+        and node.input[0] not in dequantised
+        for node in graph.node
+    )
+
+
 def all_cases(folder, models, quick):
     """(name, function that gives the path of its model; the inputs lie beside it as .npz)."""
     from support import light
@@ -220,6 +278,14 @@ def all_cases(folder, models, quick):
     for path in sorted(models.glob("*.onnx")) if models and not quick else ():
         if path.with_suffix(".npz").exists():
             yield path.stem, lambda path=path: path
+            if path.stem in NARROW:
+                stem = f"{path.stem}_4_bits"
+                yield f"{path.stem}, weights of 4 bits", made(_write_narrow, path, stem)
+
+
+def _bits(data_type):
+    return 4 if data_type in (onnx.TensorProto.INT4, onnx.TensorProto.UINT4) else (
+        8 * helper.tensor_dtype_to_np_dtype(data_type).itemsize)  # fmt: skip
 
 
 def work_of(path):
@@ -243,7 +309,7 @@ def work_of(path):
     gathered = {node.input[0] for node in inferred.node if node.op_type == "Gather"}
     for tensor in inferred.initializer:
         if tensor.name not in gathered:
-            work["read"] += numpy_helper.to_array(tensor).nbytes
+            work["read"] += math.ceil(math.prod(tensor.dims) * _bits(tensor.data_type) / 8)
     for value in inferred.output:
         dtype = helper.tensor_dtype_to_np_dtype(value.type.tensor_type.elem_type)
         work["written"] += math.prod(shapes.get(value.name, [0])) * dtype.itemsize

@@ -5,7 +5,7 @@ import statistics
 
 from runtimes import NAMES
 
-PRECISIONS = ("f32", "bf16")
+PRECISIONS = ("f32", "bf16", "int8")
 
 
 def number(value):
