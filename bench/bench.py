@@ -245,8 +245,12 @@ class Bench:
         if limits.compute_seconds(known, work, precision) > limits.transfer_seconds(known, work):
             def between():
                 peaks.append(limits.rate(limits.build(self.folder), kind, threads, seconds=self.options.seconds / 2))
+        program = limits.build(self.folder)
+        apart = [limits.distance(program)] if threads > 1 else []
         turns = race(workers, self.options.rounds, self.options.seconds, between)
         result = summarised(turns, PEERS[precision], errors if work["int8"] else {})
+        if apart := list(filter(None, apart and [*apart, limits.distance(program)])):
+            result["apart"] = max(apart)
         if peaks:
             known[kind] = statistics.median(peaks)
         result["error"] = errors
@@ -279,7 +283,8 @@ class Bench:
         failed = False
         for name, path in chosen:
             have = self.results["cases"].get(name, {}) if self.options.missing else {}
-            settled = {(p, n) for p in have if p in PEERS for n, run in have[p].items() if run.get("foreign", 1) < 0.3}
+            settled = {(p, n) for p in have if p in PEERS for n, run in have[p].items()
+                       if run.get("foreign", 1) < 0.3 and not page.are_apart(run)}  # fmt: skip
             if time.monotonic() > self.deadline:
                 continue
             try:
@@ -319,6 +324,8 @@ def line(name, precision, threads, result):
         text += f"  {100 * result['of limit']:.0f} % of the limit"
     for runtime, bytes in result.get("memory", {}).items():
         text += f"  {NAMES[runtime]} {bytes / 1e6:.0f} MB"
+    if page.are_apart(result):
+        text += f"  (cores {result['apart']:.0f} ns apart)"
     if result.get("foreign", 0) > 0.1:
         text += f"  (disturbed: {result['foreign']:.1f} CPUs)"
     if "strata" in result["error"]:
@@ -359,7 +366,7 @@ def main():
     add("--models", type=Path, help="a folder of .onnx files with inputs beside them, .npz (.bench/models)")
     add("--check", action="store_true", help="also compare the outputs of strata-run, of the model and of the library")
     add("--prepare", action="store_true", help="only compile, and compute what outputs are compared with")
-    add("--missing", action="store_true", help="only what --results does not have yet, or disturbed")
+    add("--missing", action="store_true", help="only what --results does not have yet, or disturbed, or with cores apart")
     add("--budget", type=float, default=float("inf"), help="seconds after which no case is begun")
     add("--folder", type=Path, default=ROOT / ".bench" / "cases", help=argparse.SUPPRESS)
     add("--results", type=Path, default=ROOT / ".bench" / "results.json", help="raw results (.bench/results.json)")

@@ -2,9 +2,13 @@
  *
  * KIND is f32 (fused multiply-adds in registers), int8 and bf16 (the matrix or dot-product instructions, where there are
  * any: otherwise it prints nothing), read or copy (BYTES of memory in each thread; a copy counts what it reads and what
- * it writes). Built by limits.py with -march=native, so the vectors are as wide as the machine's. */
+ * it writes). `limits distance` prints how many nanoseconds a line that one core has written takes to another one. Built
+ * by limits.py with -march=native, so the vectors are as wide as the machine's. */
 #define _GNU_SOURCE
 #include <pthread.h>
+#include <sched.h>
+#include <stdatomic.h>
+#include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -169,11 +173,58 @@ static void *work(void *rate) {
   return NULL;
 }
 
+/* A number that two threads count up by turns, on the first and the last CPU that there is for them. */
+static _Alignas(128) atomic_int turn;
+enum { turns = 100000 };
+
+static bool use_cpu(bool last) {
+  cpu_set_t all, one;
+  CPU_ZERO(&one);
+  if (sched_getaffinity(0, sizeof(all), &all) || CPU_COUNT(&all) < 2)
+    return false;
+  int cpu = last ? CPU_SETSIZE - 1 : 0;
+  while (!CPU_ISSET(cpu, &all))
+    cpu += last ? -1 : 1;
+  CPU_SET(cpu, &one);
+  return sched_setaffinity(0, sizeof(one), &one) == 0;
+}
+
+static void count_up(int from) {
+  for (int i = from; i < turns; i += 2) {
+    while (atomic_load_explicit(&turn, memory_order_acquire) != i)
+      ;
+    atomic_store_explicit(&turn, i + 1, memory_order_release);
+  }
+}
+
+static void *count_odd(void *unused) {
+  use_cpu(true);
+  count_up(1);
+  return unused;
+}
+
+static int print_distance(void) {
+  pthread_t other;
+  if (pthread_create(&other, NULL, count_odd, NULL))
+    return 1;
+  if (!use_cpu(false)) {
+    fprintf(stderr, "there is one CPU\n");
+    _exit(1);
+  }
+  double start = now();
+  count_up(0);
+  pthread_join(other, NULL);
+  printf("%.1f\n", (now() - start) / turns * 1e9);
+  return 0;
+}
+
 int main(int count, char **arguments) {
   static const struct {
     const char *name;
     double (*rate)(void);
   } kinds[] = {{"f32", rate_f32}, {"bf16", rate_bf16}, {"int8", rate_int8}, {"read", rate_read}, {"copy", rate_copy}};
+  if (count > 1 && !strcmp(arguments[1], "distance"))
+    return print_distance();
   int threads = count > 2 ? atoi(arguments[2]) : 0;
   bytes = count > 3 ? (size_t)atoll(arguments[3]) : 1 << 20;
   if (count > 4)
@@ -182,7 +233,7 @@ int main(int count, char **arguments) {
     if (!strcmp(arguments[1], kinds[i].name))
       measure = kinds[i].rate;
   if (!measure || threads < 1) {
-    fprintf(stderr, "usage: limits f32|bf16|int8|read|copy THREADS [BYTES [SECONDS]]\n");
+    fprintf(stderr, "usage: limits f32|bf16|int8|read|copy THREADS [BYTES [SECONDS]], limits distance\n");
     return 1;
   }
   pthread_t *workers = calloc((size_t)threads, sizeof(*workers));

@@ -78,10 +78,17 @@ def _counts(case):
     return [n for n in case if n.isdigit()]
 
 
+def are_apart(run):
+    """Whether two threads ran, at least at one end of the measurement, on cores that share no cache."""
+    farthest = 100  # nanoseconds; a third of that where they share one
+    return run.get("apart", 0) > farthest
+
+
 def _ratio(run):
     if "ratio" not in run:
         return ""
     text = f"**{run['ratio']:.2f}**" if run["ratio"] > 1.05 else f"{run['ratio']:.2f}"
+    text = f"{text} (apart)" if are_apart(run) else text
     return f"~ {text}" if run.get("foreign", 0) > 0.3 else text
 
 

@@ -509,6 +509,28 @@ static bool streamsResults(LoopNest &nest, const NestOptions &options, const Nes
   });
 }
 
+/// Of so few rows that multiplications by the factors are a good part of the work. All rows are computed alike: those
+/// of one tile, or of tiles that all have so few.
+static void planScaled(LoopNest &nest, const NestOptions &options, NestPlan &plan) {
+  std::optional<ComputedWeights> weights = matchComputedWeights(nest.reduce->op);
+  auto scaled = weights ? weights->value.getDefiningOp<arith::MulFOp>() : nullptr;
+  auto scale = scaled ? dyn_cast<BlockArgument>(scaled.getRhs()) : BlockArgument();
+  if (!scale || !scaled.getLhs().getDefiningOp())
+    return;
+  if (plan.rowTile > kScaledRows && options.mostRows == INT64_MAX)
+    return;
+  ScaledPlan result{*weights, scaled.getLhs(), scale.getArgNumber(), {}};
+  const Access &access = nest.reduce->inputs[result.scale];
+  int64_t inner = 0;
+  for (auto [loop, info] : llvm::enumerate(nest.loops))
+    if (info.reduction && !stride(access, loop).is(0))
+      result.outer.push_back(loop);
+    else
+      inner += info.reduction;
+  if (access.base && !result.outer.empty() && inner)
+    plan.scaled = result;
+}
+
 NestPlan strata::planNest(LoopNest &nest, const NestOptions &options) {
   NestPlan plan;
   if (planMatrixTiles(nest, options, plan))
@@ -583,6 +605,8 @@ NestPlan strata::planNest(LoopNest &nest, const NestOptions &options) {
     plan.rowTile = choice->rows;
     plan.vectorTile = choice->vectors;
   }
+  if (!blocks && plan.window < 0)
+    planScaled(nest, options, plan);
   // The first tile copies, so the others have to be as it is.
   plan.evenRows &= plan.copied < 0;
   plan.laneOutermost = plan.copied >= 0 || (reuse && hasLargeWeights(nest, plan, bits, options.cacheBytes));

@@ -63,6 +63,18 @@ struct BlockPlan {
   int word, term;               ///< loops over a block's words (-1: it has one), and over the terms of one
 };
 
+/// So many rows of a tile, at most, have sums for each block.
+constexpr int64_t kScaledRows = 2;
+
+/// Weights that the body makes (ComputedWeights.h), the last thing a factor for each block of the reduction: it comes
+/// out of the block's sum.
+struct ScaledPlan {
+  ComputedWeights weights;
+  mlir::Value unscaled;         ///< of the body
+  unsigned scale;               ///< an input
+  llvm::SmallVector<int> outer; ///< loops over blocks, outside of all others
+};
+
 struct NestPlan {
   int lane = -1, row = -1; ///< loops; -1: none
   bool laneIsReduction = false;
@@ -84,6 +96,7 @@ struct NestPlan {
   std::optional<MatrixPlan> matrix;
   std::optional<DotPlan> dots;
   std::optional<BlockPlan> blocks;
+  std::optional<ScaledPlan> scaled;
 };
 
 /// Whether the body has a vector form.

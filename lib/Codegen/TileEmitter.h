@@ -144,6 +144,7 @@ private:
   mlir::Value reduceVector(mlir::Value vector);
   mlir::Value reduceToOne(const Tile &tile, mlir::Value start);
   Values reduceTile(const Tile &tile, Values carried);
+  Values reduceScaled(const Tile &tile, Values carried);
   /// A row that reads `place` of an access at a tap of the window.
   struct Use {
     int64_t place, row, tap;

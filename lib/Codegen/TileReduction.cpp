@@ -3,6 +3,7 @@
 #include "TileEmitter.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Utils/StaticValueUtils.h"
@@ -380,6 +381,61 @@ TileEmitter::Values TileEmitter::reduceTile(const Tile &whole, Values carried) {
   });
 }
 
+/// Block by block: the sum of the products without the block's factor, then that times the factor.
+TileEmitter::Values TileEmitter::reduceScaled(const Tile &whole, Values carried) {
+  const ScaledPlan &scaled = *plan.scaled;
+  Stage &reduce = *nest.reduce;
+  Values bases = basesOf(reduce, whole);
+  SmallVector<int> inner = reductionOrder();
+  llvm::erase_if(inner, [&](int loop) { return llvm::is_contained(scaled.outer, loop); });
+  auto multiply = [&](Value x, Value y, Value sum, int64_t lanes) -> Value {
+    x = spread(x, lanes);
+    y = spread(y, lanes);
+    sum = spread(sum, lanes);
+    if (target.fma)
+      return b.create<math::FmaOp>(loc, x, y, sum);
+    return b.create<arith::AddFOp>(loc, sum, b.create<arith::MulFOp>(loc, x, y));
+  };
+  auto at = [&](unsigned input, const Tile &tile) {
+    return add(bases[input], position(reduce.inputs[input], tile, true));
+  };
+  return reduceLoops(whole, scaled.outer, carried, [&](const Tile &block, Values values) {
+    Value zero = spread(b.create<arith::ConstantOp>(loc, b.getF32FloatAttr(0)), whole.lanes);
+    Tile tile = block;
+    tile.steps = stepsAtOnce(tile);
+    Values sums = reduceLoops(tile, inner, Values(values.size(), zero), [&](const Tile &step, Values sums) {
+      for (BlockArgument input : scaled.weights.inputs)
+        prefetch(reduce.inputs[input.getArgNumber()], bases[input.getArgNumber()], at(input.getArgNumber(), step),
+                 step);
+      Values data(step.rows);
+      for (int64_t i = 0; i < step.rows; ++i)
+        data[i] = load(reduce.inputs[scaled.weights.data], at(scaled.weights.data, step), step, i, 0);
+      for (int64_t j = 0; j < step.vectors; ++j) {
+        IRMapping mapping;
+        for (BlockArgument input : scaled.weights.inputs)
+          if (input.getArgNumber() != scaled.scale)
+            mapping.map(input, load(reduce.inputs[input.getArgNumber()], at(input.getArgNumber(), step), step, 0, j));
+        for (Operation *op : scaled.weights.operations)
+          if (op->getResult(0) != scaled.weights.value)
+            operation(reduce, *op, mapping, step, 0, j, /*fuse=*/false);
+        for (int64_t i = 0; i < step.rows; ++i) {
+          Value &sum = sums[i * step.vectors + j];
+          sum = multiply(data[i], mapping.lookup(scaled.unscaled), sum, step.lanes);
+        }
+      }
+      return sums;
+    });
+    for (int64_t j = 0; j < block.vectors; ++j) {
+      Value factor = load(reduce.inputs[scaled.scale], at(scaled.scale, block), block, 0, j);
+      for (int64_t i = 0; i < block.rows; ++i) {
+        Value &sum = values[i * block.vectors + j];
+        sum = multiply(sums[i * block.vectors + j], factor, sum, block.lanes);
+      }
+    }
+    return values;
+  });
+}
+
 void TileEmitter::fillPanel(const Tile &whole, const ComputedWeights &weights, const Access &panel) {
   Stage &reduce = *nest.reduce;
   Tile tile = whole;
@@ -570,6 +626,8 @@ void TileEmitter::emit(const Tile &tile) {
       accumulators[0] = plan.dots->other ? reduceCrossed(tile, accumulators[0]) : reduceDots(tile, accumulators[0]);
     } else if (plan.blocks) {
       accumulators[0] = reduceBlocks(tile, accumulators[0]);
+    } else if (plan.scaled && tile.rows <= kScaledRows) {
+      accumulators[0] = reduceScaled(tile, accumulators[0]);
     } else if (plan.laneIsReduction) {
       accumulators[0][0] = reduceToOne(tile, accumulators[0][0]);
     } else {

@@ -31,6 +31,7 @@ def test_small_case_is_a_valid_model(name):
         ("conv 7x7 stride 2 3 to 64 224x224", 2 * 112 * 112 * 64 * 147, 0, 4 * (3 * 224 * 224 + 64 * 148),
          4 * 64 * 112 * 112),
         ("quantised matmul 512x512x512", 0, 2 * 512**3, 2 * 512**2 + 16, 512**2),
+        ("weights of 4 bits 1x4096x4096", 2 * 4096**2, 0, 4096**2 // 2 + 4 * 128 * 4096 + 4 * 4096, 4 * 4096),
     ],
 )  # fmt: skip
 def test_work(name, flops, int8, read, written_bytes, tmp_path):
@@ -92,3 +93,13 @@ def test_page_replaces_what_is_between_the_markers(tmp_path):
     del run["best"], run["ratio"]
     text = page.filled("<!-- bench: f32 -->\n<!-- end -->", results)
     assert "| case | 2 | (ONNX Runtime 1, off by 20%) |  | 25 % |" in text
+    run.update(best="openvino", ratio=0.5, apart=170.0)
+    assert "| 0.50 (apart) | 25 % |" in page.filled("<!-- bench: f32 -->\n<!-- end -->", results)
+    run["apart"] = 40.0
+    assert "| 0.50 | 25 % |" in page.filled("<!-- bench: f32 -->\n<!-- end -->", results)
+
+
+def test_narrow_weights_are_found(tmp_path):
+    assert cases.has_narrow_weights(written("weights of 4 bits 1x4096x4096", tmp_path))
+    assert not cases.has_narrow_weights(written("matmul 256x256x256", tmp_path))
+    assert not cases.has_narrow_weights(written("quantised matmul 512x512x512", tmp_path))
