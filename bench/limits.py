@@ -27,8 +27,8 @@ def rate(program, kind, threads, size=1 << 20, seconds=0.1):
 
 
 def distance(program):
-    """Nanoseconds that a line takes from one core to another at this moment; None where there is one. A virtual machine's
-    cores may share a cache at one time and none at another."""
+    """Nanoseconds that a line takes from one core to another at this moment; None where there is one core. Those of a
+    virtual machine may share a cache at one time and none at another."""
     done = subprocess.run([program, "distance"], capture_output=True, text=True)
     return float(done.stdout) if done.returncode == 0 else None
 

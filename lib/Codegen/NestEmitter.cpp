@@ -563,10 +563,10 @@ void NestEmitter::tasks(const Order &order, Tile tile, double pointNs) {
     b.create<memref::DeallocOp>(loc, buffer);
 }
 
-/// Rows that share a copy are walked by one thread. Where all lanes make few tasks, of which one thread would have much
+/// Rows that share a copy, or a panel, are walked by one thread. Where all lanes make few tasks, of which one thread would have much
 /// more than another, rows are several blocks, with a copy for each: as many rows that a copy costs little.
 int64_t NestEmitter::rowsOfCopy() const {
-  if (plan.copied < 0 || !nest.loops[plan.row].size.isKnown())
+  if ((plan.copied < 0 && !panel) || !nest.loops[plan.row].size.isKnown())
     return 0;
   constexpr int64_t enoughTasks = 32, tilesForCopy = 8;
   int64_t tasks = 1;

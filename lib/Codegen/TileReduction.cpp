@@ -118,23 +118,21 @@ static int64_t vectorElements(const Access &access, const Tile &tile) {
 int64_t TileEmitter::stepsAtOnce(const Tile &tile) {
   constexpr int64_t mostCycles = 12;
   SmallVector<int> order = reductionOrder();
+  auto isTap = [&](const PaddedLoop &padded) { return padded.tap == order.back(); };
+  if (order.empty() || depth.first || llvm::any_of(nest.padded, isTap) || !nest.loops[order.back()].size.isKnown())
+    return 1;
+  const Extent &size = nest.loops[order.back()].size;
   // What the steps read of one word is shifted by numbers that are known.
-  if (const Extent *size = order.empty() ? nullptr : &nest.loops[order.back()].size; size && size->isKnown()) {
-    bool isCounted = false;
-    for (Operation &op : *nest.reduce->op.getBody())
-      if (auto number = dyn_cast<linalg::IndexOp>(op))
-        isCounted |= nest.reduce->loopOf[number.getDim()] == order.back();
-    if (isCounted && size->known <= 8)
-      return size->known;
-  }
+  constexpr int64_t mostCounted = 8;
+  if (size.known <= mostCounted && llvm::any_of(*nest.reduce->op.getBody(), [&](Operation &op) {
+        auto number = dyn_cast<linalg::IndexOp>(op);
+        return number && nest.reduce->loopOf[number.getDim()] == order.back();
+      }))
+    return size.known;
   bool crossed = plan.dots && plan.dots->other; // with as many vectors again
   int64_t sums = tile.rows * tile.vectors, lines = crossed ? 8 : 4;
   bool areFew = 2 * sums <= target.registers && !crossed;
-  if (order.empty() || areFew || sums > mostCycles * target.fmaPerCycle)
-    return 1;
-  const Extent &size = nest.loops[order.back()].size;
-  auto isTap = [&](const PaddedLoop &padded) { return padded.tap == order.back(); };
-  if (!size.isKnown() || depth.first || llvm::any_of(nest.padded, isTap))
+  if (areFew || sums > mostCycles * target.fmaPerCycle)
     return 1;
   int64_t bytes = 0;
   for (Access &access : nest.reduce->inputs) {

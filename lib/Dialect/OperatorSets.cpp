@@ -68,8 +68,9 @@ std::string describeForeign(StringRef domain) {
   std::string text = ("operators of the domain '" + domain + "' are not part of ONNX; ").str();
   text += "the model can define this one as a function of its own (a FunctionProto)";
   if (domain == "com.microsoft")
-    text += ", or be exported without it: ONNX Runtime's quantiser needs none of its own operators in the QDQ format "
-            "(quantize_static(..., quant_format=QuantFormat.QDQ)), and others are what its graph optimisations leave";
+    text += ", or be exported without it: ONNX Runtime's quantisers need none of its own operators in the QDQ format "
+            "(quantize_static and MatMulNBitsQuantizer with quant_format=QuantFormat.QDQ), and others are what its graph "
+            "optimisations leave";
   return text;
 }
 

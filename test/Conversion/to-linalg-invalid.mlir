@@ -10,7 +10,7 @@ func.func @main(%x: tensor<2xf32>) -> tensor<2xf32> {
 
 // What ONNX Runtime writes.
 func.func @main(%x: tensor<2xf32>) -> tensor<2xf32> {
-  // expected-error @below {{needs none of its own operators in the QDQ format (quantize_static(..., quant_format=QuantFormat.QDQ))}}
+  // expected-error @below {{need none of its own operators in the QDQ format (quantize_static and MatMulNBitsQuantizer with quant_format=QuantFormat.QDQ)}}
   %y = onnx.Custom "com.microsoft" "BiasGelu"(%x, %x) : (tensor<2xf32>, tensor<2xf32>) -> tensor<2xf32>
   return %y : tensor<2xf32>
 }
