@@ -563,8 +563,9 @@ void NestEmitter::tasks(const Order &order, Tile tile, double pointNs) {
     b.create<memref::DeallocOp>(loc, buffer);
 }
 
-/// Rows that share a copy, or a panel, are walked by one thread. Where all lanes make few tasks, of which one thread would have much
-/// more than another, rows are several blocks, with a copy for each: as many rows that a copy costs little.
+/// Rows that share a copy, or a panel, are walked by one thread. Where all lanes make few tasks, of which one thread
+/// would have much more than another, rows are several blocks, with a copy for each: as many rows that a copy costs
+/// little.
 int64_t NestEmitter::rowsOfCopy() const {
   if ((plan.copied < 0 && !panel) || !nest.loops[plan.row].size.isKnown())
     return 0;
