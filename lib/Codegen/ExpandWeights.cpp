@@ -9,6 +9,7 @@
 #include "ComputedWeights.h"
 #include "ConstantExpressions.h"
 #include "LinalgQueries.h"
+#include "NarrowWords.h"
 #include "ProductSums.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -156,18 +157,10 @@ void ExpandWeightsPass::sumBlocks(linalg::GenericOp op, const ComputedWeights &w
     w = op.getDpsInputs()[byte.getArgNumber()];
     map = maps[byte.getArgNumber()];
   } else {
-    constexpr int64_t nibble = 16;
-    bool areNibbles = true;
-    for (BlockArgument input : weights.inputs) {
-      if (input == scale)
-        continue;
-      auto [bytes, stored] = strata::elementsBehind(op.getDpsInputs()[input.getArgNumber()]);
-      areNibbles &= !bytes.empty() && stored.isInteger(8) &&
-                    llvm::all_of(bytes, [](char byte) { return byte > -nibble && byte < nibble; });
-    }
+    std::optional<strata::NarrowCodes> codes = strata::matchNarrowCodes(op);
     ComputedWeights integers = weights;
     llvm::erase(integers.inputs, scale);
-    std::tie(w, map) = made(op, integers, integer, b.getIntegerType(areNibbles ? 8 : 16));
+    std::tie(w, map) = made(op, integers, integer, b.getIntegerType(codes && codes->bits == 4 ? 8 : 16));
   }
   // The blocks are loops over the results of the first product.
   SmallVector<AffineExpr> all(maps.back().getResults()), sumExprs;

@@ -6,6 +6,7 @@
 #include "ProductSums.h"
 
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "mlir/IR/Matchers.h"
 
 using namespace mlir;
 using namespace strata;
@@ -24,7 +25,7 @@ std::optional<NarrowCodes> strata::matchNarrowCodes(linalg::GenericOp op) {
   std::optional<ComputedWeights> weights = op.hasPureTensorSemantics() ? matchComputedWeights(op) : std::nullopt;
   if (!weights)
     return std::nullopt;
-  NarrowCodes result{*weights, {}, {}, {}, false, 0, 8};
+  NarrowCodes result{*weights, {}, {}, {}, 0, false, 0, 8};
   Operation *conversion = nullptr;
   for (Operation *inner : weights->operations)
     if (isa<arith::SIToFPOp, arith::UIToFPOp>(inner))
@@ -35,9 +36,10 @@ std::optional<NarrowCodes> strata::matchNarrowCodes(linalg::GenericOp op) {
   Value integer = conversion->getOperand(0);
   bool zeroIsUnsigned = false;
   if (auto difference = integer.getDefiningOp<arith::SubIOp>()) {
-    result.zero = extended(difference.getRhs(), zeroIsUnsigned);
     integer = difference.getLhs();
-    if (!result.zero)
+    if (IntegerAttr number; matchPattern(difference.getRhs(), m_Constant(&number)))
+      result.zeroPoint = number.getInt();
+    else if (result.zero = extended(difference.getRhs(), zeroIsUnsigned); !result.zero)
       return std::nullopt;
   }
   result.bytes = extended(integer, result.isUnsigned);
@@ -55,14 +57,26 @@ std::optional<NarrowCodes> strata::matchNarrowCodes(linalg::GenericOp op) {
   for (auto [input, read] : llvm::enumerate(maps))
     if (input != weights->data && input != result.bytes.getArgNumber() && read.isFunctionOfDim(*terms))
       return std::nullopt;
-  auto [bytes, stored] = elementsBehind(op.getDpsInputs()[result.bytes.getArgNumber()]);
-  if (bytes.empty() || !stored.isInteger(8))
+  auto bytesOf = [&](BlockArgument input) {
+    auto [bytes, stored] = elementsBehind(op.getDpsInputs()[input.getArgNumber()]);
+    return stored && stored.isInteger(8) ? bytes : ArrayRef<char>();
+  };
+  auto numberOf = [&](char byte) -> int {
+    return result.isUnsigned ? static_cast<uint8_t>(byte) : static_cast<int8_t>(byte);
+  };
+  auto areNibbles = [&](ArrayRef<char> bytes) {
+    int lowest = result.isUnsigned ? 0 : -8;
+    return llvm::all_of(bytes,
+                        [&](char byte) { return numberOf(byte) >= lowest && numberOf(byte) < lowest + (1 << 4); });
+  };
+  ArrayRef<char> bytes = bytesOf(result.bytes), zeros = result.zero ? bytesOf(result.zero) : ArrayRef<char>();
+  if (bytes.empty())
     return std::nullopt;
-  int lowest = result.isUnsigned ? 0 : -8;
-  if (llvm::all_of(bytes, [&](char byte) {
-        int value = result.isUnsigned ? static_cast<uint8_t>(byte) : static_cast<int8_t>(byte);
-        return value >= lowest && value < lowest + 16;
-      }))
+  if (!zeros.empty() && llvm::all_equal(zeros)) {
+    result.zeroPoint = numberOf(zeros[0]);
+    result.zero = {};
+  }
+  if (areNibbles(bytes) && (!result.zero || (!zeros.empty() && areNibbles(zeros))))
     result.bits = 4;
   int64_t size = op.getStaticLoopRanges()[*terms];
   return size > 0 && size % result.perWord() == 0 ? std::optional(result) : std::nullopt;

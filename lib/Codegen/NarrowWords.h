@@ -12,10 +12,11 @@ namespace strata {
 struct NarrowCodes {
   ComputedWeights weights;
   mlir::Value real;
-  mlir::BlockArgument bytes, zero; ///< of the body; null: 0
+  mlir::BlockArgument bytes, zero; ///< of the body; null: one number
+  int64_t zeroPoint;               ///< that number
   bool isUnsigned;
   unsigned terms; ///< the loop of the reduction along the data's last dimension
-  unsigned bits;  ///< 4 where all bytes are numbers of four bits, else 8
+  unsigned bits;  ///< 4 where all bytes and zero points are numbers of four bits, else 8
 
   /// What makes all bytes numbers from 0 on.
   int64_t offset() const { return isUnsigned ? 0 : 1 << (bits - 1); }

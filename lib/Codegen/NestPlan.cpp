@@ -527,7 +527,7 @@ static void planScaled(LoopNest &nest, const NestOptions &options, NestPlan &pla
       result.outer.push_back(loop);
     else
       inner += info.reduction;
-  if (access.base && !result.outer.empty() && inner)
+  if (access.base && inner)
     plan.scaled = result;
 }
 

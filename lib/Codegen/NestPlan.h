@@ -72,7 +72,7 @@ struct ScaledPlan {
   ComputedWeights weights;
   mlir::Value unscaled;         ///< of the body
   unsigned scale;               ///< an input
-  llvm::SmallVector<int> outer; ///< loops over blocks, outside of all others
+  llvm::SmallVector<int> outer; ///< loops over blocks, outside of all others; of one block none
 };
 
 struct NestPlan {

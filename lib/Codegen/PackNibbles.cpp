@@ -64,7 +64,7 @@ void PackNibblesPass::pack(linalg::GenericOp op, NarrowCodes codes) {
     map = AffineMap::get(term + 1, 0, exprs, b.getContext());
   }
   // What is taken away: zero points as floats, or a number.
-  const auto moved = static_cast<float>((1 << 23) + codes.offset());
+  const auto moved = static_cast<float>((1 << 23) + codes.offset() + codes.zeroPoint);
   if (codes.zero) {
     Value &zeros = inputs[codes.zero.getArgNumber()];
     zeros = strata::mapElements(b, loc, zeros, f32, [&](OpBuilder &b, Value zero) -> Value {

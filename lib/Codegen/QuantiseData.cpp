@@ -187,7 +187,7 @@ void QuantiseDataPass::quantise(linalg::GenericOp op, NarrowCodes codes) {
               }).getResult(0);
     dots.zero = take(zeros, SmallVector<AffineExpr>(maps[codes.zero.getArgNumber()].getResults()));
   }
-  dots.zeroPoint = codes.offset();
+  dots.zeroPoint = codes.offset() + codes.zeroPoint;
   if (codes.zero || dots.zeroPoint)
     dots.sums = take(x.sums, SmallVector<AffineExpr>(maps[data].getResults()));
   read.push_back(map(SmallVector<AffineExpr>(maps.back().getResults())));

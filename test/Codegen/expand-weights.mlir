@@ -77,3 +77,31 @@ func.func @main(%x: tensor<16x2x16xf32>, %c: tensor<16x8xf32>) -> tensor<16x8xf3
   } -> tensor<16x8xf32>
   return %0 : tensor<16x8xf32>
 }
+
+// -----
+
+// Unsigned bytes need more than eight bits as signed numbers.
+// SUMS-LABEL: func.func @unsigned(
+// SUMS:         arith.trunci %{{.*}} : i32 to i16
+// CHECK-LABEL: func.func @unsigned(
+#x = affine_map<(m, n, b, j) -> (m, b, j)>
+#w = affine_map<(m, n, b, j) -> (b, j, n)>
+#s = affine_map<(m, n, b, j) -> (b, n)>
+#o = affine_map<(m, n, b, j) -> (m, n)>
+ml_program.global private @w(dense<250> : tensor<2x16x8xi8>) : tensor<2x16x8xi8>
+ml_program.global private @s(dense<0.5> : tensor<2x8xf32>) : tensor<2x8xf32>
+func.func @unsigned(%x: tensor<4x2x16xf32>, %c: tensor<4x8xf32>) -> tensor<4x8xf32> {
+  %w = ml_program.global_load_const @w : tensor<2x16x8xi8>
+  %s = ml_program.global_load_const @s : tensor<2x8xf32>
+  %0 = linalg.generic {indexing_maps = [#x, #w, #s, #o], iterator_types = ["parallel", "parallel", "reduction", "reduction"]}
+      ins(%x, %w, %s : tensor<4x2x16xf32>, tensor<2x16x8xi8>, tensor<2x8xf32>) outs(%c : tensor<4x8xf32>) {
+  ^bb0(%a: f32, %i: i8, %f: f32, %sum: f32):
+    %1 = arith.extui %i : i8 to i32
+    %4 = arith.sitofp %1 : i32 to f32
+    %5 = arith.mulf %4, %f : f32
+    %6 = arith.mulf %a, %5 : f32
+    %7 = arith.addf %sum, %6 : f32
+    linalg.yield %7 : f32
+  } -> tensor<4x8xf32>
+  return %0 : tensor<4x8xf32>
+}

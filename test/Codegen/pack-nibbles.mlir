@@ -27,7 +27,7 @@
 #o = affine_map<(m, n, b, j) -> (m, n)>
 ml_program.global private @w(dense<7> : tensor<2x16x8xi8>) : tensor<2x16x8xi8>
 ml_program.global private @s(dense<0.5> : tensor<2x8xf32>) : tensor<2x8xf32>
-ml_program.global private @z(dense<1> : tensor<2x8xi8>) : tensor<2x8xi8>
+ml_program.global private @z(dense<[[1, 2, 3, 4, 5, 6, 7, 0], [7, 6, 5, 4, 3, 2, 1, -8]]> : tensor<2x8xi8>) : tensor<2x8xi8>
 func.func @main(%x: tensor<4x2x16xf32>, %c: tensor<4x8xf32>) -> tensor<4x8xf32> {
   %w = ml_program.global_load_const @w : tensor<2x16x8xi8>
   %s = ml_program.global_load_const @s : tensor<2x8xf32>
@@ -58,7 +58,7 @@ func.func @main(%x: tensor<4x2x16xf32>, %c: tensor<4x8xf32>) -> tensor<4x8xf32> 
 #o = affine_map<(m, n, b, j) -> (m, n)>
 ml_program.global private @w(dense<8> : tensor<2x16x8xi8>) : tensor<2x16x8xi8>
 ml_program.global private @s(dense<0.5> : tensor<2x8xf32>) : tensor<2x8xf32>
-ml_program.global private @z(dense<1> : tensor<2x8xi8>) : tensor<2x8xi8>
+ml_program.global private @z(dense<[[1, 2, 3, 4, 5, 6, 7, 0], [7, 6, 5, 4, 3, 2, 1, -8]]> : tensor<2x8xi8>) : tensor<2x8xi8>
 func.func @main(%x: tensor<4x2x16xf32>, %c: tensor<4x8xf32>) -> tensor<4x8xf32> {
   %w = ml_program.global_load_const @w : tensor<2x16x8xi8>
   %s = ml_program.global_load_const @s : tensor<2x8xf32>
@@ -88,13 +88,76 @@ func.func @main(%x: tensor<4x2x16xf32>, %c: tensor<4x8xf32>) -> tensor<4x8xf32> 
 #o = affine_map<(m, n, b, j) -> (m, n)>
 ml_program.global private @w(dense<7> : tensor<2x12x8xi8>) : tensor<2x12x8xi8>
 ml_program.global private @s(dense<0.5> : tensor<2x8xf32>) : tensor<2x8xf32>
-ml_program.global private @z(dense<1> : tensor<2x8xi8>) : tensor<2x8xi8>
+ml_program.global private @z(dense<[[1, 2, 3, 4, 5, 6, 7, 0], [7, 6, 5, 4, 3, 2, 1, -8]]> : tensor<2x8xi8>) : tensor<2x8xi8>
 func.func @main(%x: tensor<4x2x12xf32>, %c: tensor<4x8xf32>) -> tensor<4x8xf32> {
   %w = ml_program.global_load_const @w : tensor<2x12x8xi8>
   %s = ml_program.global_load_const @s : tensor<2x8xf32>
   %z = ml_program.global_load_const @z : tensor<2x8xi8>
   %0 = linalg.generic {indexing_maps = [#x, #w, #s, #s, #o], iterator_types = ["parallel", "parallel", "reduction", "reduction"]}
       ins(%x, %w, %s, %z : tensor<4x2x12xf32>, tensor<2x12x8xi8>, tensor<2x8xf32>, tensor<2x8xi8>) outs(%c : tensor<4x8xf32>) {
+  ^bb0(%a: f32, %i: i8, %f: f32, %k: i8, %sum: f32):
+    %1 = arith.extsi %i : i8 to i32
+    %2 = arith.extsi %k : i8 to i32
+    %3 = arith.subi %1, %2 : i32
+    %4 = arith.sitofp %3 : i32 to f32
+    %5 = arith.mulf %4, %f : f32
+    %6 = arith.mulf %a, %5 : f32
+    %7 = arith.addf %sum, %6 : f32
+    linalg.yield %7 : f32
+  } -> tensor<4x8xf32>
+  return %0 : tensor<4x8xf32>
+}
+
+// -----
+
+// Equal zero points are a number.
+// CHECK-LABEL: func.func @equal(
+// CHECK:         %[[MOVED:.*]] = arith.constant 0x4B000009 : f32
+// CHECK:         arith.subf %{{.*}}, %[[MOVED]] : f32
+#x = affine_map<(m, n, b, j) -> (m, b, j)>
+#w = affine_map<(m, n, b, j) -> (b, j, n)>
+#s = affine_map<(m, n, b, j) -> (b, n)>
+#o = affine_map<(m, n, b, j) -> (m, n)>
+ml_program.global private @w(dense<7> : tensor<2x16x8xi8>) : tensor<2x16x8xi8>
+ml_program.global private @s(dense<0.5> : tensor<2x8xf32>) : tensor<2x8xf32>
+ml_program.global private @z(dense<1> : tensor<2x8xi8>) : tensor<2x8xi8>
+func.func @equal(%x: tensor<4x2x16xf32>, %c: tensor<4x8xf32>) -> tensor<4x8xf32> {
+  %w = ml_program.global_load_const @w : tensor<2x16x8xi8>
+  %s = ml_program.global_load_const @s : tensor<2x8xf32>
+  %z = ml_program.global_load_const @z : tensor<2x8xi8>
+  %0 = linalg.generic {indexing_maps = [#x, #w, #s, #s, #o], iterator_types = ["parallel", "parallel", "reduction", "reduction"]}
+      ins(%x, %w, %s, %z : tensor<4x2x16xf32>, tensor<2x16x8xi8>, tensor<2x8xf32>, tensor<2x8xi8>) outs(%c : tensor<4x8xf32>) {
+  ^bb0(%a: f32, %i: i8, %f: f32, %k: i8, %sum: f32):
+    %1 = arith.extsi %i : i8 to i32
+    %2 = arith.extsi %k : i8 to i32
+    %3 = arith.subi %1, %2 : i32
+    %4 = arith.sitofp %3 : i32 to f32
+    %5 = arith.mulf %4, %f : f32
+    %6 = arith.mulf %a, %5 : f32
+    %7 = arith.addf %sum, %6 : f32
+    linalg.yield %7 : f32
+  } -> tensor<4x8xf32>
+  return %0 : tensor<4x8xf32>
+}
+
+// -----
+
+// Zero points that are no numbers of four bits.
+// CHECK-LABEL: func.func @far(
+// CHECK-NOT:     i32>
+#x = affine_map<(m, n, b, j) -> (m, b, j)>
+#w = affine_map<(m, n, b, j) -> (b, j, n)>
+#s = affine_map<(m, n, b, j) -> (b, n)>
+#o = affine_map<(m, n, b, j) -> (m, n)>
+ml_program.global private @w(dense<7> : tensor<2x16x8xi8>) : tensor<2x16x8xi8>
+ml_program.global private @s(dense<0.5> : tensor<2x8xf32>) : tensor<2x8xf32>
+ml_program.global private @z(dense<[[1, 2, 3, 4, 5, 6, 7, 0], [7, 6, 5, 4, 3, 2, 1, -9]]> : tensor<2x8xi8>) : tensor<2x8xi8>
+func.func @far(%x: tensor<4x2x16xf32>, %c: tensor<4x8xf32>) -> tensor<4x8xf32> {
+  %w = ml_program.global_load_const @w : tensor<2x16x8xi8>
+  %s = ml_program.global_load_const @s : tensor<2x8xf32>
+  %z = ml_program.global_load_const @z : tensor<2x8xi8>
+  %0 = linalg.generic {indexing_maps = [#x, #w, #s, #s, #o], iterator_types = ["parallel", "parallel", "reduction", "reduction"]}
+      ins(%x, %w, %s, %z : tensor<4x2x16xf32>, tensor<2x16x8xi8>, tensor<2x8xf32>, tensor<2x8xi8>) outs(%c : tensor<4x8xf32>) {
   ^bb0(%a: f32, %i: i8, %f: f32, %k: i8, %sum: f32):
     %1 = arith.extsi %i : i8 to i32
     %2 = arith.extsi %k : i8 to i32

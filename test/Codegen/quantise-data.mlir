@@ -34,7 +34,7 @@
 #o = affine_map<(m, n, b, j) -> (m, n)>
 ml_program.global private @w(dense<7> : tensor<2x16x8xi8>) : tensor<2x16x8xi8>
 ml_program.global private @s(dense<0.5> : tensor<2x8xf32>) : tensor<2x8xf32>
-ml_program.global private @z(dense<1> : tensor<2x8xi8>) : tensor<2x8xi8>
+ml_program.global private @z(dense<[[1, 2, 3, 4, 5, 6, 7, 0], [7, 6, 5, 4, 3, 2, 1, -8]]> : tensor<2x8xi8>) : tensor<2x8xi8>
 func.func @main(%x: tensor<4x2x16xf32>, %c: tensor<4x8xf32>) -> tensor<4x8xf32> {
   %w = ml_program.global_load_const @w : tensor<2x16x8xi8>
   %s = ml_program.global_load_const @s : tensor<2x8xf32>
@@ -66,7 +66,7 @@ func.func @main(%x: tensor<4x2x16xf32>, %c: tensor<4x8xf32>) -> tensor<4x8xf32> 
 #o = affine_map<(m, n, b, j) -> (m, n)>
 ml_program.global private @w(dense<100> : tensor<2x384x8xi8>) : tensor<2x384x8xi8>
 ml_program.global private @s(dense<0.5> : tensor<2x8xf32>) : tensor<2x8xf32>
-ml_program.global private @z(dense<1> : tensor<2x8xi8>) : tensor<2x8xi8>
+ml_program.global private @z(dense<[[1, 2, 3, 4, 5, 6, 7, 0], [7, 6, 5, 4, 3, 2, 1, -8]]> : tensor<2x8xi8>) : tensor<2x8xi8>
 func.func @main(%x: tensor<4x2x384xf32>, %c: tensor<4x8xf32>) -> tensor<4x8xf32> {
   %w = ml_program.global_load_const @w : tensor<2x384x8xi8>
   %s = ml_program.global_load_const @s : tensor<2x8xf32>
@@ -97,7 +97,7 @@ func.func @main(%x: tensor<4x2x384xf32>, %c: tensor<4x8xf32>) -> tensor<4x8xf32>
 #o = affine_map<(m, n, b, j) -> (m, n)>
 ml_program.global private @w(dense<7> : tensor<2x16x8xi8>) : tensor<2x16x8xi8>
 ml_program.global private @s(dense<0.5> : tensor<2x8xf32>) : tensor<2x8xf32>
-ml_program.global private @z(dense<1> : tensor<2x8xi8>) : tensor<2x8xi8>
+ml_program.global private @z(dense<[[1, 2, 3, 4, 5, 6, 7, 0], [7, 6, 5, 4, 3, 2, 1, -8]]> : tensor<2x8xi8>) : tensor<2x8xi8>
 func.func @main(%x: tensor<4x2x16xf32>, %c: tensor<4x8xf32>, %w: tensor<2x16x8xi8>) -> tensor<4x8xf32> {
   %s = ml_program.global_load_const @s : tensor<2x8xf32>
   %z = ml_program.global_load_const @z : tensor<2x8xi8>

@@ -3,9 +3,10 @@
 // Weights that are dequantized to f32 would take four or eight times the bytes. So
 // products read the integers as they are kept,
 //
-//   y[n] = s[n] sum_k x[k] (w[k, n] - z[n])
+//   y[n] = s[n] sum_k x[k] (w[k, n] - z)
 //
-// and where the scales are of blocks of k, dequantize in the sum:
+// and where scales or zero points are of blocks of k (with zero points for each
+// column, all of k is one), dequantize in the sum:
 //
 //   y[n] = sum_b,j x[b, j] ((w[b, j, n] - z[b, n]) s[b, n])
 //
@@ -16,7 +17,7 @@
 #ifndef STRATA_LIB_DIALECT_ONNX_OPS_NARROWWEIGHTS_H
 #define STRATA_LIB_DIALECT_ONNX_OPS_NARROWWEIGHTS_H
 
-#include "MatrixProduct.h"
+#include "Compute.h"
 
 namespace strata::onnx {
 
@@ -25,7 +26,7 @@ struct NarrowWeights {
   int64_t depth;            ///< the dimension of the sum, of two
   int64_t blocks;           ///< of the depth; 0: scales and zero points do not vary along it
 
-  /// Constant weights.
+  /// Of constants only.
   static std::optional<NarrowWeights> match(Value x, Value w, int64_t depth) {
     // Exporters of linear layers transpose what they dequantize.
     while (auto transpose = w.getDefiningOp<TransposeOp>()) {
@@ -37,8 +38,9 @@ struct NarrowWeights {
     }
     auto op = w.getDefiningOp<DequantizeLinearOp>();
     auto data = dyn_cast<RankedTensorType>(x.getType());
+    auto isConstant = [](Value v) { return !v || v.getDefiningOp<InitializerOp>(); };
     if (!op || !data || data.getRank() == 0 || !getElementType(op.getY()).isF32() ||
-        !getElementType(op.getXScale()).isF32() || !op.getX().getDefiningOp<InitializerOp>())
+        !getElementType(op.getXScale()).isF32() || !llvm::all_of(op->getOperands(), isConstant))
       return std::nullopt;
     auto type = dyn_cast<RankedTensorType>(op.getX().getType()),
          scale = dyn_cast<RankedTensorType>(op.getXScale().getType());
@@ -62,95 +64,64 @@ struct NarrowWeights {
   }
 
   /// x [..., K] with the weights: [..., N].
-  Value multiply(LinalgBuilder &b, Value x, const Shape &shapeX) const {
-    Type f32 = b.getF32Type();
-    Value scales = b.lookup(scale), zeros = zero && !areAll(b, 0) ? b.lookup(zero) : Value();
-    // Columns with zero points of their own are one block each.
-    bool areColumns = blocks == 0 && zeros && getRank(scales) == 1 && !isOne(scales);
-    if (areColumns) {
-      scales = b.unsqueeze(scales, {depth});
-      zeros = b.unsqueeze(zeros, {depth});
-    } else if (blocks == 0) {
-      Type element;
-      Value w = centered(b, element);
-      if (depth == 1)
-        w = b.transpose(w, {1, 0});
-      Shape shape{Dim(cast<RankedTensorType>(w.getType()).getDimSize(0)),
-                  Dim(cast<RankedTensorType>(w.getType()).getDimSize(1))};
-      Value sums = multiplyMatrices(b, x, w, shapeX, shape, {f32, element, f32});
-      if (isOne(scales))
-        scales = b.fromScalar(b.extractScalar(scales));
-      return b.elementwise({sums, scales}, f32,
-                           [](ImplicitLocOpBuilder &n, ValueRange v) { return mulScalars(n, v[0], v[1]); });
-    }
-    int64_t parts = std::max<int64_t>(blocks, 1);
-    x = splitDim(b, x, getRank(x) - 1, parts);
-    // Loops: rows..., n, blocks, and the terms of a block.
-    int64_t lead = getRank(x) - 2, loops = lead + 3;
-    SmallVector<AffineExpr> out;
-    for (int64_t i = 0; i <= lead; ++i)
-      out.push_back(b.getAffineDimExpr(i));
-    AffineExpr n = out.back(), block = b.getAffineDimExpr(lead + 1), term = b.getAffineDimExpr(lead + 2);
-    SmallVector<AffineExpr> read(ArrayRef(out).drop_back()), weights{block, term}, factors{block};
-    read.append({block, term});
-    weights.insert(depth == 1 ? weights.begin() : weights.end(), n);
-    factors.insert(depth == 1 ? factors.begin() : factors.end(), n);
-    auto map = [&](ArrayRef<AffineExpr> exprs) { return AffineMap::get(loops, 0, exprs, b.getContext()); };
-    SmallVector<Value> inputs{x, splitDim(b, b.lookup(value), depth, parts), scales};
-    SmallVector<AffineMap> maps{map(read), map(weights), map(factors)};
-    if (zeros) {
-      inputs.push_back(zeros);
-      maps.push_back(map(factors));
-    }
-    maps.push_back(map(out));
-    SmallVector<utils::IteratorType> kinds(loops, utils::IteratorType::parallel);
-    kinds[lead + 1] = kinds[lead + 2] = utils::IteratorType::reduction;
-    Sizes sizes = b.sizes(x);
-    sizes.resize(lead + 1);
-    sizes.back() = b.dim(scales, depth == 1 ? 0 : 1);
-    Value sums = b.fill(sizes, b.scalar(f32, 0));
-    Type from = getElementType(value), i32 = b.getI32Type();
-    return b
-        .create<linalg::GenericOp>(sums.getType(), inputs, sums, maps, kinds,
-                                   [&](OpBuilder &nested, Location loc, ValueRange args) {
-                                     ImplicitLocOpBuilder n(loc, nested);
-                                     Value w = scalar::convert(n, args[1], from, i32);
-                                     if (inputs.size() > 3)
-                                       w = n.create<arith::SubIOp>(w, scalar::convert(n, args[3], from, i32));
-                                     w = n.create<arith::MulFOp>(n.create<arith::SIToFPOp>(f32, w), args[2]);
-                                     Value product = n.create<arith::MulFOp>(args[0], w);
-                                     n.create<linalg::YieldOp>(
-                                         n.create<arith::AddFOp>(args.back(), product).getResult());
-                                   })
-        .getResult(0);
-  }
-
-private:
-  /// A number, whatever its rank.
-  static bool isOne(Value value) { return cast<RankedTensorType>(value.getType()).getNumElements() == 1; }
-
-  /// Whether all zero points are known to be `number`.
-  bool areAll(LinalgBuilder &b, int64_t number) const {
+  Value multiply(LinalgBuilder &b, Value x) const {
+    // Of large tensors it is not known here whether they are of equal elements.
     std::optional<SmallVector<int64_t>> zeros = zero ? b.getIntegers(zero) : SmallVector<int64_t>{0};
-    return zeros && llvm::all_of(*zeros, [&](int64_t z) { return z == number; });
-  }
-
-  /// The weights without their zero points, in as few bits as hold them.
-  Value centered(LinalgBuilder &b, Type &element) const {
-    Type from = getElementType(value), i32 = b.getI32Type();
-    bool isByte = from.isInteger(8);
-    Value w = b.lookup(value);
-    element = isByte ? from : b.getI8Type();
-    if (areAll(b, 0))
-      return w;
-    bool fits = !isByte || (scalar::isUnsigned(from) && areAll(b, 128));
-    element = fits ? b.getI8Type() : b.getI16Type();
-    Value moved = b.fromScalar(b.extractScalar(b.lookup(zero)));
-    return b.elementwise({w, moved}, element, [&](ImplicitLocOpBuilder &n, ValueRange v) -> Value {
-      Value difference =
-          n.create<arith::SubIOp>(scalar::convert(n, v[0], from, i32), scalar::convert(n, v[1], from, i32));
-      return n.create<arith::TruncIOp>(element, difference);
-    });
+    bool isOneZero = zeros && llvm::all_equal(*zeros), byBlocks = blocks || !isOneZero;
+    int64_t parts = std::max<int64_t>(blocks, 1);
+    Type from = getElementType(value), i32 = b.getI32Type(), f32 = b.getF32Type();
+    Value w = b.lookup(value), scales = b.lookup(scale);
+    int64_t depth = this->depth;
+    if (!byBlocks && depth == 1) {
+      w = b.transpose(w, {1, 0});
+      depth = 0;
+    }
+    Sizes sizes = b.sizes(x);
+    sizes.back() = b.dim(w, 1 - depth);
+    // Loops: rows..., n, blocks if there are such, and the terms.
+    int64_t rows = getRank(x) - 1, loops = rows + 2 + byBlocks;
+    auto dims = llvm::map_to_vector(llvm::seq(loops), [&](int64_t i) { return b.getAffineDimExpr(i); });
+    auto map = [&](ArrayRef<AffineExpr> exprs) { return AffineMap::get(loops, 0, exprs, b.getContext()); };
+    auto ofColumns = [&](ArrayRef<AffineExpr> exprs) {
+      SmallVector<AffineExpr> all(exprs);
+      all.insert(depth == 1 ? all.begin() : all.end(), dims[rows]);
+      return map(all);
+    };
+    auto byBlock = [&](Value all) { return blocks ? all : b.unsqueeze(all, {depth}); };
+    ArrayRef<AffineExpr> terms = ArrayRef(dims).drop_front(rows + 1), block = terms.drop_back();
+    SmallVector<AffineExpr> read(ArrayRef(dims).take_front(rows));
+    read.append(terms.begin(), terms.end());
+    SmallVector<Value> inputs{x, w};
+    if (byBlocks) {
+      inputs = {splitDim(b, x, rows, parts), splitDim(b, w, depth, parts), byBlock(scales)};
+      if (!isOneZero)
+        inputs.push_back(byBlock(b.lookup(zero)));
+    }
+    SmallVector<AffineMap> maps{map(read), ofColumns(terms)};
+    maps.resize(inputs.size(), ofColumns(block));
+    maps.push_back(map(ArrayRef(dims).take_front(rows + 1)));
+    SmallVector<utils::IteratorType> kinds(loops, utils::IteratorType::parallel);
+    std::fill(kinds.begin() + rows + 1, kinds.end(), utils::IteratorType::reduction);
+    Value sums = b.fill(sizes, b.scalar(f32, 0));
+    auto body = [&](OpBuilder &nested, Location loc, ValueRange args) {
+      ImplicitLocOpBuilder n(loc, nested);
+      Value w = scalar::convert(n, args[1], from, i32);
+      if (!isOneZero)
+        w = n.create<arith::SubIOp>(w, scalar::convert(n, args[3], from, i32));
+      else if (int64_t number = zeros->front())
+        w = n.create<arith::SubIOp>(w, n.create<arith::ConstantOp>(n.getI32IntegerAttr(number)));
+      w = n.create<arith::SIToFPOp>(f32, w);
+      if (byBlocks)
+        w = mulScalars(n, w, args[2]);
+      n.create<linalg::YieldOp>(addScalars(n, args.back(), mulScalars(n, args[0], w)));
+    };
+    sums = b.create<linalg::GenericOp>(sums.getType(), inputs, sums, maps, kinds, body).getResult(0);
+    if (byBlocks)
+      return sums;
+    if (cast<RankedTensorType>(scales.getType()).getNumElements() == 1) // whatever its rank
+      scales = b.fromScalar(b.extractScalar(scales));
+    return b.elementwise({sums, scales}, f32,
+                         [](ImplicitLocOpBuilder &n, ValueRange v) { return mulScalars(n, v[0], v[1]); });
   }
 };
 

@@ -98,7 +98,7 @@ static FailureOr<SmallVector<Value>> lowerGemm(Operation *op, ValueRange operand
   if (!transA)
     weights = NarrowWeights::match(gemm.getA(), gemm.getB(), transB);
   if (weights)
-    product = weights->multiply(b, x, *getShape(gemm.getA().getType()));
+    product = weights->multiply(b, x);
   else if (!transA && !transB)
     product = b.create<linalg::MatmulOp>(ValueRange{x, y}, ValueRange{zero}).getResult(0);
   else if (!transA && transB)

@@ -1,6 +1,7 @@
 //===- MatMul.cpp - matrix products with broadcast batches ----------------===//
 
 #include "../Dequantized.h"
+#include "../MatrixProduct.h"
 #include "../NarrowWeights.h"
 
 static LogicalResult inferMatMul(ShapeContext &c) {
@@ -42,7 +43,7 @@ static FailureOr<SmallVector<Value>> lowerMatMul(Operation *op, ValueRange opera
     }
   }
   if (auto weights = NarrowWeights::match(op->getOperand(0), op->getOperand(1), 0))
-    return SmallVector<Value>{weights->multiply(b, operands[0], *getShape(op->getOperand(0).getType()))};
+    return SmallVector<Value>{weights->multiply(b, operands[0])};
   Value product = multiplyMatrices(b, operands[0], operands[1], *getShape(op->getOperand(0).getType()),
                                    *getShape(op->getOperand(1).getType()), element);
   return SmallVector<Value>{roundTo(b, product, element)};

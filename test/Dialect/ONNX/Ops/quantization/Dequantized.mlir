@@ -48,7 +48,7 @@ func.func @two_activations(%x: tensor<2x3xui8>, %y: tensor<3x2xui8>, %s: tensor<
 // Weights of floats' products are multiplied as they are kept, and the sums scaled.
 // CHECK-LABEL: @few_rows
 // CHECK: %[[SUMS:.*]] = linalg.generic {{.*}} ins({{.*}} : tensor<2x3xf32>, tensor<3x2xi8>) outs({{.*}} : tensor<2x2xf32>)
-// CHECK: arith.sitofp %{{.*}} : i8 to f32
+// CHECK: arith.sitofp %{{.*}} : i32 to f32
 // CHECK: linalg.generic {{.*}} ins(%[[SUMS]], %{{.*}} : tensor<2x2xf32>, tensor<2xf32>)
 // CHECK: arith.mulf
 func.func @few_rows(%x: tensor<2x3xf32>) -> tensor<*xf32> {
@@ -64,7 +64,7 @@ func.func @few_rows(%x: tensor<2x3xf32>) -> tensor<*xf32> {
 // Also where they are transposed between.
 // CHECK-LABEL: @transposed
 // CHECK: linalg.generic {{.*}} ins({{.*}} : tensor<2x3xf32>, tensor<3x2xi8>) outs({{.*}} : tensor<2x2xf32>)
-// CHECK: arith.sitofp %{{.*}} : i8 to f32
+// CHECK: arith.sitofp %{{.*}} : i32 to f32
 func.func @transposed(%x: tensor<2x3xf32>) -> tensor<*xf32> {
   %w = onnx.Initializer dense<[[1, 2, 3], [4, 5, -6]]> : tensor<2x3xi8>
   %s = onnx.Initializer dense<[0.5, 0.25]> : tensor<2xf32>
