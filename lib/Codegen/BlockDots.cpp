@@ -1,12 +1,10 @@
 //===- BlockDots.cpp - products of quantised data, block by block ---------===//
 #include "BlockDots.h"
-#include "LinalgQueries.h"
+#include "PairProducts.h"
 #include "ProductSums.h"
 #include "TileEmitter.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
-#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
-#include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/IR/Matchers.h"
 
@@ -155,15 +153,8 @@ struct ByteDots {
   }
   /// sum + x * w, four of them in each lane: `codes` are unsigned, the data of all lanes signed.
   Value add(Value sum, Value codes, Value data) const {
-    int64_t lanes = type.getNumElements();
-    if (lanes >= 4) {
-      Value every = b.create<vector::BroadcastOp>(loc, type, data);
-      return b
-          .create<LLVM::CallIntrinsicOp>(loc, type,
-                                         b.getStringAttr(("llvm.x86.avx512.vpdpbusd." + Twine(32 * lanes)).str()),
-                                         ValueRange{sum, codes, every})
-          .getResult(0);
-    }
+    if (type.getNumElements() >= 4)
+      return addByteProducts(b, loc, sum, codes, b.create<vector::BroadcastOp>(loc, type, data));
     for (int64_t byte = 0; byte < 4; ++byte) {
       Value code = b.create<arith::ShRUIOp>(loc, codes, constant(8 * byte));
       code = b.create<arith::AndIOp>(loc, code, constant(0xFF));
@@ -186,11 +177,6 @@ TileEmitter::Values TileEmitter::reduceBlocks(const Tile &tile, Values start) {
   auto i32 = VectorType::get({tile.lanes}, b.getI32Type()), f32 = VectorType::get({tile.lanes}, b.getF32Type());
   ByteDots bytes{b, loc, i32, dots.bits};
   Values bases = basesOf(reduce, tile);
-  // One lane is a vector here, too.
-  auto one = VectorType::get({1}, b.getF32Type());
-  if (tile.lanes == 1)
-    for (Value &sum : start)
-      sum = b.create<vector::BroadcastOp>(loc, one, sum);
   auto at = [&](int input, const Tile &here, int64_t i, int64_t j) {
     Value base = add(bases[input], position(inputs[input], here, true));
     return elementAt(inputs[input], base, here, i, j);
@@ -205,7 +191,7 @@ TileEmitter::Values TileEmitter::reduceBlocks(const Tile &tile, Values start) {
     auto type = VectorType::get({here.lanes}, inputs[input].element);
     return b.create<vector::LoadOp>(loc, type, inputs[input].base, at(input, here, 0, j));
   };
-  start = reduceLoops(tile, blocks.outer, start, [&](const Tile &block, Values sums) {
+  start = reduceLoops(tile, blocks.outer, asVectors(start, tile), [&](const Tile &block, Values sums) {
     Values integers(sums.size());
     for (int64_t i = 0; i < tile.rows; ++i) {
       Value first = bytes.constant(0);
@@ -259,14 +245,10 @@ TileEmitter::Values TileEmitter::reduceBlocks(const Tile &tile, Values start) {
         if (zero)
           real = b.create<arith::SubFOp>(loc, real, b.create<arith::MulFOp>(loc, zero, moved[i]));
         Value weight = scale ? b.create<arith::MulFOp>(loc, scale, factors[i]).getResult() : factors[i];
-        sums[n] = target.fma ? b.create<math::FmaOp>(loc, real, weight, sums[n]).getResult()
-                             : b.create<arith::AddFOp>(loc, sums[n], b.create<arith::MulFOp>(loc, real, weight));
+        sums[n] = multiplyAdd(real, weight, sums[n]);
       }
     }
     return sums;
   });
-  if (tile.lanes == 1)
-    for (Value &sum : start)
-      sum = b.create<vector::ExtractOp>(loc, sum, 0);
-  return start;
+  return asNumbers(start, tile);
 }

@@ -160,15 +160,13 @@ public:
     bool swapped = movesData() ? unsignedWeights : !unsignedData;
     if (inPairs)
       return addBytePairs(b, loc, sum, swapped ? weights : data, swapped ? data : weights);
-    return call(("llvm.x86.avx512.vpdpbusd." + Twine(32 * lanes)).str(), sums(),
-                {sum, swapped ? weights : data, swapped ? data : weights});
+    return addByteProducts(b, loc, sum, swapped ? weights : data, swapped ? data : weights);
   }
 
   /// What moving the data adds to the products of `weights`, taken from `sum`.
   Value addMoved(Value sum, Value weights) {
     Value one = constant(0x01010101);
-    return call(("llvm.x86.avx512.vpdpbusd." + Twine(32 * lanes)).str(), sums(),
-                {sum, unsignedWeights ? weights : one, unsignedWeights ? one : weights});
+    return addByteProducts(b, loc, sum, unsignedWeights ? weights : one, unsignedWeights ? one : weights);
   }
 
   /// The sums of all lanes, with those of the weights where the data was moved: a scalar of one lane.
@@ -304,11 +302,7 @@ TileEmitter::Values TileEmitter::reduceCrossed(const Tile &whole, Values start) 
   ArrayRef<Access> inputs = nest.reduce->inputs;
   Values bases = basesOf(*nest.reduce, tile);
   auto pair = VectorType::get({2}, b.getI16Type()), pairs = VectorType::get({2 * tile.lanes}, b.getI16Type());
-  // One lane is a vector here, too.
-  auto one = VectorType::get({1}, b.getI32Type());
-  if (tile.lanes == 1)
-    for (Value &sum : start)
-      sum = b.create<vector::BroadcastOp>(loc, one, sum);
+  start = asVectors(start, tile);
   start = reduceLoops(tile, reductionOrder(), start, [&](const Tile &step, Values sums) {
     Values data, weights[2];
     for (auto [f, factor] : llvm::enumerate(factors)) {
@@ -331,8 +325,5 @@ TileEmitter::Values TileEmitter::reduceCrossed(const Tile &whole, Values start) 
     }
     return sums;
   });
-  if (tile.lanes == 1)
-    for (Value &sum : start)
-      sum = b.create<vector::ExtractOp>(loc, sum, 0);
-  return start;
+  return asNumbers(start, tile);
 }

@@ -8,13 +8,11 @@
 #include "Codegen/Passes.h"
 #include "ComputedWeights.h"
 #include "ConstantExpressions.h"
-#include "LinalgQueries.h"
 #include "NarrowWords.h"
 #include "ProductSums.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
-#include "mlir/Dialect/Utils/StaticValueUtils.h"
 #include "mlir/IR/IRMapping.h"
 
 namespace strata {
@@ -54,8 +52,8 @@ struct ExpandWeightsPass : strata::impl::ExpandWeightsBase<ExpandWeightsPass> {
   }
 
 private:
-  /// What the body makes of the weights for the loops that they depend on, as `element`s: `value` of the body, or the
-  /// integer that `narrowed` makes of it.
+  /// `value` of the body, which it makes of weights, for the loops that they depend on, as `element`s; and how the
+  /// operation reads it.
   static std::pair<Value, AffineMap> made(linalg::GenericOp op, const ComputedWeights &weights, Value value,
                                           Type element);
   static void expand(linalg::GenericOp op, const ComputedWeights &weights);
@@ -63,17 +61,10 @@ private:
 };
 } // namespace
 
-/// sum + x * w of two inputs, w converted from an integer if it is one.
+/// `sums` and the products of two operands.
 static linalg::GenericOp multiply(OpBuilder &b, Location loc, ValueRange operands, Value sums, ArrayRef<AffineMap> maps,
                                   ArrayRef<utils::IteratorType> kinds) {
-  return b.create<linalg::GenericOp>(
-      loc, sums.getType(), operands, sums, maps, kinds, [](OpBuilder &b, Location loc, ValueRange args) {
-        Value w = args[1];
-        if (w.getType().isInteger())
-          w = b.create<arith::SIToFPOp>(loc, args[0].getType(), w);
-        Value product = b.create<arith::MulFOp>(loc, args[0], w);
-        b.create<linalg::YieldOp>(loc, b.create<arith::AddFOp>(loc, args[2], product).getResult());
-      });
+  return b.create<linalg::GenericOp>(loc, sums.getType(), operands, sums, maps, kinds, strata::buildProductSum);
 }
 
 std::pair<Value, AffineMap> ExpandWeightsPass::made(linalg::GenericOp op, const ComputedWeights &weights, Value value,
@@ -83,16 +74,15 @@ std::pair<Value, AffineMap> ExpandWeightsPass::made(linalg::GenericOp op, const 
   SmallVector<AffineMap> maps = op.getIndexingMapsArray();
   SmallVector<int64_t> ranges = op.getStaticLoopRanges(), shape;
   // In the order of the input that depends on most of the loops, which is that of the integers.
-  SmallVector<int> place(op.getNumLoops(), -1);
-  SmallVector<AffineExpr> exprs;
   SmallVector<BlockArgument> inputs(weights.inputs);
   llvm::stable_sort(inputs, [&](BlockArgument x, BlockArgument y) {
     return maps[x.getArgNumber()].getNumResults() > maps[y.getArgNumber()].getNumResults();
   });
+  SmallVector<AffineExpr> exprs, dims(op.getNumLoops()); // of the operation, and what becomes of them
   for (BlockArgument input : inputs)
     for (AffineExpr expr : maps[input.getArgNumber()].getResults())
-      if (auto dim = dyn_cast<AffineDimExpr>(expr); dim && place[dim.getPosition()] < 0) {
-        place[dim.getPosition()] = exprs.size();
+      if (auto dim = dyn_cast<AffineDimExpr>(expr); dim && !dims[dim.getPosition()]) {
+        dims[dim.getPosition()] = b.getAffineDimExpr(exprs.size());
         shape.push_back(ranges[dim.getPosition()]);
         exprs.push_back(dim);
       }
@@ -100,12 +90,7 @@ std::pair<Value, AffineMap> ExpandWeightsPass::made(linalg::GenericOp op, const 
   SmallVector<AffineMap> read;
   for (BlockArgument input : inputs) {
     operands.push_back(op.getDpsInputs()[input.getArgNumber()]);
-    SmallVector<AffineExpr> own;
-    for (AffineExpr expr : maps[input.getArgNumber()].getResults()) {
-      auto dim = dyn_cast<AffineDimExpr>(expr);
-      own.push_back(dim ? b.getAffineDimExpr(place[dim.getPosition()]) : expr);
-    }
-    read.push_back(AffineMap::get(shape.size(), 0, own, b.getContext()));
+    read.push_back(maps[input.getArgNumber()].replaceDimsAndSymbols(dims, {}, shape.size(), 0));
   }
   read.push_back(b.getMultiDimIdentityMap(shape.size()));
   SmallVector<utils::IteratorType> kinds(shape.size(), utils::IteratorType::parallel);
@@ -163,7 +148,7 @@ void ExpandWeightsPass::sumBlocks(linalg::GenericOp op, const ComputedWeights &w
     std::tie(w, map) = made(op, integers, integer, b.getIntegerType(codes && codes->bits == 4 ? 8 : 16));
   }
   // The blocks are loops over the results of the first product.
-  SmallVector<AffineExpr> all(maps.back().getResults()), sumExprs;
+  SmallVector<AffineExpr> all(maps.back().getResults());
   SmallVector<unsigned> blocks;
   for (auto [dim, kind] : llvm::enumerate(kinds))
     if (kind == utils::IteratorType::reduction && maps[scale.getArgNumber()].isFunctionOfDim(dim))
@@ -183,20 +168,13 @@ void ExpandWeightsPass::sumBlocks(linalg::GenericOp op, const ComputedWeights &w
   Value sums = multiply(b, loc, {op.getDpsInputs()[weights.data], w}, start, {maps[weights.data], map, sumMap}, kinds)
                    .getResult(0);
   // Then the loops of the sums alone.
-  SmallVector<int> place(op.getNumLoops(), -1);
+  SmallVector<AffineExpr> dims(op.getNumLoops());
   for (auto [i, expr] : llvm::enumerate(all))
-    place[cast<AffineDimExpr>(expr).getPosition()] = i;
-  auto renamed = [&](AffineMap map) {
-    SmallVector<AffineExpr> exprs;
-    for (AffineExpr expr : map.getResults()) {
-      auto dim = dyn_cast<AffineDimExpr>(expr);
-      exprs.push_back(dim ? b.getAffineDimExpr(place[dim.getPosition()]) : expr);
-    }
-    return AffineMap::get(all.size(), 0, exprs, b.getContext());
-  };
+    dims[cast<AffineDimExpr>(expr).getPosition()] = b.getAffineDimExpr(i);
+  auto renamed = [&](AffineMap map) { return map.replaceDimsAndSymbols(dims, {}, all.size(), 0); };
   SmallVector<utils::IteratorType> outer(all.size(), utils::IteratorType::parallel);
   for (unsigned block : blocks)
-    outer[place[block]] = utils::IteratorType::reduction;
+    outer[cast<AffineDimExpr>(dims[block]).getPosition()] = utils::IteratorType::reduction;
   auto result = multiply(
       b, loc, {sums, op.getDpsInputs()[scale.getArgNumber()]}, op.getDpsInits()[0],
       {b.getMultiDimIdentityMap(all.size()), renamed(maps[scale.getArgNumber()]), renamed(maps.back())}, outer);

@@ -5,7 +5,6 @@
 #include "LinalgQueries.h"
 #include "ProductSums.h"
 
-#include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/IR/Matchers.h"
 
 using namespace mlir;
@@ -82,17 +81,9 @@ std::optional<NarrowCodes> strata::matchNarrowCodes(linalg::GenericOp op) {
   return size > 0 && size % result.perWord() == 0 ? std::optional(result) : std::nullopt;
 }
 
-Value strata::cutDim(OpBuilder &b, Location loc, Value value, unsigned dim, int64_t size) {
-  auto type = cast<RankedTensorType>(value.getType());
-  SmallVector<int64_t> shape(type.getShape());
-  shape[dim] /= size;
-  shape.insert(shape.begin() + dim + 1, size);
-  return b.create<tensor::ExpandShapeOp>(loc, type.clone(shape), value, withNext(type.getRank(), dim));
-}
-
 Value strata::makeWords(OpBuilder &b, Location loc, Value bytes, unsigned dim, const NarrowCodes &codes,
                         function_ref<Value(OpBuilder &, Location, Value)> placeOf) {
-  bytes = cutDim(b, loc, bytes, dim, codes.perWord());
+  bytes = inGroups(b, loc, bytes, dim, codes.perWord());
   auto type = cast<RankedTensorType>(bytes.getType());
   SmallVector<int64_t> shape(type.getShape());
   shape.erase(shape.begin() + dim + 1);

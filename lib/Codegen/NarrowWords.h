@@ -27,9 +27,6 @@ struct NarrowCodes {
 /// Of a product of tensors whose terms are whole words.
 std::optional<NarrowCodes> matchNarrowCodes(mlir::linalg::GenericOp op);
 
-/// Dimension `dim` in groups of `size`, which are a dimension behind it.
-mlir::Value cutDim(mlir::OpBuilder &b, mlir::Location loc, mlir::Value value, unsigned dim, int64_t size);
-
 /// The words of `codes` as a tensor in the place of the bytes; term `t` of a word begins at bit `placeOf`(t).
 mlir::Value makeWords(mlir::OpBuilder &b, mlir::Location loc, mlir::Value bytes, unsigned dim, const NarrowCodes &codes,
                       llvm::function_ref<mlir::Value(mlir::OpBuilder &, mlir::Location, mlir::Value)> placeOf);

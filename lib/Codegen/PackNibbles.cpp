@@ -6,12 +6,12 @@
 // them needs the units that multiply.
 //
 //===----------------------------------------------------------------------===//
+#include "Blocks.h"
 #include "Codegen/Passes.h"
 #include "Conversions.h"
 #include "LinalgQueries.h"
 #include "NarrowWords.h"
 
-#include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/IR/IRMapping.h"
 
 namespace strata {
@@ -57,7 +57,7 @@ void PackNibblesPass::pack(linalg::GenericOp op, NarrowCodes codes) {
       if (input == bytes) {
         inputs[input] = strata::makeWords(b, loc, inputs[input], *at, codes, placeOf);
       } else {
-        inputs[input] = strata::cutDim(b, loc, inputs[input], *at, codes.perWord());
+        inputs[input] = strata::inGroups(b, loc, inputs[input], *at, codes.perWord());
         exprs.insert(exprs.begin() + *at + 1, b.getAffineDimExpr(term));
       }
     }

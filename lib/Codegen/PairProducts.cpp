@@ -58,6 +58,12 @@ Value strata::addPairProducts(OpBuilder &b, Location loc, Value sum, Value x, Va
       .getResult(0);
 }
 
+Value strata::addByteProducts(OpBuilder &b, Location loc, Value sum, Value x, Value y) {
+  auto type = cast<VectorType>(sum.getType());
+  std::string name = ("llvm.x86.avx512.vpdpbusd." + Twine(32 * type.getNumElements())).str();
+  return b.create<LLVM::CallIntrinsicOp>(loc, type, b.getStringAttr(name), ValueRange{sum, x, y}).getResult(0);
+}
+
 Value strata::addBytePairs(OpBuilder &b, Location loc, Value sum, Value x, Value y) {
   int64_t lanes = cast<VectorType>(x.getType()).getNumElements();
   bool wide = lanes == 8;

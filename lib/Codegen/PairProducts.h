@@ -15,8 +15,11 @@ mlir::Value addPairProducts(mlir::OpBuilder &b, mlir::Location loc, mlir::Value 
 void addCrossedProducts(mlir::OpBuilder &b, mlir::Location loc, llvm::MutableArrayRef<mlir::Value> sums, mlir::Value x,
                         mlir::Value y, mlir::ValueRange v, mlir::ValueRange w);
 
-/// sum[i] + x[4i] y[4i] + .. + x[4i + 3] y[4i + 3], of vectors of 4 or 8 i32 and of as many words of four bytes, those of
-/// `x` unsigned and those of `y` signed; two products and their sum fit 16 bits.
+/// sum[i] + x[4i] y[4i] + .. + x[4i + 3] y[4i + 3], of vectors of 4, 8 or 16 i32 and of as many words of four bytes,
+/// those of `x` unsigned and those of `y` signed, by x86's instruction (VNNI).
+mlir::Value addByteProducts(mlir::OpBuilder &b, mlir::Location loc, mlir::Value sum, mlir::Value x, mlir::Value y);
+
+/// The same without it, of 4 or 8 i32; two products and their sum fit 16 bits.
 mlir::Value addBytePairs(mlir::OpBuilder &b, mlir::Location loc, mlir::Value sum, mlir::Value x, mlir::Value y);
 
 /// x[2i] + x[2i + 1].

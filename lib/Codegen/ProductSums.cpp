@@ -43,6 +43,14 @@ std::optional<ProductSum> strata::matchProductSum(linalg::GenericOp op) {
   return result;
 }
 
+void strata::buildProductSum(OpBuilder &b, Location loc, ValueRange args) {
+  Value y = args[1];
+  if (y.getType().isInteger())
+    y = b.create<arith::SIToFPOp>(loc, args[0].getType(), y);
+  Value product = b.create<arith::MulFOp>(loc, args[0], y);
+  b.create<linalg::YieldOp>(loc, b.create<arith::AddFOp>(loc, args[2], product).getResult());
+}
+
 std::optional<unsigned> strata::getLaneOf(linalg::GenericOp op, unsigned weights) {
   AffineMap out = op.getIndexingMapsArray().back();
   auto dim = out.getNumResults() ? dyn_cast<AffineDimExpr>(out.getResults().back()) : nullptr;

@@ -20,6 +20,9 @@ struct ProductSum {
 
 std::optional<ProductSum> matchProductSum(mlir::linalg::GenericOp op);
 
+/// Such a body of f32: `args` are x, y and the sum; y may be a signed integer.
+void buildProductSum(mlir::OpBuilder &b, mlir::Location loc, mlir::ValueRange args);
+
 /// The last dimension of the result, if only input `weights` depends on it.
 std::optional<unsigned> getLaneOf(mlir::linalg::GenericOp op, unsigned weights);
 

@@ -6,6 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 #include "BlockDots.h"
+#include "Blocks.h"
 #include "Codegen/Passes.h"
 #include "ConstantExpressions.h"
 #include "Conversions.h"
@@ -101,7 +102,7 @@ const Quantised &QuantiseDataPass::quantised(OpBuilder &b, Location loc, Value d
     return b.create<arith::ConstantOp>(loc, b.getF32FloatAttr(static_cast<float>(value)));
   };
   constexpr double most = 127;
-  Rows x{b, loc, strata::cutDim(b, loc, data, type.getRank() - 1, size)};
+  Rows x{b, loc, strata::inGroups(b, loc, data, type.getRank() - 1, size)};
   Value largest = x.reduce(b.getF32FloatAttr(0), [&](OpBuilder &b, Value sum, Value x) -> Value {
     return b.create<arith::MaximumFOp>(loc, sum, b.create<math::AbsFOp>(loc, x));
   });
@@ -167,10 +168,10 @@ void QuantiseDataPass::quantise(linalg::GenericOp op, NarrowCodes codes) {
   SmallVector<AffineExpr> dataExprs(maps[data].getResults()), wordExprs(maps[bytes].getResults());
   dots.factor = take(x.factors, dataExprs);
   dataExprs.append({word, term});
-  dots.data = take(strata::cutDim(b, loc, x.bytes, dataExprs.size() - 2, codes.perWord()), dataExprs);
+  dots.data = take(strata::inGroups(b, loc, x.bytes, dataExprs.size() - 2, codes.perWord()), dataExprs);
   unsigned at = *strata::positionOf(maps[bytes], codes.terms);
   wordExprs.insert(wordExprs.begin() + at + 1, word);
-  Value groups = strata::cutDim(b, loc, op.getDpsInputs()[bytes], at, size);
+  Value groups = strata::inGroups(b, loc, op.getDpsInputs()[bytes], at, size);
   dots.words = take(strata::makeWords(b, loc, groups, at + 1, codes,
                                       [&](OpBuilder &b, Location loc, Value term) {
                                         return strata::placeInBytes(b, loc, term, codes.bits);

@@ -151,6 +151,9 @@ private:
   };
   llvm::SmallVector<Use> windowUses(const Access &access, const Tile &tile);
   Values reduceWindow(const Tile &tile, llvm::ArrayRef<mlir::Value> bases, Values values);
+  mlir::Value multiplyAdd(mlir::Value x, mlir::Value y, mlir::Value sum);
+  Values asVectors(Values sums, const Tile &tile);
+  Values asNumbers(Values sums, const Tile &tile);
   Values reduceDots(const Tile &whole, Values start);
   Values reduceBlocks(const Tile &tile, Values start);
   Values reduceCrossed(const Tile &whole, Values start);

@@ -379,6 +379,28 @@ TileEmitter::Values TileEmitter::reduceTile(const Tile &whole, Values carried) {
   });
 }
 
+/// Of floats, vectors or not.
+Value TileEmitter::multiplyAdd(Value x, Value y, Value sum) {
+  if (target.fma)
+    return b.create<math::FmaOp>(loc, x, y, sum);
+  return b.create<arith::AddFOp>(loc, sum, b.create<arith::MulFOp>(loc, x, y));
+}
+
+/// Sums of one lane as vectors of it, for instructions that know nothing else.
+TileEmitter::Values TileEmitter::asVectors(Values sums, const Tile &tile) {
+  for (Value &sum : sums)
+    if (tile.lanes == 1)
+      sum = b.create<vector::BroadcastOp>(loc, VectorType::get({1}, sum.getType()), sum);
+  return sums;
+}
+
+TileEmitter::Values TileEmitter::asNumbers(Values sums, const Tile &tile) {
+  for (Value &sum : sums)
+    if (tile.lanes == 1)
+      sum = b.create<vector::ExtractOp>(loc, sum, 0);
+  return sums;
+}
+
 /// Block by block: the sum of the products without the block's factor, then that times the factor.
 TileEmitter::Values TileEmitter::reduceScaled(const Tile &whole, Values carried) {
   const ScaledPlan &scaled = *plan.scaled;
@@ -386,14 +408,6 @@ TileEmitter::Values TileEmitter::reduceScaled(const Tile &whole, Values carried)
   Values bases = basesOf(reduce, whole);
   SmallVector<int> inner = reductionOrder();
   llvm::erase_if(inner, [&](int loop) { return llvm::is_contained(scaled.outer, loop); });
-  auto multiply = [&](Value x, Value y, Value sum, int64_t lanes) -> Value {
-    x = spread(x, lanes);
-    y = spread(y, lanes);
-    sum = spread(sum, lanes);
-    if (target.fma)
-      return b.create<math::FmaOp>(loc, x, y, sum);
-    return b.create<arith::AddFOp>(loc, sum, b.create<arith::MulFOp>(loc, x, y));
-  };
   auto at = [&](unsigned input, const Tile &tile) {
     return add(bases[input], position(reduce.inputs[input], tile, true));
   };
@@ -407,7 +421,8 @@ TileEmitter::Values TileEmitter::reduceScaled(const Tile &whole, Values carried)
                  step);
       Values data(step.rows);
       for (int64_t i = 0; i < step.rows; ++i)
-        data[i] = load(reduce.inputs[scaled.weights.data], at(scaled.weights.data, step), step, i, 0);
+        data[i] =
+            spread(load(reduce.inputs[scaled.weights.data], at(scaled.weights.data, step), step, i, 0), step.lanes);
       for (int64_t j = 0; j < step.vectors; ++j) {
         IRMapping mapping;
         for (BlockArgument input : scaled.weights.inputs)
@@ -418,7 +433,7 @@ TileEmitter::Values TileEmitter::reduceScaled(const Tile &whole, Values carried)
             operation(reduce, *op, mapping, step, 0, j, /*fuse=*/false);
         for (int64_t i = 0; i < step.rows; ++i) {
           Value &sum = sums[i * step.vectors + j];
-          sum = multiply(data[i], mapping.lookup(scaled.unscaled), sum, step.lanes);
+          sum = multiplyAdd(data[i], spread(mapping.lookup(scaled.unscaled), step.lanes), sum);
         }
       }
       return sums;
@@ -427,7 +442,7 @@ TileEmitter::Values TileEmitter::reduceScaled(const Tile &whole, Values carried)
       Value factor = load(reduce.inputs[scaled.scale], at(scaled.scale, block), block, 0, j);
       for (int64_t i = 0; i < block.rows; ++i) {
         Value &sum = values[i * block.vectors + j];
-        sum = multiply(sums[i * block.vectors + j], factor, sum, block.lanes);
+        sum = multiplyAdd(sums[i * block.vectors + j], factor, sum);
       }
     }
     return values;

@@ -1,6 +1,7 @@
 //===- WeightPanels.cpp - computed weights, once for all rows -------------===//
 #include "WeightPanels.h"
 #include "LinalgQueries.h"
+#include "ProductSums.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
@@ -52,11 +53,7 @@ static linalg::GenericOp multiplyByPanel(linalg::GenericOp op, const ComputedWei
   auto read = AffineMap::get(op.getNumLoops(), 0, exprs, b.getContext());
   return b.create<linalg::GenericOp>(loc, TypeRange(), ValueRange{op.getDpsInputs()[weights.data], panel},
                                      op.getDpsInits(), ArrayRef<AffineMap>{maps[weights.data], read, maps.back()},
-                                     op.getIteratorTypesArray(), [](OpBuilder &b, Location loc, ValueRange args) {
-                                       Value product = b.create<arith::MulFOp>(loc, args[0], args[1]);
-                                       b.create<linalg::YieldOp>(
-                                           loc, b.create<arith::AddFOp>(loc, args[2], product).getResult());
-                                     });
+                                     op.getIteratorTypesArray(), buildProductSum);
 }
 
 std::optional<double> strata::emitWithPanels(OpBuilder &b, Location loc, ArrayRef<linalg::GenericOp> ops,
