@@ -26,7 +26,7 @@ using Order = SmallVector<std::pair<int, int64_t>>;
 
 class NestEmitter : IndexMath {
 public:
-  NestEmitter(OpBuilder &b, Location loc, LoopNest &nest, const NestOptions &options, const WeightPanel *panel)
+  NestEmitter(OpBuilder &b, Location loc, LoopNest &nest, const NestOptions &options, WeightPanel *panel)
       : IndexMath{b, loc}, nest(nest), options(options), panel(panel), plan(planNest(nest, options)),
         tileEmitter(b, loc, nest, plan, options), matrixTiles(b, loc, nest, plan, options, tileEmitter) {
     if (panel)
@@ -40,7 +40,7 @@ public:
 private:
   LoopNest &nest;
   const NestOptions &options;
-  const WeightPanel *panel;
+  WeightPanel *panel;
   NestPlan plan;
   TileEmitter tileEmitter;
   MatrixTiles matrixTiles;
@@ -261,9 +261,10 @@ Value NestEmitter::prepare() {
       copyEmitter->sums = tileEmitter.sums;
   }
   if (panel) {
-    auto type = MemRefType::get({panel->elements}, panel->panel.element);
+    auto type = MemRefType::get({panel->elements}, panel->access.element);
     Value buffer = b.create<memref::AllocOp>(loc, type, b.getI64IntegerAttr(options.lineBytes));
-    nest.reduce->inputs[1].base = b.create<memref::CastOp>(loc, nest.reduce->inputs[1].base.getType(), buffer);
+    Value &read = nest.reduce->inputs[1].base;
+    read = panel->access.base = b.create<memref::CastOp>(loc, read.getType(), buffer);
     return buffer;
   }
   if (plan.copied < 0)
@@ -294,7 +295,7 @@ Value NestEmitter::prepare() {
 
 /// A panel is filled for as many lanes as one block has, and all rows then use it.
 void NestEmitter::planForPanel() {
-  int64_t vectors = panel->panel.block / plan.width;
+  int64_t vectors = panel->access.block / plan.width;
   if (plan.vectorTile != vectors) {
     plan.vectorTile = vectors;
     plan.rowTile = std::min(plan.rowTile, std::max<int64_t>(1, (options.registers - vectors - 1) / vectors));
@@ -305,22 +306,19 @@ void NestEmitter::planForPanel() {
 }
 
 void NestEmitter::fillPanel(Value lane) {
-  LoopNest source = panel->source;
   NestPlan filling;
   filling.lane = panel->weights.lane;
   filling.width = plan.width;
-  auto apart = b.create<scf::ParallelOp>(loc, ValueRange{index(0)}, ValueRange{index(panel->panel.block)},
+  auto apart = b.create<scf::ParallelOp>(loc, ValueRange{index(0)}, ValueRange{index(panel->access.block)},
                                          ValueRange{index(plan.width)});
   apart->setAttr(kApart, b.getUnitAttr());
   OpBuilder::InsertionGuard guard(b);
   b.setInsertionPointToStart(apart.getBody());
   Tile tile;
-  tile.at.resize(source.loops.size());
+  tile.at.resize(panel->source.loops.size());
   tile.at[filling.lane] = add(lane, apart.getInductionVars()[0]);
   tile.lanes = plan.width;
-  Access to = panel->panel;
-  to.base = nest.reduce->inputs[1].base;
-  TileEmitter(b, loc, source, filling, options).fillPanel(tile, panel->weights, to);
+  TileEmitter(b, loc, panel->source, filling, options).fillPanel(tile, panel->weights, panel->access);
 }
 
 /// The first rows read vectors where they are and copy them; the others read the copy.
@@ -626,7 +624,7 @@ TaskSize strata::taskSize(double iterationNs, int64_t iterations, const NestOpti
 }
 
 double strata::emitLoopNest(OpBuilder &b, Location loc, LoopNest &nest, const NestOptions &options,
-                            const WeightPanel *panel) {
+                            WeightPanel *panel) {
   if (llvm::any_of(nest.loops, [](const Loop &loop) { return !loop.reduction && loop.size.is(0); }))
     return 0; // No results.
   return NestEmitter(b, loc, nest, options, panel).emit();

@@ -23,7 +23,7 @@ constexpr const char kApart[] = "strata.apart";
 /// where there is enough work. Returns the estimated time in nanoseconds.
 /// With a `panel`, the second input of the reduction reads it: filled for each block of lanes, for all rows.
 double emitLoopNest(mlir::OpBuilder &b, mlir::Location loc, LoopNest &nest, const NestOptions &options,
-                    const WeightPanel *panel = nullptr);
+                    WeightPanel *panel = nullptr);
 
 } // namespace strata
 

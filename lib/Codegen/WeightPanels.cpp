@@ -6,6 +6,7 @@
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/Dialect/Utils/IndexingUtils.h"
 
 using namespace mlir;
 using namespace strata;
@@ -23,104 +24,105 @@ static int64_t blockOf(const LoopNest &nest, const ComputedWeights &weights) {
       return 0;
     block = access.block;
   }
-  return block;
+  return nest.loops[weights.lane].size.isKnown() ? block : 0;
 }
 
-/// The same product of the data and a panel: the loops of the reduction in the order of the data, then the lanes. It
-/// stands in front of `op`; what it reads has no base yet.
-static linalg::GenericOp multiplyByPanel(linalg::GenericOp op, const ComputedWeights &weights, ArrayRef<int64_t> order,
-                                         int64_t block) {
-  OpBuilder b(op);
-  Location loc = op.getLoc();
+/// The loops of the reduction in the order in which the data lies; none if their sizes are not known.
+static SmallVector<int64_t> depthOf(const LoopNest &nest, const ComputedWeights &weights) {
+  AffineMap read = linalg::GenericOp(nest.reduce->op).getIndexingMapsArray()[weights.data];
+  SmallVector<int64_t> order;
+  for (auto [dim, loop] : llvm::enumerate(nest.loops)) {
+    if (!loop.reduction)
+      continue;
+    if (!loop.size.isKnown() || !positionOf(read, dim))
+      return {};
+    order.push_back(dim);
+  }
+  llvm::sort(order, [&](int64_t x, int64_t y) { return *positionOf(read, x) < *positionOf(read, y); });
+  return order;
+}
+
+/// The rows that share the weights.
+static Extent countRows(OpBuilder &b, Location loc, const LoopNest &nest, const ComputedWeights &weights) {
+  int64_t known = 1;
+  Value unknown;
+  for (auto [dim, loop] : llvm::enumerate(nest.loops)) {
+    if (loop.reduction || dim == weights.lane)
+      continue;
+    if (loop.size.isKnown())
+      known *= loop.size.known;
+    else
+      unknown = unknown ? b.create<arith::MulIOp>(loc, unknown, loop.size.value).getResult() : loop.size.value;
+  }
+  if (unknown && known != 1)
+    unknown = b.create<arith::MulIOp>(loc, unknown, b.create<arith::ConstantIndexOp>(loc, known));
+  return {known, unknown};
+}
+
+/// The same product of the data and a panel: `depth`, then the lanes of a block. What it reads has no base yet.
+static linalg::GenericOp multiplyByPanel(OpBuilder &b, linalg::GenericOp op, const ComputedWeights &weights,
+                                         ArrayRef<int64_t> depth, int64_t block) {
   SmallVector<AffineMap> maps = op.getIndexingMapsArray();
   SmallVector<int64_t> ranges = op.getStaticLoopRanges();
   AffineExpr lane = b.getAffineDimExpr(weights.lane);
-  SmallVector<int64_t> shape{static_cast<int64_t>(llvm::divideCeil(ranges[weights.lane], block))}, strides{1};
+  SmallVector<int64_t> shape{static_cast<int64_t>(llvm::divideCeil(ranges[weights.lane], block))};
   SmallVector<AffineExpr> exprs{lane.floorDiv(block)};
-  for (int64_t loop : order) {
+  for (int64_t loop : depth) {
     shape.push_back(ranges[loop]);
     exprs.push_back(b.getAffineDimExpr(loop));
   }
   shape.push_back(block);
   exprs.push_back(lane % block);
-  // One panel, for all blocks by turns.
-  for (int64_t size : llvm::reverse(ArrayRef(shape).drop_front(1)))
-    strides.insert(strides.begin(), size * strides.front());
-  strides.front() = 0;
+  SmallVector<int64_t> strides = computeSuffixProduct(shape);
+  strides.front() = 0; // one panel, for all blocks by turns
   auto layout = StridedLayoutAttr::get(b.getContext(), /*offset=*/0, strides);
   auto type = MemRefType::get(shape, b.getF32Type(), layout);
-  Value panel = b.create<UnrealizedConversionCastOp>(loc, type, ValueRange()).getResult(0);
+  Value panel = b.create<UnrealizedConversionCastOp>(op.getLoc(), type, ValueRange()).getResult(0);
   auto read = AffineMap::get(op.getNumLoops(), 0, exprs, b.getContext());
-  return b.create<linalg::GenericOp>(loc, TypeRange(), ValueRange{op.getDpsInputs()[weights.data], panel},
+  return b.create<linalg::GenericOp>(op.getLoc(), TypeRange(), ValueRange{op.getDpsInputs()[weights.data], panel},
                                      op.getDpsInits(), ArrayRef<AffineMap>{maps[weights.data], read, maps.back()},
                                      op.getIteratorTypesArray(), buildProductSum);
 }
 
-std::optional<double> strata::emitWithPanels(OpBuilder &b, Location loc, ArrayRef<linalg::GenericOp> ops,
-                                             LoopNest &nest, const NestOptions &options) {
-  std::optional<ComputedWeights> weights = nest.reduce ? matchComputedWeights(nest.reduce->op) : std::nullopt;
-  if (!weights)
-    return std::nullopt;
-  linalg::GenericOp op = nest.reduce->op;
-  int64_t block = blockOf(nest, *weights), elements = block;
-  AffineMap read = op.getIndexingMapsArray()[weights->data];
-  SmallVector<int64_t> order;
-  int64_t rows = 1;
-  Value manyRows;
-  for (auto [dim, loop] : llvm::enumerate(nest.loops)) {
-    if (loop.reduction) {
-      if (!loop.size.isKnown() || !positionOf(read, dim))
-        return std::nullopt;
-      order.push_back(dim);
-      elements *= loop.size.known;
-    } else if (dim != weights->lane) {
-      rows *= loop.size.isKnown() ? loop.size.known : 1;
-      if (!loop.size.isKnown())
-        manyRows = manyRows ? b.create<arith::MulIOp>(loc, manyRows, loop.size.value).getResult() : loop.size.value;
-    }
-  }
-  if (!block || order.empty() || !nest.loops[weights->lane].size.isKnown())
-    return std::nullopt;
-  llvm::sort(order, [&](int64_t x, int64_t y) { return *positionOf(read, x) < *positionOf(read, y); });
-
-  LoopNest few = nest;
-  simplify(b, loc, few);
-  NestOptions without = options;
-  if (manyRows)
-    without.mostRows = std::max<int64_t>(1, fewRows / std::max<int64_t>(rows, 1));
-  else if (rows <= planNest(few, options).rowTile)
-    return emitLoopNest(b, loc, few, options);
-
-  linalg::GenericOp product = multiplyByPanel(op, *weights, order, block);
+/// The nest of `ops` with its reduction by panels, for any number of rows.
+static double emitByPanels(OpBuilder &b, Location loc, ArrayRef<linalg::GenericOp> ops, const LoopNest &nest,
+                           const ComputedWeights &weights, ArrayRef<int64_t> depth, const NestOptions &options) {
+  linalg::GenericOp op = nest.reduce->op, product = multiplyByPanel(b, op, weights, depth, blockOf(nest, weights));
   SmallVector<linalg::GenericOp> all(ops);
   std::replace(all.begin(), all.end(), op, product);
-  FailureOr<LoopNest> many = buildLoopNest(b, all);
-  if (failed(many))
-    return std::nullopt;
-  simplify(b, loc, *many);
-  WeightPanel panel{nest, *weights, many->reduce->inputs[1], elements};
-  panel.panel.strides.assign(nest.loops.size(), Extent());
-  panel.panel.inside.assign(nest.loops.size(), -1);
-  panel.panel.blockedLoop = weights->lane;
-  for (int64_t dim : llvm::reverse(order)) {
-    panel.panel.strides[dim] = {block, {}};
-    block *= nest.loops[dim].size.known;
-  }
-  double ns = 0;
-  if (manyRows) {
-    if (rows != 1)
-      manyRows = b.create<arith::MulIOp>(loc, manyRows, b.create<arith::ConstantIndexOp>(loc, rows));
-    Value limit = b.create<arith::ConstantIndexOp>(loc, fewRows);
-    Value areFew = b.create<arith::CmpIOp>(loc, arith::CmpIPredicate::ule, manyRows, limit);
-    auto choice = b.create<scf::IfOp>(loc, areFew, /*withElseRegion=*/true);
-    OpBuilder::InsertionGuard guard(b);
-    b.setInsertionPointToStart(choice.thenBlock());
-    emitLoopNest(b, loc, few, without);
-    b.setInsertionPointToStart(choice.elseBlock());
-    ns = emitLoopNest(b, loc, *many, options, &panel);
-  } else {
-    ns = emitLoopNest(b, loc, *many, options, &panel);
-  }
+  LoopNest byPanel = *buildLoopNest(b, all); // as it did of `ops`
+  auto type = cast<MemRefType>(product.getDpsInputs()[1].getType());
+  // The loops are still those of the nest that fills it.
+  WeightPanel panel{nest, weights, byPanel.reduce->inputs[1], type.getNumElements() / type.getDimSize(0)};
+  simplify(b, loc, byPanel);
+  double ns = emitLoopNest(b, loc, byPanel, options, &panel);
   product.erase();
+  return ns;
+}
+
+std::optional<double> strata::emitWithPanels(OpBuilder &b, Location loc, ArrayRef<linalg::GenericOp> ops,
+                                             const LoopNest &nest, const NestOptions &options) {
+  std::optional<ComputedWeights> weights = nest.reduce ? matchComputedWeights(nest.reduce->op) : std::nullopt;
+  SmallVector<int64_t> depth = weights ? depthOf(nest, *weights) : SmallVector<int64_t>();
+  if (depth.empty() || !blockOf(nest, *weights))
+    return std::nullopt;
+  LoopNest inRegisters = nest;
+  simplify(b, loc, inRegisters);
+  Extent rows = countRows(b, loc, nest, *weights);
+  if (rows.isKnown()) {
+    if (rows.known <= planNest(inRegisters, options).rowTile)
+      return emitLoopNest(b, loc, inRegisters, options);
+    return emitByPanels(b, loc, ops, nest, *weights, depth, options);
+  }
+  NestOptions ofFew = options;
+  ofFew.mostRows = fewRows;
+  Value limit = b.create<arith::ConstantIndexOp>(loc, fewRows);
+  Value areFew = b.create<arith::CmpIOp>(loc, arith::CmpIPredicate::ule, rows.value, limit);
+  auto choice = b.create<scf::IfOp>(loc, areFew, /*withElseRegion=*/true);
+  OpBuilder::InsertionGuard guard(b);
+  b.setInsertionPointToStart(choice.elseBlock());
+  double ns = emitByPanels(b, loc, ops, nest, *weights, depth, options);
+  b.setInsertionPointToStart(choice.thenBlock());
+  emitLoopNest(b, loc, inRegisters, ofFew);
   return ns;
 }

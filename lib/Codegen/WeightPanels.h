@@ -17,14 +17,14 @@ namespace strata {
 struct WeightPanel {
   LoopNest source; ///< whose body makes the weights
   ComputedWeights weights;
-  Access panel;     ///< by the loops of `source`; its base is made where the panel is allocated
+  Access access;    ///< by the loops of `source`; its base is made where the panel is allocated
   int64_t elements; ///< of a panel
 };
 
 /// Emits the nest of `ops`, if its reduction computes weights that lie in blocks of lanes; gives the estimated time in
 /// nanoseconds.
 std::optional<double> emitWithPanels(mlir::OpBuilder &b, mlir::Location loc,
-                                     llvm::ArrayRef<mlir::linalg::GenericOp> ops, LoopNest &nest,
+                                     llvm::ArrayRef<mlir::linalg::GenericOp> ops, const LoopNest &nest,
                                      const NestOptions &options);
 
 } // namespace strata
