@@ -206,7 +206,7 @@ class Bench:
         case = self.results["cases"].setdefault(name, {})
         case["work"] = cases.work_of(model)
         expected = self.expected(model)
-        for precision in self.precisions(model):
+        for precision in self.precisions(case["work"]):
             library, facts = self.compiler.compile(model, precision)
             entry = case.setdefault(precision, {})
             entry["compile"] = facts
@@ -215,13 +215,10 @@ class Bench:
                 print("  ".join(f"{way} {error:.1e}" for way, error in entry["check"].items()), flush=True)
         return expected
 
-    def precisions(self, model=None):
-        """Those of a model: int8 is for weights that are dequantized, which both peers multiply with bytes."""
-        precisions = [precision for precision in self.options.precision if precision in self.compiler.precisions]
-        if not model:
-            return precisions
-        narrow = cases.has_narrow_weights(model)
-        return [precision for precision in precisions if (precision == "int8") == narrow]
+    def precisions(self, work):
+        """int8 for weights that are dequantized, which both peers multiply with bytes, the others for other models."""
+        narrow = work.get("narrow", False)
+        return [p for p in self.options.precision if p in self.compiler.precisions and (p == "int8") == narrow]
 
     def measure(self, name, model, expected, precision, threads):
         library, _ = self.compiler.compile(model, precision)
@@ -245,12 +242,11 @@ class Bench:
         if limits.compute_seconds(known, work, precision) > limits.transfer_seconds(known, work):
             def between():
                 peaks.append(limits.rate(limits.build(self.folder), kind, threads, seconds=self.options.seconds / 2))
-        program = limits.build(self.folder)
-        apart = [limits.distance(program)] if threads > 1 else []
+        before = self.distance(threads)
         turns = race(workers, self.options.rounds, self.options.seconds, between)
         result = summarised(turns, PEERS[precision], errors if work["int8"] else {})
-        if apart := list(filter(None, apart and [*apart, limits.distance(program)])):
-            result["apart"] = max(apart)
+        if before:
+            result["apart"] = max(before, self.distance(threads))
         if peaks:
             known[kind] = statistics.median(peaks)
         result["error"] = errors
@@ -264,6 +260,10 @@ class Bench:
         self.results["cases"][name][precision][str(threads)] = result
         return result
 
+    def distance(self, threads):
+        """Nanoseconds from one core to another at this moment; None for one thread, or one core."""
+        return limits.distance(limits.build(self.folder)) if threads > 1 else None
+
     def limits(self):
         facts = machine()
         if facts["cpu"] != self.results.get("machine", facts)["cpu"]:
@@ -275,28 +275,36 @@ class Bench:
             if not (known and self.options.missing):
                 self.results["limits"][threads] = limits.best(known, limits.measure(program, int(threads)))
 
+    def wanted(self, case):
+        """The measurements of a case that are to be made: with --missing those that it has not, or not undisturbed."""
+
+        def is_settled(run):
+            return self.options.missing and run.get("foreign", 1) < 0.3 and not page.are_apart(run)
+
+        return [
+            (precision, threads)
+            for threads in self.options.threads
+            for precision in self.precisions(case["work"])
+            if not is_settled(case.get(precision, {}).get(str(threads), {}))
+        ]
+
     def run(self, chosen):
-        for precision in set(self.options.precision) - set(self.precisions()):
+        for precision in set(self.options.precision) - self.compiler.precisions:
             print(f"precision {precision} is left out: strata-compile has no --precision")
         if not self.options.prepare:
             self.limits()
         failed = False
         for name, path in chosen:
-            have = self.results["cases"].get(name, {}) if self.options.missing else {}
-            settled = {(p, n) for p in have if p in PEERS for n, run in have[p].items()
-                       if run.get("foreign", 1) < 0.3 and not page.are_apart(run)}  # fmt: skip
-            if time.monotonic() > self.deadline:
+            have = self.results["cases"].get(name)
+            if time.monotonic() > self.deadline or (have and not self.wanted(have)):
                 continue
             try:
                 model = path()
-                precisions = self.precisions(model)
-                wanted = [(p, t) for t in self.options.threads for p in precisions if (p, str(t)) not in settled]
-                if not wanted:
-                    continue
                 expected = self.prepare(name, model)
-                for precision, threads in () if self.options.prepare else wanted:
+                case = self.results["cases"][name]
+                for precision, threads in () if self.options.prepare else self.wanted(case):
                     result = self.measure(name, model, expected, precision, threads)
-                    failed |= is_wrong(result, precision, self.results["cases"][name]["work"])
+                    failed |= is_wrong(result, precision, case["work"])
                     print(line(name, precision, threads, result), flush=True)
             except Exception as error:
                 print(f"{name}: FAILED: {str(error)[:400]}", flush=True)
@@ -310,7 +318,9 @@ class Bench:
 def is_wrong(result, precision, work):
     """Strata has failed, or its outputs are off by more than rounding. Where integers are multiplied, results are rounded
     to one of some 256 steps, and a number between two of them may become either: such outputs are off by a few steps."""
-    most = 1e-4 if precision == "f32" and not work["int8"] else 6e-2 if precision == "int8" else 3e-2
+    most = {"f32": 1e-4, "bf16": 3e-2, "int8": 6e-2}[precision]
+    if work["int8"]:
+        most = max(most, 3e-2)
     return "strata" in result.get("failed", {}) or result["error"].get("strata", 0) > most
 
 

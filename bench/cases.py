@@ -241,9 +241,8 @@ def _write_narrow(source, path):
 NARROW = ("llama6_decode_dyn", "llama6_prefill_dyn")
 
 
-def has_narrow_weights(model):
+def _has_narrow_weights(graph):
     """Whether it multiplies floats by constants that it dequantizes."""
-    graph = onnx.load(model, load_external_data=False).graph
     constants = {tensor.name for tensor in graph.initializer}
     dequantised = {node.output[0]: node.input[0] for node in graph.node if node.op_type == "DequantizeLinear"}
     return any(
@@ -289,7 +288,8 @@ def _bits(data_type):
 
 
 def work_of(path):
-    """{flops, int8, read, written}: what a run has to compute, and the bytes it has to read and write at least once."""
+    """{flops, int8, read, written}: what a run has to compute, and the bytes it has to read and write at least once.
+    `narrow`: whether weights are dequantized for products of floats."""
     model = onnx.load(path)
     model.ir_version = max(model.ir_version, 4)  # before, shapes were inferred of weights that are inputs alone
     with np.load(path.with_suffix(".npz")) as file:
@@ -304,7 +304,7 @@ def work_of(path):
         dims = [dim.dim_value for dim in value.type.tensor_type.shape.dim]
         if all(dims):
             shapes.setdefault(value.name, dims)
-    work = {"flops": 0, "int8": 0, "written": 0}
+    work = {"flops": 0, "int8": 0, "written": 0, "narrow": _has_narrow_weights(inferred)}
     work["read"] = sum(array.nbytes for array in feeds.values())
     gathered = {node.input[0] for node in inferred.node if node.op_type == "Gather"}
     for tensor in inferred.initializer:
