@@ -1,5 +1,6 @@
 //===- LoopNest.cpp - linalg operations on buffers as strided loop nests --===//
 #include "LoopNest.h"
+#include "ProductSums.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Linalg/Transforms/Transforms.h"
@@ -511,8 +512,11 @@ static bool isPlainLoop(LoopNest &nest, ArrayRef<bool> indexed, int loop) {
 }
 
 /// Columns that a reshape splits, of weights in blocks of so many, are one loop over the blocks, as where no reshape
-/// follows. Results may lie apart where blocks do. Of few rows, whose sums of a block are in registers all at once.
+/// follows. Results may lie apart where blocks do. Of few rows, whose sums of a block are in registers all at once. All
+/// columns read the same data: windows that lie in other data for each block are rows to one another.
 static void mergeBlocks(LoopNest &nest, const TargetFacts &target) {
+  if (!matchProductSum(nest.reduce->op))
+    return;
   SmallVector<bool> indexed = indexedLoops(nest);
   auto fits = [&](const Access &access, int64_t size, int64_t rows) {
     if (!access.element.isIntOrFloat() || access.element.getIntOrFloatBitWidth() < 8)
@@ -541,8 +545,9 @@ static void mergeBlocks(LoopNest &nest, const TargetFacts &target) {
           access.blockStride = o;
         }
       });
-      auto isBlocked = [&](Access &access) { return access.blockedLoop == inner; };
-      if (!isSame || !llvm::any_of(merged.reduce->inputs, isBlocked))
+      auto isBlocked = [&](const Access &access) { return access.blockedLoop == inner; };
+      auto isShared = [&](const Access &access) { return access.strides[outer].is(0) && access.strides[inner].is(0); };
+      if (!isSame || !llvm::any_of(merged.reduce->inputs, isBlocked) || llvm::none_of(nest.reduce->inputs, isShared))
         continue;
       merged.loops[inner].size.known *= merged.loops[outer].size.known;
       nest = std::move(merged);

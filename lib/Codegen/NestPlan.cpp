@@ -281,13 +281,14 @@ static std::optional<int64_t> knownSize(const Extent &size) {
   return size.isKnown() ? std::optional<int64_t>(size.known) : std::nullopt;
 }
 
-/// Rows and vectors of a product. Packed weights are walked in parts of their blocks.
+/// Rows and vectors of a product. Packed weights are walked in equal parts of their blocks.
 static void chooseProductTile(LoopNest &nest, const TargetFacts &target, int64_t block, NestPlan &plan) {
   std::optional<int64_t> vectors = knownSize(nest.loops[plan.lane].size);
   if (vectors)
     vectors = llvm::divideCeil(*vectors, plan.width);
   // Unpacked rows of more vectors would lie in too many lines of the cache at once.
-  int64_t most = block ? std::max<int64_t>(1, block / plan.width) : 4;
+  int64_t inBlock = std::max<int64_t>(1, block / plan.width);
+  int64_t most = block ? inBlock & -inBlock : 4;
   std::optional<int64_t> rows = knownSize(nest.loops[plan.row].size);
   std::optional<int64_t> distance;
   for (const Access &access : nest.reduce->inputs)

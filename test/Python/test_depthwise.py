@@ -72,3 +72,35 @@ def test_added_in_place(width):
     windows = np.lib.stride_tricks.sliding_window_view(padded, (3, 3), (2, 3))
     expected = np.exp(x.astype(np.float64)) + 3 * np.einsum("nchwij,cij->nchw", windows, w[:, 0])
     np.testing.assert_allclose(y, expected, rtol=1e-5, atol=1e-5)
+
+
+@pytest.mark.parametrize("kernel, step", [(3, 1), (3, 2), (2, 2)])
+@pytest.mark.parametrize("size", [5, 7, 10])
+@pytest.mark.parametrize("channels", [16, 48, 64, 80])
+def test_small_images(channels, size, kernel, step):
+    """Few rows of channels that are one, three or five vectors: depthwise convolutions and pools of what another one made."""
+    rng = np.random.default_rng(channels + size)
+    x, first, w = (
+        rng.standard_normal(shape).astype(np.float32)
+        for shape in ((1, 8, size, size), (channels, 8, 1, 1), (channels, 1, kernel, kernel))
+    )
+    window = dict(kernel_shape=[kernel] * 2, strides=[step] * 2)
+    nodes = [
+        helper.make_node("Conv", ["x", "first"], ["c"]),
+        helper.make_node("Relu", ["c"], ["r"]),
+        helper.make_node("Conv", ["r", "w"], ["depthwise"], group=channels, **window),
+        helper.make_node("AveragePool", ["r"], ["mean"], **window),
+        helper.make_node("MaxPool", ["r"], ["most"], **window),
+    ]
+    graph = helper.make_graph(
+        nodes, "small", [helper.make_tensor_value_info("x", TensorProto.FLOAT, x.shape)],
+        [helper.make_tensor_value_info(name, TensorProto.FLOAT, None) for name in ("depthwise", "mean", "most")],
+        [numpy_helper.from_array(first, "first"), numpy_helper.from_array(w, "w")],
+    )  # fmt: skip
+    model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=8)
+    data = np.maximum(np.einsum("nchw,fc->nfhw", x.astype(np.float64), first[:, :, 0, 0]), 0)
+    windows = np.lib.stride_tricks.sliding_window_view(data, (kernel, kernel), (2, 3))[:, :, ::step, ::step]
+    results = strata.compile(model).run({"x": x})
+    expected = np.einsum("nchwij,cij->nchw", windows, w[:, 0]), windows.mean((-2, -1)), windows.max((-2, -1))
+    for result, right in zip(results, expected):
+        np.testing.assert_allclose(result, right, rtol=1e-5, atol=1e-5)
