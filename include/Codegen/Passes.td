@@ -26,7 +26,7 @@ defvar targetOptions = [
   Option<"nearLatency", "near-latency", "unsigned", "96", "cycles ahead at which a line is prefetched">,
   Option<"streamBytes", "stream-bytes", "int64_t", "8388608", "results of this size on go past the caches">,
   Option<"streamRate", "stream-rate", "double", "8", "bytes in a cycle from the last level of the caches">,
-  Option<"memoryRate", "memory-rate", "double", "3", "bytes in a cycle from memory">,
+  Option<"memoryRate", "memory-rate", "double", "4.5", "bytes in a cycle from memory">,
   Option<"cyclesPerNs", "cycles-per-ns", "double", "4", "the clock">
 ];
 

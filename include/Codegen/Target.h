@@ -38,7 +38,7 @@ struct TargetFacts {
   unsigned nearLatency = 96;     ///< cycles ahead at which a line of the second level is best asked for
   /// Bytes in a cycle that reach one core from the last level of the caches when all are read in order, and from
   /// memory.
-  double streamRate = 8, memoryRate = 3;
+  double streamRate = 8, memoryRate = 4.5;
   double cyclesPerNs = 4; ///< the clock: estimates of times need no more than its magnitude
 };
 

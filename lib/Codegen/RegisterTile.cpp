@@ -7,15 +7,16 @@
 
 using namespace strata;
 
-/// Cycles of one step of the reduction: the arithmetic, or its operands' loads (two in a cycle; each line of weights
-/// also has to be asked for), or, of few sums, the time until one is there. A part of the loads is not hidden.
+/// Cycles of one step of the reduction: the arithmetic, or its operands' loads (as many in a cycle as multiply-adds; each
+/// line of weights also has to be asked for), or, of few sums, the time until one is there. A part of the loads is not
+/// hidden.
 static double stepCycles(const TargetFacts &target, int64_t rows, int64_t vectors) {
   if (!rows || !vectors)
     return 0;
   double sums = static_cast<double>(rows * vectors), loads = static_cast<double>(rows + 2 * vectors);
-  constexpr double loadsPerCycle = 2, notHidden = 0.2;
-  return std::max({sums / target.fmaPerCycle, loads / loadsPerCycle, static_cast<double>(target.fmaLatency)}) +
-         notHidden * loads;
+  constexpr double notHidden = 0.4;
+  return std::max({sums / target.fmaPerCycle, loads / target.fmaPerCycle, static_cast<double>(target.fmaLatency)}) +
+         notHidden * loads / target.fmaPerCycle;
 }
 
 /// So many rows in tiles of `tile`, for all vectors.

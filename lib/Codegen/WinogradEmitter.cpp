@@ -45,10 +45,12 @@ struct Image {
   Value number, slice, first, last;
 };
 
-/// The number of the first one of its tiles in the image, and how many there are.
+/// The number of the first one of its tiles in the image, how many there are, and how many are a group, if that depends
+/// on it.
 struct Band {
   Value first;
   Extent tiles;
+  Value group = {};
 };
 
 class WinogradEmitter : IndexMath {
@@ -114,7 +116,7 @@ private:
   Value linear(ArrayRef<std::pair<Value, int64_t>> terms);
   Value weigh(ArrayRef<float> row, ArrayRef<Value> values);
   Values transform(ArrayRef<float> matrix, int64_t rows, Values values);
-  Value firstTile(Value group);
+  Value firstTile(const Band &band, Value group);
   Value buffer(int64_t elements, Type element);
   int64_t elementBytes() const { return sumBytes / perLane; }
   Image imageAt(Value number);
@@ -125,7 +127,10 @@ private:
   void transformInput(const Image &image, const Band &band, Value tap, Value tile, Value v);
   Value spreadAt(Value v, Value at);
   Value multiplyAdd(Value x, Value y, Value sum);
-  void multiply(const Image &image, Value panel, Value firstGroup, Value lastGroup, Value v, Value products);
+  SmallVector<int64_t> groupSizes() const;
+  void multiply(const Image &image, const Band &band, Value panel, Value firstGroup, Value lastGroup, Value v,
+                Value products);
+  void multiplyTiles(int64_t rows, Value from, Value u, Value ahead, Value count, Value to, Value v, Value products);
   void emitFilters(const Tile &pixel, Value sums);
   void transformOutputs(const Image &image, const Band &band, Value panel, Value from, Value to, Value products);
   void multiplyChunk(const Image &image, const Band &band, Value task, Value v, Value products);
@@ -241,8 +246,24 @@ Band WinogradEmitter::bandAt(Value number) {
   Value first = times(number, {band, {}});
   if (!isOpen())
     return {first, {band, {}}};
-  Value left = b.create<arith::SubIOp>(loc, tiles.value, first);
-  return {first, {0, b.create<arith::MinUIOp>(loc, left, index(band))}};
+  Value left = b.create<arith::MinUIOp>(loc, b.create<arith::SubIOp>(loc, tiles.value, first), index(band));
+  // Of as many groups as it takes, the smallest ones.
+  Value count = b.create<arith::CeilDivUIOp>(loc, left, index(group));
+  Value each = b.create<arith::CeilDivUIOp>(loc, left, count), size = index(group);
+  SmallVector<int64_t> sizes = groupSizes();
+  for (int64_t smaller : llvm::drop_begin(sizes)) {
+    Value fits = b.create<arith::CmpIOp>(loc, arith::CmpIPredicate::ule, each, index(smaller));
+    size = b.create<arith::SelectOp>(loc, fits, index(smaller), size);
+  }
+  return {first, {0, left}, size};
+}
+
+/// How many tiles a group has whose number only the run tells, the most first.
+SmallVector<int64_t> WinogradEmitter::groupSizes() const {
+  SmallVector<int64_t> sizes;
+  for (int64_t size = group; size > 0; size -= 2)
+    sizes.push_back(size);
+  return sizes;
 }
 
 /// The row and the column of a tile.
@@ -336,7 +357,9 @@ WinogradEmitter::Values WinogradEmitter::transform(ArrayRef<float> matrix, int64
 }
 
 /// Groups are as equally large as can be.
-Value WinogradEmitter::firstTile(Value number) {
+Value WinogradEmitter::firstTile(const Band &of, Value number) {
+  if (of.group)
+    return b.create<arith::MulIOp>(loc, number, of.group);
   return b.create<arith::DivUIOp>(loc, times(number, {band, {}}), index(groups));
 }
 
@@ -411,70 +434,86 @@ Value WinogradEmitter::multiplyAdd(Value x, Value y, Value sum) {
   return b.create<arith::AddFOp>(loc, sum, b.create<arith::MulFOp>(loc, x, y));
 }
 
+/// The products of so many tiles of a point. `ahead`: how many iterations of the point are done before.
+void WinogradEmitter::multiplyTiles(int64_t rows, Value from, Value u, Value ahead, Value count, Value to, Value v,
+                                    Value products) {
+  int64_t step = panelLanes * perLane, share = llvm::divideCeil(step, together);
+  // The weights of the next point come to the cache meanwhile.
+  Value start = add(add(u, index(panelLanes * depth)), times(ahead, {share, {}}));
+  auto zero = b.create<arith::ConstantOp>(loc, b.getZeroAttr(sumVector));
+  auto each = b.create<scf::ForOp>(loc, index(0), count, index(steps), Values(vectors * rows, zero));
+  {
+    OpBuilder::InsertionGuard guard(b);
+    b.setInsertionPointToStart(each.getBody());
+    Value channel = each.getInductionVar();
+    int64_t line = options.lineBytes / elementBytes();
+    for (int64_t i = 0; i < share * steps; i += line)
+      b.create<memref::PrefetchOp>(loc, weights.base, add(add(start, times(channel, {share, {}})), index(i)),
+                                   /*isWrite=*/false, /*localityHint=*/2, /*isDataCache=*/true);
+    Values sums(each.getRegionIterArgs());
+    for (int64_t i = 0; i < steps; ++i) {
+      Value number = add(channel, index(i)), at = add(u, times(number, {step, {}}));
+      Values factors;
+      for (int64_t j = 0; j < vectors; ++j)
+        factors.push_back(b.create<vector::LoadOp>(loc, vector, weights.base, add(at, index(j * lanes * perLane))));
+      for (int64_t row = 0; row < rows; ++row) {
+        Value spread = spreadAt(v, add(add(from, times(number, {perLane, {}})), index(row * depth)));
+        for (auto [j, factor] : llvm::enumerate(factors))
+          sums[vectors * row + j] = multiplyAdd(spread, factor, sums[vectors * row + j]);
+      }
+    }
+    b.create<scf::YieldOp>(loc, sums);
+  }
+  for (auto [i, sum] : llvm::enumerate(each.getResults()))
+    b.create<vector::StoreOp>(loc, sum, products, add(to, index(i * lanes)));
+}
+
 /// For every point, the groups' tiles times the panel of weights.
-void WinogradEmitter::multiply(const Image &image, Value panel, Value firstGroup, Value lastGroup, Value v,
-                               Value products) {
-  Value base = firstTile(firstGroup), panelAt = add(weights.offset, times(panel, weights.blockStride));
+void WinogradEmitter::multiply(const Image &image, const Band &of, Value panel, Value firstGroup, Value lastGroup,
+                               Value v, Value products) {
+  Value base = firstTile(of, firstGroup), panelAt = add(weights.offset, times(panel, weights.blockStride));
   Value begin, count = index(channels / perLane);
   if (isVolume) {
     begin = times(image.first, {channels, {}});
     count = times(b.create<arith::SubIOp>(loc, image.last, image.first), {channels, {}});
     panelAt = add(panelAt, times(begin, {panelLanes, {}}));
   }
-  forEach({points * points, {}}, [&](Value point) {
-    Value u = add(panelAt, times(point, weights.strides[J]));
-    forEach(firstGroup, lastGroup, [&](Value number) {
-      Value tile = firstTile(number), next = firstTile(add(number, index(1)));
-      Value from = add(linear({{point, pointV}, {tile, depth}}), begin);
-      Value within = b.create<arith::SubIOp>(loc, tile, base);
-      Value to = linear({{point, pointM}, {within, panelLanes}});
-      Value ahead = b.create<arith::SubIOp>(loc, number, firstGroup);
-      auto run = [&](int64_t rows) {
-        int64_t step = panelLanes * perLane, share = llvm::divideCeil(step, together);
-        Value before = times(b.create<arith::MulIOp>(loc, ahead, count), {share, {}});
-        Value start = add(add(u, index(panelLanes * depth)), before);
-        auto zero = b.create<arith::ConstantOp>(loc, b.getZeroAttr(sumVector));
-        auto each = b.create<scf::ForOp>(loc, index(0), count, index(steps), Values(vectors * rows, zero));
-        {
-          OpBuilder::InsertionGuard guard(b);
-          b.setInsertionPointToStart(each.getBody());
-          Value channel = each.getInductionVar();
-          // The weights of the next point come to the cache meanwhile.
-          int64_t line = options.lineBytes / elementBytes();
-          for (int64_t i = 0; i < share * steps; i += line)
-            b.create<memref::PrefetchOp>(loc, weights.base, add(add(start, times(channel, {share, {}})), index(i)),
-                                         /*isWrite=*/false, /*localityHint=*/2, /*isDataCache=*/true);
-          Values sums(each.getRegionIterArgs());
-          for (int64_t i = 0; i < steps; ++i) {
-            Value number = add(channel, index(i)), at = add(u, times(number, {step, {}}));
-            Values factors;
-            for (int64_t j = 0; j < vectors; ++j)
-              factors.push_back(
-                  b.create<vector::LoadOp>(loc, vector, weights.base, add(at, index(j * lanes * perLane))));
-            for (int64_t row = 0; row < rows; ++row) {
-              Value spread = spreadAt(v, add(add(from, times(number, {perLane, {}})), index(row * depth)));
-              for (auto [j, factor] : llvm::enumerate(factors))
-                sums[vectors * row + j] = multiplyAdd(spread, factor, sums[vectors * row + j]);
-            }
-          }
-          b.create<scf::YieldOp>(loc, sums);
-        }
-        for (auto [i, sum] : llvm::enumerate(each.getResults()))
-          b.create<vector::StoreOp>(loc, sum, products, add(to, index(i * lanes)));
-      };
-      if (band % groups == 0)
-        return run(group);
-      Value size = b.create<arith::SubIOp>(loc, next, tile);
-      Value full = b.create<arith::CmpIOp>(loc, arith::CmpIPredicate::eq, size, index(group));
-      auto choice = b.create<scf::IfOp>(loc, full, /*withElseRegion=*/true);
-      OpBuilder::InsertionGuard guard(b);
-      b.setInsertionPointToStart(choice.thenBlock());
-      run(group);
-      b.setInsertionPointToStart(choice.elseBlock());
-      if (group > 1)
-        run(group - 1);
+  /// Groups of so many tiles, or of one less.
+  auto run = [&](int64_t rows, bool less) {
+    forEach({points * points, {}}, [&](Value point) {
+      Value u = add(panelAt, times(point, weights.strides[J]));
+      forEach(firstGroup, lastGroup, [&](Value number) {
+        Value tile = firstTile(of, number);
+        Value from = add(linear({{point, pointV}, {tile, depth}}), begin);
+        Value to = linear({{point, pointM}, {b.create<arith::SubIOp>(loc, tile, base), panelLanes}});
+        Value ahead = b.create<arith::MulIOp>(loc, b.create<arith::SubIOp>(loc, number, firstGroup), count);
+        if (!less)
+          return multiplyTiles(rows, from, u, ahead, count, to, v, products);
+        Value size = b.create<arith::SubIOp>(loc, firstTile(of, add(number, index(1))), tile);
+        Value full = b.create<arith::CmpIOp>(loc, arith::CmpIPredicate::eq, size, index(rows));
+        auto choice = b.create<scf::IfOp>(loc, full, /*withElseRegion=*/true);
+        OpBuilder::InsertionGuard guard(b);
+        b.setInsertionPointToStart(choice.thenBlock());
+        multiplyTiles(rows, from, u, ahead, count, to, v, products);
+        b.setInsertionPointToStart(choice.elseBlock());
+        if (rows > 1)
+          multiplyTiles(rows - 1, from, u, ahead, count, to, v, products);
+      });
     });
-  });
+  };
+  if (!of.group)
+    return run(group, band % groups != 0);
+  SmallVector<int64_t> sizes = groupSizes(), smaller(llvm::drop_begin(sizes));
+  auto choice = b.create<scf::IndexSwitchOp>(loc, TypeRange(), of.group, smaller, smaller.size());
+  OpBuilder::InsertionGuard guard(b);
+  auto each = [&](Region &region, int64_t rows) {
+    b.setInsertionPointToStart(&region.emplaceBlock());
+    run(rows, /*less=*/false);
+    b.create<scf::YieldOp>(loc);
+  };
+  each(choice.getDefaultRegion(), group);
+  for (auto [region, rows] : llvm::zip(choice.getCaseRegions(), smaller))
+    each(region, rows);
 }
 
 /// What becomes of the sums of a vector of filters; the last one may have fewer than lanes.
@@ -567,10 +606,10 @@ void WinogradEmitter::multiplyChunk(const Image &image, const Band &band, Value 
   Value panel = b.create<arith::DivUIOp>(loc, task, index(chunks));
   Value first = times(b.create<arith::RemUIOp>(loc, task, index(chunks)), {together, {}}), end = index(groups);
   if (!band.tiles.isKnown())
-    end = b.create<arith::CeilDivUIOp>(loc, band.tiles.value, index(group));
+    end = b.create<arith::CeilDivUIOp>(loc, band.tiles.value, band.group);
   Value last = b.create<arith::MinUIOp>(loc, add(first, index(together)), end);
-  multiply(image, panel, first, last, v, products);
-  transformOutputs(image, band, panel, firstTile(first), firstTile(last), products);
+  multiply(image, band, panel, first, last, v, products);
+  transformOutputs(image, band, panel, firstTile(band, first), firstTile(band, last), products);
 }
 
 void WinogradEmitter::bandsAsTasks() {

@@ -139,6 +139,21 @@ Value LinalgBuilder::fromScalar(Value scalar) {
   return create<tensor::FromElementsOp>(RankedTensorType::get({}, scalar.getType()), scalar);
 }
 
+/// What the op made of the same values, if it did so before in the block: sizes that are equal are one value, as
+/// broadcasts and residual additions want to know.
+template <typename Op> static Value madeBefore(LinalgBuilder &b, OpFoldResult x, OpFoldResult y) {
+  auto value = dyn_cast<Value>(x);
+  if (!value)
+    return {};
+  Block *block = b.getInsertionBlock();
+  Block::iterator here = b.getInsertionPoint();
+  for (Operation *user : value.getUsers())
+    if (isa<Op>(user) && user->getBlock() == block && user->getOperand(0) == value &&
+        isEqualConstantIntOrValue(user->getOperand(1), y) && (here == block->end() || user->isBeforeInBlock(&*here)))
+      return user->getResult(0);
+  return {};
+}
+
 OpFoldResult LinalgBuilder::dim(Value tensor, int64_t i) {
   auto type = cast<RankedTensorType>(tensor.getType());
   if (!type.isDynamicDim(i))
@@ -153,6 +168,8 @@ OpFoldResult LinalgBuilder::dim(Value tensor, int64_t i) {
   if (auto destination = tensor.getDefiningOp<linalg::LinalgOp>())
     if (destination.getNumDpsInits() == 1)
       return dim(destination.getDpsInits()[0], i);
+  if (Value before = madeBefore<tensor::DimOp>(*this, tensor, getIndexAttr(i)))
+    return before;
   return create<tensor::DimOp>(tensor, i).getResult();
 }
 
@@ -172,16 +189,39 @@ static OpFoldResult foldIndex(LinalgBuilder &b, OpFoldResult x, OpFoldResult y, 
     return b.getIndexAttr(fold(*cx, *cy));
   if (neutral && cy == neutral)
     return x;
+  if (Value before = madeBefore<Op>(b, x, y))
+    return before;
   return b.createOrFold<Op>(b.index(x), b.index(y));
 }
 
+/// Whether a size is at least so large without being compared: the larger of two, or a tensor's.
+static bool isAtLeast(OpFoldResult size, int64_t least) {
+  auto value = dyn_cast<Value>(size);
+  if (!value)
+    return false;
+  if (value.getDefiningOp<tensor::DimOp>())
+    return least <= 0;
+  auto larger = value.getDefiningOp<arith::MaxSIOp>();
+  std::optional<int64_t> bound = larger ? getConstantIntValue(larger.getRhs()) : std::nullopt;
+  return bound && least <= *bound;
+}
+
 OpFoldResult LinalgBuilder::add(OpFoldResult a, OpFoldResult b) {
-  if (isConstantIntValue(a, 0))
-    return b;
+  if (getConstantIntValue(a) && !getConstantIntValue(b))
+    std::swap(a, b);
+  // x + 2 + (-3) is x - 1, however it was added up.
+  auto value = dyn_cast<Value>(a);
+  if (auto before = value ? value.getDefiningOp<arith::AddIOp>() : nullptr)
+    if (std::optional<int64_t> first = getConstantIntValue(before.getRhs()), second = getConstantIntValue(b);
+        first && second)
+      if (int64_t sum; !llvm::AddOverflow(*first, *second, sum))
+        return add(before.getLhs(), getIndexAttr(sum));
   return foldIndex<arith::AddIOp>(*this, a, b, [](int64_t x, int64_t y) { return x + y; }, 0);
 }
 OpFoldResult LinalgBuilder::sub(OpFoldResult a, OpFoldResult b) {
-  return foldIndex<arith::SubIOp>(*this, a, b, [](int64_t x, int64_t y) { return x - y; }, 0);
+  if (std::optional<int64_t> constant = getConstantIntValue(b); constant && *constant != INT64_MIN)
+    return add(a, getIndexAttr(-*constant));
+  return foldIndex<arith::SubIOp>(*this, a, b, [](int64_t x, int64_t y) { return x - y; });
 }
 OpFoldResult LinalgBuilder::mul(OpFoldResult a, OpFoldResult b) {
   if (isConstantIntValue(a, 1))
@@ -197,6 +237,8 @@ OpFoldResult LinalgBuilder::ceilDiv(OpFoldResult a, OpFoldResult b) {
       *this, a, b, [](int64_t x, int64_t y) { return llvm::divideCeilSigned(x, y); }, 1);
 }
 OpFoldResult LinalgBuilder::maximum(OpFoldResult a, OpFoldResult b) {
+  if (std::optional<int64_t> least = getConstantIntValue(b); least && isAtLeast(a, *least))
+    return a;
   return foldIndex<arith::MaxSIOp>(*this, a, b, [](int64_t x, int64_t y) { return std::max(x, y); });
 }
 OpFoldResult LinalgBuilder::minimum(OpFoldResult a, OpFoldResult b) {

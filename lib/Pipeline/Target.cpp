@@ -155,6 +155,9 @@ TargetFacts strata::describeTarget(const CompileOptions &given) {
     if (facts.vectorBits == 512 && !has("+avx512vnni"))
       facts.byteDots = false;
     facts.bf16Dots = facts.vectorBits == 512 && has("+avx512bf16");
+    // Vectors of 512 bits in two halves. (LLVM says it of processors that have no halves, too.)
+    if (facts.vectorBits == 512 && options.targetCPU == "znver4")
+      facts.fmaPerCycle = 1;
     if (facts.vectorBits == 256) {
       std::unique_ptr<llvm::MCInstrInfo> instructions(target->createMCInstrInfo());
       facts.spareAdders = hasSpareAdders(*info, *instructions);

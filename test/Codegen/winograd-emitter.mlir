@@ -130,6 +130,11 @@ func.func @main(%x: tensor<?x4x56x56x16xf32>, %start: tensor<?x4x56x56x32xf32>) 
 // CHECK-LABEL: func.func private @strata_task_0
 // CHECK:         arith.divui
 // CHECK:         scf.for
+// Groups of as many tiles as share them out evenly, of the sizes that there are.
+// CHECK:         scf.index_switch
+// CHECK-NEXT:    case 12 {
+// CHECK:         case 2 {
+// CHECK:         default {
 ml_program.global private @w(dense_resource<w> : tensor<32x64x3x3xf32>) : tensor<32x64x3x3xf32>
 func.func @main(%x: tensor<1x?x?x64xf32>, %start: tensor<1x?x?x32xf32>) -> tensor<1x?x?x32xf32> {
   %w = ml_program.global_load_const @w : tensor<32x64x3x3xf32>

@@ -44,3 +44,19 @@ func.func @reach(%x: tensor<1x3x7x5xf32>) -> tensor<*xf32> {
   %y = onnx.Conv_22(%x, %w) {dilations = array<i64: 1, 6>, pads = array<i64: 1, 6, 1, 6>} : (tensor<1x3x7x5xf32>, tensor<4x3x3x3xf32>) -> tensor<*xf32>
   return %y : tensor<*xf32>
 }
+
+// -----
+
+// The sizes of both branches are computed alike, so they are the same: nothing is broadcast, or asked when it runs.
+// LOWER-LABEL: @residual
+// LOWER-NOT: cf.assert
+// LOWER-NOT: tensor.extract{{ }}
+// LOWER: linalg.generic {{.*}} ins(%{{.*}}, %{{.*}} : tensor<1x4x?x?xf32>, tensor<1x4x?x?xf32>)
+// LOWER-NOT: cf.assert
+func.func @residual(%x: tensor<1x4x?x?xf32>, %a: tensor<4x4x3x3xf32>, %b: tensor<4x4x3x3xf32>, %c: tensor<4x4x1x1xf32>) -> tensor<*xf32> {
+  %0 = onnx.Conv_22(%x, %a) {pads = array<i64: 1, 1, 1, 1>, strides = array<i64: 2, 2>} : (tensor<1x4x?x?xf32>, tensor<4x4x3x3xf32>) -> tensor<*xf32>
+  %1 = onnx.Conv_22(%0, %b) {pads = array<i64: 1, 1, 1, 1>} : (tensor<*xf32>, tensor<4x4x3x3xf32>) -> tensor<*xf32>
+  %2 = onnx.Conv_22(%x, %c) {strides = array<i64: 2, 2>} : (tensor<1x4x?x?xf32>, tensor<4x4x1x1xf32>) -> tensor<*xf32>
+  %3 = onnx.Add_14(%1, %2) : (tensor<*xf32>, tensor<*xf32>) -> tensor<*xf32>
+  return %3 : tensor<*xf32>
+}
