@@ -513,7 +513,7 @@ static bool isPlainLoop(LoopNest &nest, ArrayRef<bool> indexed, int loop) {
 
 /// Columns that a reshape splits, of weights in blocks of so many, are one loop over the blocks, as where no reshape
 /// follows. Results may lie apart where blocks do. Of few rows, whose sums of a block are in registers all at once. All
-/// columns read the same data: windows that lie in other data for each block are rows to one another.
+/// columns read the same data, and lie side by side in a block of the result: so they become lanes.
 static void mergeBlocks(LoopNest &nest, const TargetFacts &target) {
   if (!matchProductSum(nest.reduce->op))
     return;
@@ -547,7 +547,8 @@ static void mergeBlocks(LoopNest &nest, const TargetFacts &target) {
       });
       auto isBlocked = [&](const Access &access) { return access.blockedLoop == inner; };
       auto isShared = [&](const Access &access) { return access.strides[outer].is(0) && access.strides[inner].is(0); };
-      if (!isSame || !llvm::any_of(merged.reduce->inputs, isBlocked) || llvm::none_of(nest.reduce->inputs, isShared))
+      if (!isSame || !llvm::any_of(merged.reduce->inputs, isBlocked) || llvm::none_of(nest.reduce->inputs, isShared) ||
+          !nest.last().outputs[0].strides[inner].is(1))
         continue;
       merged.loops[inner].size.known *= merged.loops[outer].size.known;
       nest = std::move(merged);

@@ -185,7 +185,9 @@ static bool chooseRow(LoopNest &nest, NestPlan &plan) {
   constexpr int64_t someRows = 4;
   RowLoop best;
   for (auto [loop, info] : llvm::enumerate(nest.loops)) {
-    if (info.reduction || static_cast<int>(loop) == plan.lane || info.size.is(1))
+    bool isEven = true; // rows lie at equal distances
+    nest.forEachAccess([&, loop = static_cast<int>(loop)](Access &access) { isEven &= access.blockedLoop != loop; });
+    if (info.reduction || static_cast<int>(loop) == plan.lane || info.size.is(1) || !isEven)
       continue;
     RowLoop rows{0, INT64_MAX, info.size.isKnown(), info.size.isKnown() && info.size.known >= someRows};
     for (Access &access : nest.reduce->inputs)
