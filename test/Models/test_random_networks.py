@@ -5,12 +5,24 @@ import pytest
 import strata
 from support.peers import onnxruntime_outputs
 from support.random_networks import differences, network
+from support.targets import TARGETS
 
 
-@pytest.mark.parametrize("seed", range(240))
-def test_outputs(seed, tmp_path):
-    model, feeds = network(seed)
-    path = tmp_path / "network.onnx"
+def check(seed, folder, quantised):
+    model, feeds = network(seed, quantised=quantised)
+    path = folder / "network.onnx"
     onnx.save(model, path)
-    results = strata.compile(path, threads=1 + seed % 2).run(feeds)
-    assert not list(differences(onnxruntime_outputs(path, feeds), results))
+    target = TARGETS[seed // 4 % len(TARGETS)] if seed % 4 == 3 else None  # mostly this machine's own
+    results = strata.compile(path, target=target, threads=1 + seed % 2).run(feeds)
+    kind = "quantised" if quantised else "f32"
+    assert not list(differences(onnxruntime_outputs(path, feeds), results, kind))
+
+
+@pytest.mark.parametrize("seed", range(200))
+def test_outputs(seed, tmp_path):
+    check(seed, tmp_path, quantised=False)
+
+
+@pytest.mark.parametrize("seed", range(60))
+def test_products_of_bytes(seed, tmp_path):
+    check(seed, tmp_path, quantised=True)

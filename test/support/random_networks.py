@@ -1,7 +1,7 @@
 """Random networks: a seed says which operators of which sizes follow one another, so that what nobody thought of meets.
 ONNX Runtime says what comes out.
 
-    python test/support/random_networks.py FIRST LAST [--precision bf16] [--threads 2] [--large]
+    python test/support/random_networks.py FIRST LAST [--quantised] [--precision bf16] [--target haswell] ...
 
 compares those of the seeds from FIRST to LAST, and takes away from one that differs what it differs without, into
 random-SEED.onnx.
@@ -20,14 +20,16 @@ from onnx import TensorProto, helper, numpy_helper
 CHANNELS = [1, 2, 3, 4, 5, 6, 7, 8, 12, 16, 17, 20, 24, 32, 33, 40, 48, 64, 80, 96]
 WIDTHS = [5, 8, 16, 24, 32, 48, 50, 64, 80, 100, 128]
 OPSET = 21
-TOLERANCE = {"f32": 3e-4, "bf16": 0.2, "f16": 0.05}  # of the largest value; errors grow from operator to operator
+#: Of the largest value; errors grow from operator to operator. What is quantised may be rounded to the next step.
+TOLERANCE = {"f32": 3e-4, "bf16": 0.2, "f16": 0.05, "quantised": 0.1}
 
 
 class Network:
     """What was made so far. `live`: each value's name and shape, the last one last."""
 
-    def __init__(self, seed, large):
+    def __init__(self, seed, large, quantised):
         self.rng = np.random.default_rng(seed)
+        self.quantised = quantised
         self.most = 400_000 if large else 60_000  # elements of a value
         self.nodes, self.constants = [], []
         self.live = [("x", self.input_shape(30 if large else 18))]
@@ -68,10 +70,39 @@ class Network:
 
     def add(self, operator, inputs, *shapes, **attributes):
         """A node whose results have these shapes; the last one's name."""
+        if self.quantised and operator in ("Conv", "MatMul", "Gemm", "ConvTranspose"):
+            inputs = self.quantise(operator, inputs)
         names = [f"t{len(self.live) + i}" for i in range(len(shapes))]
         self.nodes.append(helper.make_node(operator, inputs, names, **attributes))
         self.live += [(name, [int(size) for size in shape]) for name, shape in zip(names, shapes)]
         return names[-1]
+
+    def quantise(self, operator, inputs):
+        """The inputs of a product in 8 bits, as ONNX Runtime's `quantize_static` writes them."""
+        x, w, *rest = inputs
+
+        def pair(x):
+            kind, zero = self.any((np.uint8, 128), (np.uint8, 121), (np.int8, 0))
+            parameters = [self.constant(8 / 255), self.constant(zero, kind)]
+            names = [f"q{len(self.nodes)}", f"d{len(self.nodes)}"]
+            self.nodes.append(helper.make_node("QuantizeLinear", [x, *parameters], names[:1]))
+            self.nodes.append(helper.make_node("DequantizeLinear", [names[0], *parameters], names[1:]))
+            return names[1]
+
+        number = next((number for number, value in enumerate(self.constants) if value.name == w), None)
+        if number is None:
+            return [pair(x), pair(w), *rest]
+        values = numpy_helper.to_array(self.constants[number])
+        channel = 0 if operator == "Conv" else 1
+        each = operator in ("Conv", "MatMul") and self.chance(0.6)
+        axes = tuple(axis for axis in range(values.ndim) if axis != channel) if each else None
+        scale = np.abs(values).max(axis=axes, keepdims=True) / 127
+        self.constants[number] = numpy_helper.from_array(np.rint(values / scale).astype(np.int8), w)
+        name = f"d{len(self.nodes)}"
+        scales = self.constant(scale.reshape(-1) if each else scale.reshape(()))
+        axis = dict(axis=channel) if each else {}
+        self.nodes.append(helper.make_node("DequantizeLinear", [w, scales], [name], **axis))
+        return [pair(x), name, *rest]
 
     def fits(self, shape):
         return 0 < math.prod(shape) <= self.most
@@ -352,9 +383,9 @@ class Network:
             self.add("MatMul", [y, x], shape)
 
 
-def network(seed, large=False):
+def network(seed, large=False, quantised=False):
     """A model, and its inputs by name. Some have symbolic dimensions."""
-    made = Network(seed, large)
+    made = Network(seed, large, quantised)
     _, shape = made.live[0]
     for _ in range(made.below(2, 14)):
         made.step()
@@ -372,17 +403,21 @@ def network(seed, large=False):
     return model, {"x": made.rng.standard_normal(shape).astype(np.float32)}
 
 
-def differences(expected, results, precision="f32"):
+def differences(expected, results, kind="f32"):
     """The outputs that differ: their numbers, and by how much of the largest value."""
     for number, (want, have) in enumerate(zip(expected, results, strict=True)):
         assert have.shape == want.shape and have.dtype == want.dtype
         if np.isfinite(want).all():  # else what an operator does with infinities matters
             error = np.abs(want - have).max(initial=0)
-            if not error <= TOLERANCE[precision] * np.abs(want).max(initial=0):
+            if not error <= TOLERANCE[kind] * np.abs(want).max(initial=0):
                 yield number, float(error / np.abs(want).max())
 
 
 # --- What is left of a network that differs.
+
+
+def _info(name, value, shape):
+    return helper.make_tensor_value_info(name, helper.np_dtype_to_tensor_dtype(value.dtype), shape)
 
 
 def _part(model, nodes, outputs, values):
@@ -391,15 +426,15 @@ def _part(model, nodes, outputs, values):
     made = {name for node in nodes for name in node.output}
     read = list(dict.fromkeys(name for node in nodes for name in node.input if name and name not in made))
     given = {value.name: value for value in model.graph.input}
-    inputs = [given.get(name) or helper.make_tensor_value_info(name, TensorProto.FLOAT, values[name].shape)
+    inputs = [given.get(name) or _info(name, values[name], values[name].shape)
               for name in read if name not in constants]  # fmt: skip
-    results = [helper.make_tensor_value_info(name, TensorProto.FLOAT, [None] * values[name].ndim) for name in outputs]
+    results = [_info(name, values[name], [None] * values[name].ndim) for name in outputs]
     used = [constants[name] for name in read if name in constants]
     graph = helper.make_graph(nodes, model.graph.name, inputs, results, used)
     return helper.make_model(graph, opset_imports=model.opset_import, ir_version=model.ir_version)
 
 
-def reduce(model, feeds, run, reference, precision="f32"):
+def reduce(model, feeds, run, reference, kind="f32"):
     """The smallest part of the network that still differs, as far as leaving out nodes one by one finds it."""
     names = [name for node in model.graph.node for name in node.output]
     everything = onnx.ModelProto.FromString(model.SerializeToString())
@@ -413,7 +448,7 @@ def reduce(model, feeds, run, reference, precision="f32"):
             results = run(part, {value.name: values[value.name] for value in part.graph.input})
         except strata.Error:
             return True
-        return any(differences([values[name] for name in outputs], results, precision))
+        return any(differences([values[name] for name in outputs], results, kind))
 
     nodes, outputs = list(model.graph.node), [value.name for value in model.graph.output]
     changed = True
@@ -442,31 +477,34 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("first", type=int)
     parser.add_argument("last", type=int)
-    parser.add_argument("--precision", default="f32", choices=list(TOLERANCE))
+    parser.add_argument("--quantised", action="store_true", help="products of 8 bits")
+    parser.add_argument("--precision", default="f32", choices=("f32", "bf16", "f16"))
+    parser.add_argument("--target", help="a CPU whose code runs on this one")
     parser.add_argument("--threads", type=int, default=1)
     parser.add_argument("--large", action="store_true", help="larger values")
     options = parser.parse_args()
 
     def run(model, feeds):
-        return strata.compile(model, precision=options.precision, threads=options.threads).run(feeds)
+        settings = dict(precision=options.precision, target=options.target, threads=options.threads)
+        return strata.compile(model, **settings).run(feeds)
 
     def reference(model, feeds):
         with tempfile.NamedTemporaryFile(suffix=".onnx") as file:
             onnx.save(model, file.name)
             return onnxruntime_outputs(file.name, feeds)
 
-    wrong = 0
+    wrong, kind = 0, "quantised" if options.quantised else options.precision
     for seed in range(options.first, options.last + 1):
-        model, feeds = network(seed, options.large)
+        model, feeds = network(seed, options.large, options.quantised)
         expected = reference(model, feeds)
         try:
             found = [f"output {number} by {error:.1e}" for number, error in
-                     differences(expected, run(model, feeds), options.precision)]  # fmt: skip
+                     differences(expected, run(model, feeds), kind)]  # fmt: skip
         except strata.Error as error:
             found = [str(error)]
         if found:
             wrong += 1
-            part = reduce(model, feeds, run, reference, options.precision)
+            part = reduce(model, feeds, run, reference, kind)
             file = Path(f"random-{seed}.onnx")
             onnx.save(part, file)
             operators = ", ".join(node.op_type for node in part.graph.node)
