@@ -3,8 +3,9 @@
 import onnx
 import pytest
 import strata
+from onnxruntime.capi.onnxruntime_pybind11_state import Fail, InvalidArgument, RuntimeException
 from support.peers import onnxruntime_outputs
-from support.random_networks import differences, network
+from support.random_networks import differences, network, other_sizes
 from support.targets import TARGETS
 
 
@@ -13,16 +14,22 @@ def check(seed, folder, quantised):
     path = folder / "network.onnx"
     onnx.save(model, path)
     target = TARGETS[seed // 4 % len(TARGETS)] if seed % 4 == 3 else None  # mostly this machine's own
-    results = strata.compile(path, target=target, threads=1 + seed % 2).run(feeds)
+    compiled = strata.compile(path, target=target, threads=1 + seed % 2)
     kind = "quantised" if quantised else "f32"
-    assert not list(differences(onnxruntime_outputs(path, feeds), results, kind))
+    assert not list(differences(onnxruntime_outputs(path, feeds), compiled.run(feeds), kind))
+    if feeds := other_sizes(model, seed):
+        try:
+            expected = onnxruntime_outputs(path, feeds)
+        except (Fail, InvalidArgument, RuntimeException):
+            return  # the network's constants do not fit
+        assert not list(differences(expected, compiled.run(feeds), kind))
 
 
-@pytest.mark.parametrize("seed", range(200))
+@pytest.mark.parametrize("seed", range(120))
 def test_outputs(seed, tmp_path):
     check(seed, tmp_path, quantised=False)
 
 
-@pytest.mark.parametrize("seed", range(60))
+@pytest.mark.parametrize("seed", range(40))
 def test_products_of_bytes(seed, tmp_path):
     check(seed, tmp_path, quantised=True)
