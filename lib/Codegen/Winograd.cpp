@@ -30,9 +30,9 @@ using namespace mlir;
 using namespace strata;
 
 namespace {
-/// A convolution with a 3x3 window and stride 1: out(n, h, w, f) += data(n, h + kh, w + kw, c) * weights. Or one of
-/// volumes, whose slices are such images: out(n, d, h, w, f) += data(n, slice, h + kh, w + kw, c) * weights, where the
-/// slice is any sum of d and kd.
+/// A convolution with a 3x3 window and stride 1: out(n, h, w, f) += data(n, h + kh, w + kw, c) * weights, perhaps with
+/// a dilation, of which kh and kw are times so much. Or one of volumes, whose slices are such images: out(n, d, h, w,
+/// f) += data(n, slice, h + kh, w + kw, c) * weights, where the slice is any sum of d and kd.
 struct Convolution : WinogradSize {
   Value data, weights;
   AffineMap weightsMap;
@@ -54,6 +54,17 @@ std::optional<PaddedLoop> paddedSlices(linalg::GenericOp op, const Convolution &
   return std::nullopt;
 }
 
+/// The share of the window that is not padding, in the mean over the image, as far as that is known.
+double paddedShare(linalg::GenericOp op, const Convolution &convolution) {
+  double share = 1;
+  for (const PaddedLoop &loop : getPaddedLoops(op)) {
+    int64_t size = loop.position == static_cast<int>(convolution.h) ? convolution.rows : convolution.columns;
+    if (loop.tap == static_cast<int>(convolution.kh) || loop.tap == static_cast<int>(convolution.kw))
+      share *= loop.share(size, 3);
+  }
+  return share;
+}
+
 struct WinogradPass : WithTarget<strata::impl::WinogradBase<WinogradPass>> {
   using WithTarget::WithTarget;
 
@@ -65,11 +76,13 @@ struct WinogradPass : WithTarget<strata::impl::WinogradBase<WinogradPass>> {
       std::optional<Convolution> convolution = match(op, constants);
       if (!convolution || !canTileWinograd(*convolution, target()))
         continue;
-      if (convolution->volume) {
+      if (convolution->volume || convolution->dilation > 1)
         markPadding(op);
+      if (convolution->volume) {
         if (std::optional<PaddedLoop> padded = paddedSlices(op, *convolution))
           convolution->inside = padded->share(convolution->slices, convolution->taps);
       }
+      convolution->read = paddedShare(op, *convolution);
       if (int64_t m = chooseWinograd(*convolution, target()))
         rewrite(op, *convolution, convolution->perLane > 1 ? getIntegerWinogradMatrices() : getWinogradMatrices(m));
     }
@@ -145,17 +158,27 @@ std::optional<Convolution> WinogradPass::match(linalg::GenericOp op, const Const
   if (!channel || !llvm::is_contained(reductions, *channel))
     return std::nullopt;
   found.c = *channel;
-  // h + kh, w + kw: stride and dilation are one.
+  // h + kh, w + kw, with one dilation: the stride is one.
+  int64_t dilations[2] = {1, 1};
   auto window = [&](unsigned position, unsigned parallel) -> std::optional<unsigned> {
-    for (unsigned dim : reductions)
-      if (dim != found.c &&
-          x.getResult(position) == getAffineDimExpr(parallel, op.getContext()) + getAffineDimExpr(dim, op.getContext()))
-        return dim;
-    return std::nullopt;
+    AffineExpr tap =
+        simplifyAffineExpr(x.getResult(position) - getAffineDimExpr(parallel, op.getContext()), op.getNumLoops(), 0);
+    auto times = dyn_cast<AffineBinaryOpExpr>(tap);
+    auto factor =
+        times && times.getKind() == AffineExprKind::Mul ? dyn_cast<AffineConstantExpr>(times.getRHS()) : nullptr;
+    std::optional<unsigned> dim = dimOf(factor ? times.getLHS() : tap);
+    if (!dim || *dim == found.c || !llvm::is_contained(reductions, *dim))
+      return std::nullopt;
+    if (factor)
+      dilations[position == rank - 2] = factor.getValue();
+    return dim;
   };
   std::optional<unsigned> kh = window(rank - 3, found.h), kw = window(rank - 2, found.w);
   if (!kh || !kw || *kh == *kw)
     return std::nullopt;
+  if (dilations[0] != dilations[1] || dilations[0] < 1)
+    return std::nullopt;
+  found.dilation = dilations[0];
   found.kh = *kh;
   found.kw = *kw;
   for (unsigned dim : {found.f, found.kh, found.kw, found.c})
@@ -250,7 +273,8 @@ void WinogradPass::rewrite(linalg::GenericOp op, const Convolution &c, const Win
   auto d = [&](unsigned dim) { return getAffineDimExpr(dim, context); };
   auto map = [&](ArrayRef<AffineExpr> exprs) { return AffineMap::get(count, 0, exprs, context); };
   int64_t block = c.block(lanes());
-  SmallVector<AffineExpr> x = {d(N), d(H) + d(KH), d(W) + d(KW), d(C)}, y = {d(N), d(H), d(W), d(F)};
+  SmallVector<AffineExpr> x = {d(N), d(H) + d(KH) * c.dilation, d(W) + d(KW) * c.dilation, d(C)},
+                          y = {d(N), d(H), d(W), d(F)};
   SmallVector<AffineExpr> u = {d(F).floorDiv(block), d(I), d(J), d(C), d(F) % block};
   SmallVector<utils::IteratorType> kinds(count, utils::IteratorType::reduction);
   std::fill_n(kinds.begin(), 4, utils::IteratorType::parallel);

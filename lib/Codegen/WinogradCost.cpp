@@ -14,6 +14,10 @@ int64_t strata::usualSide(int64_t channels) {
   return std::max<int64_t>(8, side * channelsThere / std::max(channels, channelsThere));
 }
 
+int64_t strata::tilesAlong(int64_t size, int64_t dilation, int64_t m) {
+  return dilation * static_cast<int64_t>(llvm::divideCeil(llvm::divideCeil(size, dilation), m));
+}
+
 /// Of one vector, each number that is spread to the lanes is used once.
 static constexpr double rateOfOneVector = 0.85;
 
@@ -49,8 +53,8 @@ static double cycles(const WinogradSize &c, const TargetFacts &target, int64_t g
   double load = weights * area * sizeof(float) / perLane / target.memoryRate;
   double slices = static_cast<double>(c.slices);
   if (!m)
-    return std::max(load / static_cast<double>(group), slices * (pixels * 9 * area / lanes / direct));
-  double tiles = static_cast<double>(llvm::divideCeil(c.rows, m) * llvm::divideCeil(c.columns, m));
+    return std::max(load / static_cast<double>(group), slices * (pixels * 9 * c.read * area / lanes / direct));
+  double tiles = static_cast<double>(tilesAlong(c.rows, c.dilation, m) * tilesAlong(c.columns, c.dilation, m));
   // Loads, arithmetic and stores of a transform take about as many cycles each.
   double transforms =
       tiles * (taps * static_cast<double>(c.channels) / perLane + static_cast<double>(filters)) / lanes * 3 * weights;

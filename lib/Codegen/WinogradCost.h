@@ -13,11 +13,16 @@ struct WinogradSize {
   int64_t filters, channels;    ///< of the result; of the data
   int64_t slices = 1, taps = 1; ///< of the result, and of the data that one of them is made of
   double inside = 1;            ///< the share of the latter that is not padding
+  int64_t dilation = 1;         ///< of the window: so many images of every so manieth row and column
+  double read = 1;     ///< the share of the window's elements that a sum over it reads, for they are no padding
   int64_t perLane = 1; ///< elements of the data in 32 bits, whose products an instruction adds: 2 of 16-bit integers
 };
 
 /// Rows or columns of an image whose size only the run tells: deeper layers have smaller ones.
 int64_t usualSide(int64_t channels);
+
+/// How many tiles of m lie along so many rows or columns.
+int64_t tilesAlong(int64_t size, int64_t dilation, int64_t m);
 
 /// How many vectors of filters a panel of transformed weights has: two, or one where filters fill up less so.
 int64_t panelVectors(int64_t filters, int64_t lanes);

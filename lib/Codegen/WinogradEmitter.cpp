@@ -9,6 +9,7 @@
 //      consumer for each pixel.
 // A slice of a volume is an image whose inputs are those of some slices, one behind the
 // other like channels; those that are padding are left out.
+// Of a window with dilation d there are d x d images, of every d-th row and column, whose tiles lie side by side.
 // Of an image whose size only the run tells, bands are not rows, but so many tiles one after the other, in the last one
 // as many as are left.
 // Where U stays in the cache, or there are bands for all threads anyway, they are the
@@ -28,6 +29,7 @@
 #include "mlir/Dialect/SCF/IR/SCF.h"
 
 #include <limits>
+#include <numeric>
 
 using namespace mlir;
 using namespace strata;
@@ -87,6 +89,7 @@ private:
   int64_t vectors, panelLanes; ///< of filters, in a panel of weights
   int64_t panels;              ///< the last one may be filled up
   int64_t slices = 1, depth;   ///< of a volume; channels of all taps
+  int64_t dilation;            ///< of the window
   Extent tiles, tileColumns;   ///< of the image
   Extent bands;                ///< of the image
   bool ownBands;               ///< each task has bands of its own
@@ -113,6 +116,7 @@ private:
   void forEach(const Extent &count, Body body);
   void forEach(Value from, Value to, Body body);
   void inTasks(const Extent &count, int64_t grain, Body body);
+  Value lineOf(Value tile, int64_t i);
   Value linear(ArrayRef<std::pair<Value, int64_t>> terms);
   Value weigh(ArrayRef<float> row, ArrayRef<Value> values);
   Values transform(ArrayRef<float> matrix, int64_t rows, Values values);
@@ -187,8 +191,9 @@ void WinogradEmitter::chooseBands(int64_t tiles, int64_t unit, bool whole) {
 
 Extent WinogradEmitter::inTiles(const Extent &size) {
   if (size.isKnown())
-    return {static_cast<int64_t>(llvm::divideCeil(size.known, m)), {}};
-  return {0, b.create<arith::CeilDivUIOp>(loc, size.value, index(m))};
+    return {tilesAlong(size.known, dilation, m), {}};
+  Value each = b.create<arith::CeilDivUIOp>(loc, size.value, index(dilation));
+  return {0, times(b.create<arith::CeilDivUIOp>(loc, each, index(m)), {dilation, {}})};
 }
 
 /// The tiles of an image and its bands; products are of groups of `most` tiles.
@@ -222,6 +227,11 @@ bool WinogradEmitter::measure() {
       !measureVolume() || !weights.strides[J].is(panelLanes * depth))
     return false;
   panels = llvm::divideCeil(filters, panelLanes);
+  // What one tap further is in the data.
+  SmallVector<int64_t> tap(nest.loops.size(), 0);
+  tap[KW] = 1;
+  SmallVector<int64_t> step = nest.reduce->op.getIndexingMapsArray()[0].compose(tap);
+  dilation = std::accumulate(step.begin(), step.end(), int64_t(0));
   height = nest.loops[H].size;
   width = nest.loops[W].size;
   int64_t most = std::max<int64_t>(1, (options.registers - 4) / vectors);
@@ -270,6 +280,15 @@ SmallVector<int64_t> WinogradEmitter::groupSizes() const {
 std::pair<Value, Value> WinogradEmitter::placeOf(Value tile) {
   Value columns = materialize(tileColumns);
   return {b.create<arith::DivUIOp>(loc, tile, columns), b.create<arith::RemUIOp>(loc, tile, columns)};
+}
+
+/// The i-th row or column of a tile, by its number along them.
+Value WinogradEmitter::lineOf(Value tile, int64_t i) {
+  if (dilation == 1)
+    return add(times(tile, {m, {}}), index(i));
+  Value first = b.create<arith::RemUIOp>(loc, tile, index(dilation));
+  Value within = b.create<arith::DivUIOp>(loc, tile, index(dilation));
+  return add(add(first, times(within, {dilation * m, {}})), index(dilation * i));
 }
 
 void WinogradEmitter::forEach(Value from, Value to, Body body) {
@@ -391,10 +410,10 @@ void WinogradEmitter::transformInputs(const Image &image, const Band &band, Valu
 void WinogradEmitter::transformInput(const Image &image, const Band &band, Value tap, Value tile, Value v) {
   // Beyond the image, where no output is kept, any finite value will do.
   auto line = [&](Value tile, int64_t i, const Extent &size) {
-    Value at = add(times(tile, {m, {}}), index(i));
-    if (size.isKnown() && size.known % m == 0)
+    Value at = lineOf(tile, i);
+    if (size.isKnown() && size.known % (dilation * m) == 0)
       return at;
-    return b.create<arith::MinUIOp>(loc, at, add(materialize(size), index(1))).getResult();
+    return b.create<arith::MinUIOp>(loc, at, add(materialize(size), index(2 * dilation - 1))).getResult();
   };
   auto [row, column] = placeOf(add(band.first, tile));
   Value base = add(data.offset, times(image.number, data.strides[N])), to = times(tile, {depth, {}});
@@ -565,7 +584,7 @@ void WinogradEmitter::transformOutputs(const Image &image, const Band &band, Val
             loc, result, b.create<arith::ConstantOp>(loc, DenseElementsAttr::get(sumVector, int32_t(2))));
     // Tiles may end beyond the image.
     auto inside = [&](Value position, const Extent &size, function_ref<void()> body) {
-      if (size.isKnown() && size.known % m == 0)
+      if (size.isKnown() && size.known % (dilation * m) == 0)
         return body();
       Value within = b.create<arith::CmpIOp>(loc, arith::CmpIPredicate::ult, position, materialize(size));
       auto choice = b.create<scf::IfOp>(loc, within, /*withElseRegion=*/false);
@@ -581,10 +600,10 @@ void WinogradEmitter::transformOutputs(const Image &image, const Band &band, Val
       pixel.at[D] = image.slice;
     pixel.at[F] = add(first, lane);
     for (int64_t i = 0; i < m; ++i) {
-      Value row = add(times(place.first, {m, {}}), index(i));
+      Value row = lineOf(place.first, i);
       inside(row, height, [&] {
         for (int64_t j = 0; j < m; ++j) {
-          Value column = add(times(place.second, {m, {}}), index(j));
+          Value column = lineOf(place.second, j);
           inside(column, width, [&] {
             pixel.at[H] = row;
             pixel.at[W] = column;

@@ -248,3 +248,26 @@ func.func @main(%x: tensor<?x58x58x64xf32>, %start: tensor<?x56x56x16xf32>) -> t
   } -> tensor<?x56x56x16xf32>
   return %0 : tensor<?x56x56x16xf32>
 }
+
+// -----
+
+// A dilation: tiles of every second row and column.
+#x = affine_map<(n, h, w, f, c, kh, kw) -> (n, h + kh * 2, w + kw * 2, c)>
+#w = affine_map<(n, h, w, f, c, kh, kw) -> (f, c, kh, kw)>
+#y = affine_map<(n, h, w, f, c, kh, kw) -> (n, h, w, f)>
+// CHECK-DAG:   #[[DATA:.*]] = affine_map<(d0, d1, d2, d3, d4, d5, d6, d7, d8) -> (d0, d1 + d4 * 2, d2 + d5 * 2, d8)>
+// CHECK-LABEL: func.func @dilated(
+// CHECK:         linalg.generic {indexing_maps = [#[[DATA]],
+// CHECK-SAME:      attrs = {strata.winograd = 4 : i64}
+ml_program.global private @w(dense_resource<w> : tensor<64x64x3x3xf32>) : tensor<64x64x3x3xf32>
+func.func @dilated(%x: tensor<?x60x60x64xf32>, %start: tensor<?x56x56x64xf32>) -> tensor<?x56x56x64xf32> {
+  %w = ml_program.global_load_const @w : tensor<64x64x3x3xf32>
+  %0 = linalg.generic {indexing_maps = [#x, #w, #y], iterator_types = ["parallel", "parallel", "parallel", "parallel", "reduction", "reduction", "reduction"]}
+      ins(%x, %w : tensor<?x60x60x64xf32>, tensor<64x64x3x3xf32>) outs(%start : tensor<?x56x56x64xf32>) {
+  ^bb0(%a: f32, %b: f32, %c: f32):
+    %p = arith.mulf %a, %b : f32
+    %s = arith.addf %c, %p : f32
+    linalg.yield %s : f32
+  } -> tensor<?x56x56x64xf32>
+  return %0 : tensor<?x56x56x64xf32>
+}

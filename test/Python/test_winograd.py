@@ -9,10 +9,11 @@ from support.targets import has
 RNG = np.random.default_rng(0)
 
 
-def convolution(channels, filters, height, width, residual):
+def convolution(channels, filters, height, width, residual, dilation=1):
     weights = RNG.standard_normal((filters, channels, 3, 3)).astype(np.float32)
     bias = RNG.standard_normal(filters).astype(np.float32)
-    nodes = [helper.make_node("Conv", ["x", "w", "b"], ["c"], pads=[1, 1, 1, 1])]
+    window = dict(pads=[dilation] * 4, dilations=[dilation] * 2)
+    nodes = [helper.make_node("Conv", ["x", "w", "b"], ["c"], **window)]
     inputs = [helper.make_tensor_value_info("x", TensorProto.FLOAT, ["n", channels, height, width])]
     if residual:
         inputs.append(helper.make_tensor_value_info("r", TensorProto.FLOAT, ["n", filters, height, width]))
@@ -26,14 +27,14 @@ def convolution(channels, filters, height, width, residual):
     return model, weights, bias
 
 
-def reference(x, weights, bias, r):
+def reference(x, weights, bias, r, dilation=1):
     """In double precision, from the definition."""
     n, _, height, width = x.shape
-    padded = np.pad(x.astype(np.float64), ((0, 0), (0, 0), (1, 1), (1, 1)))
+    padded = np.pad(x.astype(np.float64), ((0, 0), (0, 0), (dilation, dilation), (dilation, dilation)))
     y = np.zeros((n, len(weights), height, width)) + bias.astype(np.float64)[:, None, None]
     for i in range(3):
         for j in range(3):
-            part = padded[:, :, i : i + height, j : j + width]
+            part = padded[:, :, i * dilation :, j * dilation :][:, :, :height, :width]
             y += np.einsum("fc,nchw->nfhw", weights[:, :, i, j].astype(np.float64), part)
     return np.maximum(y + r, 0)
 
@@ -216,3 +217,22 @@ def test_volumes_of_sizes_that_the_run_tells(channels, filters, depth):
         expected = volume_reference(x, weights, bias, padding, stride, dilation)
         [y] = compiled.run({"x": x})
         assert np.abs(y - expected).max() <= 3e-5 * np.abs(expected).max()
+
+
+@pytest.mark.parametrize("known", [True, False], ids=["known", "symbolic"])
+@pytest.mark.parametrize("dilation", [2, 3, 5])
+@pytest.mark.parametrize("size", [(32, 64, 30, 27), (64, 32, 40, 48), (32, 48, 45, 31)], ids=str)
+def test_dilated(size, dilation, known):
+    """As many images as the square of the dilation, of which not all have the same number of rows."""
+    channels, filters, height, width = size
+    model, weights, bias = convolution(channels, filters, *((height, width) if known else "hw"), True, dilation)
+    compiled = {way: strata.compile(model, winograd=way, threads=2) for way in (True, False)}
+    x = RNG.standard_normal((2, channels, height, width)).astype(np.float32)
+    r = RNG.standard_normal((2, filters, height, width)).astype(np.float32)
+    expected = reference(x, weights, bias, r, dilation)
+    results = {way: model.run({"x": x, "r": r})[0] for way, model in compiled.items()}
+    # Of few rows and columns each image is mostly what fills up its tiles.
+    if dilation < 5:
+        assert not np.array_equal(results[True], results[False])
+    for way, bound in ((True, 1e-5), (False, 1e-6)):
+        assert np.abs(results[way] - expected).max() <= bound * np.abs(expected).max()
