@@ -337,9 +337,9 @@ def GroupReductions : Pass<"strata-group-reductions", "mlir::func::FuncOp"> {
 def Winograd : Pass<"strata-winograd", "mlir::func::FuncOp"> {
   let summary = "3x3 convolutions read weights transformed for minimal filtering where it pays";
   let description = [{
-    The constant weights g of a convolution of stride 1 become `U = G g G^T`, of
-    Winograd's F(2x2, 3x3) or F(4x4, 3x3), in blocks of two vectors of filters. The
-    convolution becomes a sum that turns them back, with `P G = 1`:
+    The constant weights g of a convolution of stride 1, with any dilation that is the
+    same for rows and columns, become `U = G g G^T`, of Winograd's F(2x2, 3x3) or
+    F(4x4, 3x3), in blocks of two vectors of filters. The convolution becomes a sum that turns them back, with `P G = 1`:
 
     ```mlir
     y(n, h, w, f) += x(n, h + kh, w + kw, c) * g(f, c, kh, kw)
@@ -350,7 +350,8 @@ def Winograd : Pass<"strata-winograd", "mlir::func::FuncOp"> {
     ```
     with the size of the output tiles as `strata.winograd`, by which
     `strata-emit-kernels` knows it; a compiler that did not would still compute the
-    right thing. An estimate of cycles decides, from the sizes and the vector width.
+    right thing. An estimate of cycles decides, from the sizes, the vector width, the
+    multiply-adds that begin in a cycle and the rate at which memory delivers weights.
 
     Of volumes each slice is an image, and the window's taps along the depth, with any
     stride and dilation, are summed as channels are.

@@ -13,8 +13,8 @@ struct WinogradSize {
   int64_t filters, channels;    ///< of the result; of the data
   int64_t slices = 1, taps = 1; ///< of the result, and of the data that one of them is made of
   double inside = 1;            ///< the share of the latter that is not padding
-  int64_t dilation = 1;         ///< of the window: so many images of every so manieth row and column
-  double read = 1;     ///< the share of the window's elements that a sum over it reads, for they are no padding
+  int64_t dilation = 1;         ///< of the window: with d, images of every d-th row and column are d times d
+  double read = 1;              ///< the share of the window that is not padding, which alone a sum over it reads
   int64_t perLane = 1; ///< elements of the data in 32 bits, whose products an instruction adds: 2 of 16-bit integers
 };
 
