@@ -339,7 +339,8 @@ def Winograd : Pass<"strata-winograd", "mlir::func::FuncOp"> {
   let description = [{
     The constant weights g of a convolution of stride 1, with any dilation that is the
     same for rows and columns, become `U = G g G^T`, of Winograd's F(2x2, 3x3) or
-    F(4x4, 3x3), in blocks of two vectors of filters. The convolution becomes a sum that turns them back, with `P G = 1`:
+    F(4x4, 3x3), in blocks of two vectors of filters. The convolution becomes a sum
+    that turns them back, with `P G = 1`:
 
     ```mlir
     y(n, h, w, f) += x(n, h + kh, w + kw, c) * g(f, c, kh, kw)

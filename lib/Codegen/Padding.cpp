@@ -34,8 +34,7 @@ static bool isFinite(Value weights) {
   return strata::areAtMost<uint32_t>(bytes, element.isBF16() ? 0x7f7f0000 : 0x7f7fffff);
 }
 
-/// position * stride + tap * dilation.
-static std::optional<strata::PaddedLoop> matchWindow(AffineExpr expr, ArrayRef<utils::IteratorType> kinds) {
+std::optional<strata::PaddedLoop> strata::matchWindow(AffineExpr expr, ArrayRef<utils::IteratorType> kinds) {
   strata::PaddedLoop result{-1, -1, 1, 1, 0, 0};
   auto sum = dyn_cast<AffineBinaryOpExpr>(expr);
   if (!sum || sum.getKind() != AffineExprKind::Add)

@@ -20,6 +20,9 @@ struct PaddedLoop {
   double share(int64_t positions, int64_t taps) const;
 };
 
+/// position * stride + tap * dilation, of a parallel loop and a reduction; nothing is known of padding.
+std::optional<PaddedLoop> matchWindow(mlir::AffineExpr expr, llvm::ArrayRef<mlir::utils::IteratorType> kinds);
+
 /// Notes in an attribute of `op`, a convolution of an image padded with zeros, with finite weights, which taps need not
 /// be computed; not where it would be few.
 void markPadding(mlir::linalg::GenericOp op);

@@ -57,11 +57,10 @@ std::optional<PaddedLoop> paddedSlices(linalg::GenericOp op, const Convolution &
 /// The share of the window that is not padding, in the mean over the image, as far as that is known.
 double paddedShare(linalg::GenericOp op, const Convolution &convolution) {
   double share = 1;
-  for (const PaddedLoop &loop : getPaddedLoops(op)) {
-    int64_t size = loop.position == static_cast<int>(convolution.h) ? convolution.rows : convolution.columns;
-    if (loop.tap == static_cast<int>(convolution.kh) || loop.tap == static_cast<int>(convolution.kw))
-      share *= loop.share(size, 3);
-  }
+  for (const PaddedLoop &loop : getPaddedLoops(op))
+    for (auto [tap, size] : {std::pair(convolution.kh, convolution.rows), {convolution.kw, convolution.columns}})
+      if (loop.tap == static_cast<int>(tap))
+        share *= loop.share(size, 3);
   return share;
 }
 
@@ -159,28 +158,18 @@ std::optional<Convolution> WinogradPass::match(linalg::GenericOp op, const Const
     return std::nullopt;
   found.c = *channel;
   // h + kh, w + kw, with one dilation: the stride is one.
-  int64_t dilations[2] = {1, 1};
-  auto window = [&](unsigned position, unsigned parallel) -> std::optional<unsigned> {
-    AffineExpr tap =
-        simplifyAffineExpr(x.getResult(position) - getAffineDimExpr(parallel, op.getContext()), op.getNumLoops(), 0);
-    auto times = dyn_cast<AffineBinaryOpExpr>(tap);
-    auto factor =
-        times && times.getKind() == AffineExprKind::Mul ? dyn_cast<AffineConstantExpr>(times.getRHS()) : nullptr;
-    std::optional<unsigned> dim = dimOf(factor ? times.getLHS() : tap);
-    if (!dim || *dim == found.c || !llvm::is_contained(reductions, *dim))
-      return std::nullopt;
-    if (factor)
-      dilations[position == rank - 2] = factor.getValue();
-    return dim;
+  SmallVector<utils::IteratorType> kinds = op.getIteratorTypesArray();
+  std::optional<PaddedLoop> h = matchWindow(x.getResult(rank - 3), kinds),
+                            w = matchWindow(x.getResult(rank - 2), kinds);
+  auto fits = [&](const std::optional<PaddedLoop> &window, unsigned position) {
+    return window && window->position == static_cast<int>(position) && window->stride == 1 &&
+           window->tap != static_cast<int>(found.c);
   };
-  std::optional<unsigned> kh = window(rank - 3, found.h), kw = window(rank - 2, found.w);
-  if (!kh || !kw || *kh == *kw)
+  if (!fits(h, found.h) || !fits(w, found.w) || h->tap == w->tap || h->dilation != w->dilation)
     return std::nullopt;
-  if (dilations[0] != dilations[1] || dilations[0] < 1)
-    return std::nullopt;
-  found.dilation = dilations[0];
-  found.kh = *kh;
-  found.kw = *kw;
+  found.dilation = h->dilation;
+  found.kh = h->tap;
+  found.kw = w->tap;
   for (unsigned dim : {found.f, found.kh, found.kw, found.c})
     if (!found.weightsMap.isFunctionOfDim(dim))
       return std::nullopt;

@@ -18,6 +18,7 @@
 //===----------------------------------------------------------------------===//
 #include "WinogradEmitter.h"
 #include "NestEmitter.h"
+#include "Padding.h"
 #include "PairProducts.h"
 #include "TileEmitter.h"
 #include "WinogradCost.h"
@@ -29,7 +30,6 @@
 #include "mlir/Dialect/SCF/IR/SCF.h"
 
 #include <limits>
-#include <numeric>
 
 using namespace mlir;
 using namespace strata;
@@ -69,6 +69,7 @@ public:
 
 private:
   static constexpr int64_t sumBytes = 4;
+  static constexpr int64_t groupStep = 2; ///< between the numbers of tiles of groups that the run chooses
   using Values = SmallVector<Value>;
   using Body = function_ref<void(Value)>;
 
@@ -131,7 +132,6 @@ private:
   void transformInput(const Image &image, const Band &band, Value tap, Value tile, Value v);
   Value spreadAt(Value v, Value at);
   Value multiplyAdd(Value x, Value y, Value sum);
-  SmallVector<int64_t> groupSizes() const;
   void multiply(const Image &image, const Band &band, Value panel, Value firstGroup, Value lastGroup, Value v,
                 Value products);
   void multiplyTiles(int64_t rows, Value from, Value u, Value ahead, Value count, Value to, Value v, Value products);
@@ -227,11 +227,9 @@ bool WinogradEmitter::measure() {
       !measureVolume() || !weights.strides[J].is(panelLanes * depth))
     return false;
   panels = llvm::divideCeil(filters, panelLanes);
-  // What one tap further is in the data.
-  SmallVector<int64_t> tap(nest.loops.size(), 0);
-  tap[KW] = 1;
-  SmallVector<int64_t> step = nest.reduce->op.getIndexingMapsArray()[0].compose(tap);
-  dilation = std::accumulate(step.begin(), step.end(), int64_t(0));
+  linalg::GenericOp op = nest.reduce->op;
+  dilation =
+      matchWindow(op.getIndexingMapsArray()[0].getResult(isVolume ? 3 : 2), op.getIteratorTypesArray())->dilation;
   height = nest.loops[H].size;
   width = nest.loops[W].size;
   int64_t most = std::max<int64_t>(1, (options.registers - 4) / vectors);
@@ -257,23 +255,11 @@ Band WinogradEmitter::bandAt(Value number) {
   if (!isOpen())
     return {first, {band, {}}};
   Value left = b.create<arith::MinUIOp>(loc, b.create<arith::SubIOp>(loc, tiles.value, first), index(band));
-  // Of as many groups as it takes, the smallest ones.
+  // Of as many groups as it takes, the smallest ones of which there is code.
   Value count = b.create<arith::CeilDivUIOp>(loc, left, index(group));
-  Value each = b.create<arith::CeilDivUIOp>(loc, left, count), size = index(group);
-  SmallVector<int64_t> sizes = groupSizes();
-  for (int64_t smaller : llvm::drop_begin(sizes)) {
-    Value fits = b.create<arith::CmpIOp>(loc, arith::CmpIPredicate::ule, each, index(smaller));
-    size = b.create<arith::SelectOp>(loc, fits, index(smaller), size);
-  }
-  return {first, {0, left}, size};
-}
-
-/// How many tiles a group has whose number only the run tells, the most first.
-SmallVector<int64_t> WinogradEmitter::groupSizes() const {
-  SmallVector<int64_t> sizes;
-  for (int64_t size = group; size > 0; size -= 2)
-    sizes.push_back(size);
-  return sizes;
+  Value least = b.create<arith::CeilDivUIOp>(loc, left, count);
+  Value missing = b.create<arith::SubIOp>(loc, index(group), least);
+  return {first, {0, left}, add(least, b.create<arith::RemUIOp>(loc, missing, index(groupStep)))};
 }
 
 /// The row and the column of a tile.
@@ -522,7 +508,9 @@ void WinogradEmitter::multiply(const Image &image, const Band &of, Value panel, 
   };
   if (!of.group)
     return run(group, band % groups != 0);
-  SmallVector<int64_t> sizes = groupSizes(), smaller(llvm::drop_begin(sizes));
+  SmallVector<int64_t> smaller;
+  for (int64_t size = group - groupStep; size > 0; size -= groupStep)
+    smaller.push_back(size);
   auto choice = b.create<scf::IndexSwitchOp>(loc, TypeRange(), of.group, smaller, smaller.size());
   OpBuilder::InsertionGuard guard(b);
   auto each = [&](Region &region, int64_t rows) {
