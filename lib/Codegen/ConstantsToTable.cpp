@@ -9,6 +9,7 @@
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Bufferization/IR/Bufferization.h"
+#include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/MLProgram/IR/MLProgram.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
@@ -135,9 +136,18 @@ private:
           }
       return true;
     }
-    if (auto maker = dyn_cast<DestinationStyleOpInterface>(op))
-      return writeInto(*maker.getTiedOpOperand(cast<OpResult>(use.get())), destination);
-    return false;
+    auto maker = dyn_cast<DestinationStyleOpInterface>(op);
+    if (!maker)
+      return false;
+    auto result = cast<OpResult>(use.get());
+    if (isa<linalg::FillOp>(op) && !result.hasOneUse()) {
+      // What else starts from such values is not computed there.
+      OpBuilder b(op);
+      maker = cast<DestinationStyleOpInterface>(b.clone(*op));
+      result = maker->getResult(0);
+      use.set(result);
+    }
+    return writeInto(*maker.getTiedOpOperand(result), destination);
   }
 
   static LogicalResult replaceUse(Operation *user, MemRefType buffer, StringRef name) {

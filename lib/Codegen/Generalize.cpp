@@ -74,11 +74,32 @@ struct RecognizeTranspose : OpRewritePattern<linalg::GenericOp> {
   }
 };
 
+/// A sum over no loop (a product of an einsum, say, of which all dimensions are kept) is no reduction: it starts with
+/// the value that its result was filled with, and reads no result.
+struct SumOverNothing : OpRewritePattern<linalg::GenericOp> {
+  using OpRewritePattern::OpRewritePattern;
+
+  LogicalResult matchAndRewrite(linalg::GenericOp op, PatternRewriter &rewriter) const override {
+    if (!op.hasPureTensorSemantics() || op.getNumReductionLoops())
+      return failure();
+    bool changed = false;
+    for (auto [init, start] : llvm::zip_equal(op.getDpsInits(), op.getRegionOutputArgs())) {
+      auto fill = init.getDefiningOp<linalg::FillOp>();
+      if (!fill || start.use_empty() || fill.value().getType() != start.getType())
+        continue;
+      rewriter.replaceAllUsesWith(start, fill.value());
+      changed = true;
+    }
+    return success(changed);
+  }
+};
+
 struct GeneralizePass : strata::impl::GeneralizeBase<GeneralizePass> {
   void runOnOperation() override {
     RewritePatternSet patterns(&getContext());
-    patterns.add<DecomposeAggregate, GeneralizeNamed, RecognizeTranspose, LowerWith<tensor::PackOp, linalg::lowerPack>,
-                 LowerWith<tensor::UnPackOp, linalg::lowerUnPack>>(&getContext());
+    patterns.add<DecomposeAggregate, GeneralizeNamed, RecognizeTranspose, SumOverNothing,
+                 LowerWith<tensor::PackOp, linalg::lowerPack>, LowerWith<tensor::UnPackOp, linalg::lowerUnPack>>(
+        &getContext());
     if (failed(applyPatternsAndFoldGreedily(getOperation(), std::move(patterns))))
       return signalPassFailure();
   }

@@ -522,6 +522,8 @@ static void planScaled(LoopNest &nest, const NestOptions &options, NestPlan &pla
     return;
   if (plan.rowTile > kScaledRows && options.mostRows == INT64_MAX)
     return;
+  if (!stride(nest.reduce->inputs[weights->data], plan.lane).is(0)) // of a single column: lanes are rows
+    return;
   ScaledPlan result{*weights, scaled.getLhs(), scale.getArgNumber(), {}};
   const Access &access = nest.reduce->inputs[result.scale];
   int64_t inner = 0;

@@ -19,7 +19,6 @@ from onnx import TensorProto, helper, numpy_helper
 
 CHANNELS = [1, 2, 3, 4, 5, 6, 7, 8, 12, 16, 17, 20, 24, 32, 33, 40, 48, 64, 80, 96]
 WIDTHS = [5, 8, 16, 24, 32, 48, 50, 64, 80, 100, 128]
-OPSET = 21
 #: Of the largest value; errors grow from operator to operator. What is quantised may be rounded to the next step.
 TOLERANCE = {"f32": 3e-4, "bf16": 0.2, "f16": 0.05, "quantised": 0.1}
 
@@ -31,8 +30,11 @@ class Network:
         self.rng = np.random.default_rng(seed)
         self.quantised = quantised
         self.most = 400_000 if large else 60_000  # elements of a value
+        self.opset = self.any(21, 22, 23, 24)
         self.nodes, self.constants = [], []
         self.live = [("x", self.input_shape(30 if large else 18))]
+        #: The size of the second input, of whole numbers below 100, where something reads it.
+        self.numbers = 0
 
     def any(self, *choices):
         return choices[int(self.rng.integers(len(choices)))]
@@ -67,6 +69,12 @@ class Network:
 
     def whole(self, values):
         return self.constant(values, np.int64)
+
+    def node(self, operator, inputs, **attributes):
+        """A node of whose result only others know; its name."""
+        name = f"n{len(self.nodes)}"
+        self.nodes.append(helper.make_node(operator, inputs, [name], **attributes))
+        return name
 
     def add(self, operator, inputs, *shapes, **attributes):
         """A node whose results have these shapes; the last one's name."""
@@ -112,26 +120,44 @@ class Network:
         makers = [
             *[self.activation, self.with_other] * 4, *[self.with_constant] * 3, *[self.concat] * 2, self.slice,
             self.pad, self.transpose, self.reshape, self.softmax, self.reduce, self.split, self.gather,
-            self.layer_norm, self.expand, *[self.matmul] * 5, *[self.attention] * 2,
+            self.layer_norm, self.expand, *[self.matmul] * 5, *[self.attention] * 2, *[self.choose] * 2,
+            self.cumulate, self.largest, self.place_of_largest, self.gather_elements, self.scatter_elements,
+            self.scatter_rows, self.einsum, self.norm, self.tile, self.one_more, self.triangle, self.embed,
+            self.branch, self.iterate, self.given_product,
         ]  # fmt: skip
         if len(shape) == 2:
             makers += [self.gemm] * 3
         else:
+            makers += [self.reshape_by_sizes] * 2
             makers += [self.conv] * 8 + [self.depthwise, self.pool] * 4
             makers += [self.conv_transpose, self.batch_norm] * 2 + [self.instance_norm, self.global_pool]
         if len(shape) == 4:
             makers += [self.resize, self.resize, self.depth_to_space, self.space_to_depth, self.excite]
+            makers += [self.attention_operator, self.sample]
+        if len(shape) == 3:
+            makers += [self.recurrent] * 3 + [self.scan]
         self.any(*makers)(x, shape)
 
     # --- Elements, and how they lie.
 
     def activation(self, x, shape):
         kind = self.any("Relu", "Sigmoid", "Tanh", "HardSwish", "LeakyRelu", "Clip", "Elu", "Softplus", "Erf", "Gelu",
-                        "Abs", "Neg", "Sqrt", "SiLU", "HardSigmoid", "Mish", "Cos", "Softsign")  # fmt: skip
+                        "Abs", "Neg", "Sqrt", "SiLU", "HardSigmoid", "Mish", "Cos", "Softsign", "Celu", "Selu", "Sin",
+                        "Atan", "Log", "Exp", "Pow", "Reciprocal", "PRelu", "Asinh")  # fmt: skip
         if kind == "Clip":
             self.add(kind, [x, self.constant(-1.0), self.constant(1.5)], shape)
         elif kind == "Sqrt":
             self.add(kind, [self.add("Abs", [x], shape)], shape)
+        elif kind in ("Log", "Reciprocal"):
+            self.add(kind, [self.node("Add", [self.node("Abs", [x]), self.constant(0.5)])], shape)
+        elif kind == "Exp":
+            self.add(kind, [self.node("Min", [x, self.constant(2.0)])], shape)
+        elif kind == "Pow":
+            self.add(
+                kind, [self.node("Tanh", [x]), self.any(self.constant(2.0), self.constant(3), self.whole(2))], shape
+            )
+        elif kind == "PRelu":
+            self.add(kind, [x, self.normal(*[1] * (len(shape) - 2), shape[-1])], shape)
         elif kind == "SiLU":
             self.add("Mul", [x, self.add("Sigmoid", [x], shape)], shape)
         elif kind == "Gelu":
@@ -157,6 +183,37 @@ class Network:
         else:
             inputs = [x, self.normal(*size)]
             self.add(self.any("Add", "Mul", "Sub", "Max"), inputs if self.chance(0.6) else inputs[::-1], shape)
+
+    def choose(self, x, shape):
+        """By a constant, or by a comparison that nothing rounds."""
+        given = self.live[0][1]
+        fits = len(given) <= len(shape) and all(a in (1, b) for a, b in zip(given[::-1], shape[::-1]))
+        if fits and self.chance(0.5):
+            mask = self.node(self.any("Greater", "LessOrEqual"), ["x", self.constant(0.3)])
+            if self.chance(0.4):
+                other = self.node("Less", ["x", self.constant(-0.5)])
+                mask = self.node(self.any("Or", "And", "Xor"), [mask, other])
+            mask = self.node("Not", [mask]) if self.chance(0.2) else mask
+        else:
+            sizes = [size if self.chance(0.6) else 1 for size in shape]
+            mask = self.constant(self.rng.random(sizes) < 0.6, np.bool_)
+        other = self.constant(self.any(0.0, -1.0)) if self.chance(0.6) else self.normal(*shape[-1:])
+        self.add("Where", [mask, *((x, other) if self.chance(0.7) else (other, x))], shape)
+
+    def triangle(self, x, shape):
+        self.add("Trilu", [x, self.whole(self.below(-2, 3))], shape, upper=self.below(0, 2))
+
+    def embed(self, x, shape):
+        """Rows of a table, by the second input."""
+        self.numbers = self.numbers or self.below(1, 14)
+        rows = self.any(7, 50, 100)
+        places = self.node("Mod", [self.node("Add", ["ids", self.whole(self.below(0, 9))]), self.whole(rows)])
+        if self.chance(0.5):
+            places = self.node("Cast", [places], to=TensorProto.INT32)
+        width = self.any(*WIDTHS)
+        y = self.add("Gather", [self.normal(rows, width), places], [self.numbers, width])
+        if self.chance(0.5):
+            self.add("Unsqueeze", [y, self.whole([0])], [1, self.numbers, width])
 
     def concat(self, x, shape):
         axis = self.below(0, len(shape))
@@ -221,13 +278,78 @@ class Network:
         places = self.whole(self.rng.integers(-shape[axis], shape[axis], number))
         self.add("Gather", [x, places], shape[:axis] + [number] + shape[axis + 1 :], axis=axis)
 
+    def reshape_by_sizes(self, x, shape):
+        """Two dimensions into one, by what the run finds, as exporters write it."""
+        at = self.below(0, len(shape) - 1)
+        before = [self.node("Shape", [x], start=0, end=at)] if at else []
+        after = [self.node("Shape", [x], start=at + 2)] if at + 2 < len(shape) else []
+        target = self.node("Concat", [*before, self.whole([-1]), *after], axis=0)
+        self.add("Reshape", [x, target], shape[:at] + [shape[at] * shape[at + 1]] + shape[at + 2 :])
+
+    def one_more(self, x, shape):
+        ones = [axis for axis, size in enumerate(shape) if size == 1]
+        if len(shape) > 2 and ones and self.chance(0.5):
+            axis = self.any(*ones)
+            self.add("Squeeze", [x, self.whole([axis])], shape[:axis] + shape[axis + 1 :])
+        elif len(shape) < 5:
+            axis = self.below(0, len(shape) + 1)
+            self.add("Unsqueeze", [x, self.whole([axis])], shape[:axis] + [1] + shape[axis:])
+
+    def tile(self, x, shape):
+        times = [self.any(1, 1, 2, 3) for _ in shape]
+        result = [size * number for size, number in zip(shape, times)]
+        if self.fits(result):
+            self.add("Tile", [x, self.whole(times)], result)
+
+    def gather_elements(self, x, shape):
+        axis = self.below(0, len(shape))
+        result = shape[:axis] + [self.below(1, 9)] + shape[axis + 1 :]
+        if math.prod(result) <= 8000:
+            places = self.whole(self.rng.integers(-shape[axis], shape[axis], result))
+            self.add("GatherElements", [x, places], result, axis=axis)
+
+    def scatter_elements(self, x, shape):
+        axis = self.below(0, len(shape))
+        number = self.below(1, min(shape[axis], 8) + 1)
+        if math.prod(shape) <= 8000:
+            places = self.rng.random(shape).argsort(axis).take(range(number), axis)
+            self.add("ScatterElements", [x, self.whole(places), self.normal(*places.shape)], shape, axis=axis,
+                     reduction=self.any("none", "add", "mul", "max", "min"))  # fmt: skip
+
+    def scatter_rows(self, x, shape):
+        number = self.below(1, shape[0] + 1)
+        if len(shape) > 2 and self.chance(0.4):
+            places = np.stack([self.rng.integers(-size, size, number) for size in shape[:2]], -1)
+            self.add("GatherND", [x, self.whole(places)], [number] + shape[2:])
+        elif number * math.prod(shape[1:]) <= 8000:
+            places = self.rng.permutation(shape[0])[:number].reshape(number, 1)
+            self.add("ScatterND", [x, self.whole(places), self.normal(number, *shape[1:])], shape,
+                     reduction=self.any("none", "none", "add", "max"))  # fmt: skip
+
     def resize(self, x, shape):
+        if self.chance(0.4):
+            result = shape[:2] + [self.below(1, 3 * size) for size in shape[2:]]
+            if self.fits(result):
+                kind = self.any("half_pixel", "align_corners", "pytorch_half_pixel", "asymmetric")
+                self.add("Resize", [x, "", "", self.whole(result)], result, mode=self.any("linear", "linear", "cubic"),
+                         coordinate_transformation_mode=kind)  # fmt: skip
+            return
         factor = self.any(2, 2, 3)
         result = shape[:2] + [size * factor for size in shape[2:]]
         if self.fits(result):
             self.add("Resize", [x, "", self.constant([1, 1, factor, factor])], result, nearest_mode="floor",
                      mode=self.any("nearest", "linear"),
                      coordinate_transformation_mode=self.any("asymmetric", "half_pixel"))  # fmt: skip
+
+    def sample(self, x, shape):
+        sides = [self.below(1, 12), self.below(1, 12)]
+        if self.fits(shape[:2] + sides):
+            places = self.constant(self.rng.uniform(-1.3, 1.3, [shape[0], *sides, 2]))
+            # ONNX Runtime moves cubic windows into the image as wholes, not each element.
+            mode = self.any("linear", "cubic")
+            padding = self.any("zeros", "reflection", "border" if mode == "linear" else "zeros")
+            self.add("GridSample", [x, places], shape[:2] + sides, mode=mode, padding_mode=padding,
+                     align_corners=self.below(0, 2))  # fmt: skip
 
     def depth_to_space(self, x, shape):
         if shape[1] % 4 == 0:
@@ -250,6 +372,41 @@ class Network:
         result = [1 if axis in axes else size for axis, size in enumerate(shape) if keeps or axis not in axes]
         kind = self.any("ReduceMean", "ReduceSum", "ReduceMax", "ReduceMin", "ReduceL2")
         self.add(kind, [x, self.whole(axes)], result, keepdims=int(keeps))
+
+    def cumulate(self, x, shape):
+        axis = self.whole(self.below(-len(shape), len(shape)))
+        self.add("CumSum", [x, axis], shape, exclusive=self.below(0, 2), reverse=self.below(0, 2))
+
+    def largest(self, x, shape):
+        axis = self.below(0, len(shape))
+        number = self.below(1, min(shape[axis], 12) + 1)
+        result = shape[:axis] + [number] + shape[axis + 1 :]
+        name = self.add("TopK", [x, self.whole([number])], result, axis=axis, largest=self.below(0, 2))
+        self.nodes[-1].output.append(f"{name}_places")
+
+    def place_of_largest(self, x, shape):
+        """Of the input, which nothing rounds."""
+        x, shape = self.live[0]
+        axis = self.below(0, len(shape))
+        place = self.node(self.any("ArgMax", "ArgMin"), [x], axis=axis, select_last_index=self.below(0, 2))
+        place = self.node("Cast", [place], to=TensorProto.FLOAT)
+        self.add("Mul", [place, self.constant(0.1)], shape[:axis] + [1] + shape[axis + 1 :])
+
+    def norm(self, x, shape):
+        kind = self.any("GroupNormalization", "RMSNormalization", "LpNormalization", "MeanVarianceNormalization")
+        if kind == "GroupNormalization" and len(shape) > 2:
+            groups = self.any(*[groups for groups in range(1, shape[1] + 1) if shape[1] % groups == 0])
+            scale, bias = self.normal(shape[1], scale=0.2, mean=1), self.normal(shape[1])
+            self.add(kind, [x, scale, bias], shape, num_groups=groups, epsilon=0.01)
+        elif kind == "RMSNormalization" and self.opset > 22:
+            self.add(kind, [x, self.normal(shape[-1], scale=0.2, mean=1)], shape, epsilon=0.01)
+        elif kind == "LpNormalization":
+            self.add(kind, [x], shape, axis=self.below(0, len(shape)), p=self.any(1, 2))
+        elif kind == "MeanVarianceNormalization" and len(shape) > 2:
+            # A constant would have no variance.
+            self.add(
+                kind, [self.node("Add", [x, self.normal(*shape[-2:])])], shape, axes=[0, 2] + [3] * (len(shape) == 4)
+            )
 
     def layer_norm(self, x, shape):
         axis = -1 if self.chance(0.8) or len(shape) < 3 else -2
@@ -287,6 +444,11 @@ class Network:
             for values, value in zip((kernel, strides, dilations, before, after, number),
                                      (taps, step, apart, *pads, steps)):  # fmt: skip
                 values.append(value)
+        if self.chance(0.1) and all(step <= taps for step, taps in zip(strides, kernel)):
+            auto = self.any("SAME_UPPER", "SAME_LOWER")
+            return dict(kernel_shape=kernel, strides=strides, auto_pad=auto), [
+                -(-a // b) for a, b in zip(sizes, strides)
+            ]
         attributes = dict(kernel_shape=kernel, strides=strides, pads=before + after)
         return attributes | (dict(dilations=dilations) if dilates else {}), number
 
@@ -332,10 +494,24 @@ class Network:
                  pads=[pad] * 2 * sides, kernel_shape=[taps] * sides, output_padding=[more] * sides)  # fmt: skip
 
     def pool(self, x, shape):
-        found = self.windows(shape[2:], 5, dilates=False)
+        kind = self.any("MaxPool", "MaxPool", "AveragePool", "AveragePool", "LpPool")
+        found = self.windows(shape[2:], 5, dilates=kind == "MaxPool" and self.chance(0.3))
         if found:
-            counts = dict(count_include_pad=self.below(0, 2)) if self.chance(0.5) else {}
-            self.add("AveragePool" if counts else "MaxPool", [x], shape[:2] + found[1], **found[0], **counts)
+            attributes, number = found
+            pads, apart = attributes.get("pads", [0]), max(attributes.get("dilations", [1]))
+            if max(pads) and (apart > 1 or any(a >= b for a, b in zip(pads, attributes["kernel_shape"] * 2))):
+                return  # windows without data
+            if kind == "AveragePool":
+                attributes["count_include_pad"] = self.below(0, 2)
+            elif kind == "MaxPool" and "pads" in attributes and self.chance(0.3):
+                attributes["ceil_mode"] = 1
+                for at, size in enumerate(shape[2:]):
+                    pads, step = attributes["pads"][at :: len(number)], attributes["strides"][at]
+                    apart = attributes.get("dilations", [1] * len(number))[at]
+                    reach = (attributes["kernel_shape"][at] - 1) * apart
+                    number[at] = -(-(size + sum(pads) - reach - 1) // step) + 1
+                    number[at] -= (number[at] - 1) * step >= size + pads[0]  # windows begin in the data
+            self.add(kind, [x], shape[:2] + number, **attributes)
 
     def excite(self, x, shape):
         batch, channels = shape[:2]
@@ -354,7 +530,10 @@ class Network:
         result = shape[:-1] + [columns]
         if not self.fits(result):
             return
-        y = self.add("MatMul", [x, self.normal(shape[-1], columns, scale=shape[-1] ** -0.5)], result)
+        if self.quantised and self.chance(0.3):
+            y = self.dynamically_quantised(x, shape[-1], columns, result)
+        else:
+            y = self.add("MatMul", [x, self.weights(shape[-1], columns)], result)
         if self.chance(0.5):
             y = self.add("Add", [y, self.normal(columns)], result)
         heads = [heads for heads in (2, 3, 4, 8) if columns % heads == 0]
@@ -382,6 +561,167 @@ class Network:
             y = self.add("Softmax", [y], scores, axis=-1)
             self.add("MatMul", [y, x], shape)
 
+    def weights(self, rows, columns):
+        """Constants, of which some are stored in few bits, each block of rows with a scale of its own."""
+        block = self.any(16, 32)
+        if self.quantised or rows % block or self.chance(0.7):
+            return self.normal(rows, columns, scale=rows**-0.5)
+        kind, first, end = self.any((TensorProto.INT4, -8, 8), (TensorProto.UINT4, 0, 16),
+                                    (TensorProto.INT8, -128, 128), (TensorProto.UINT8, 0, 256))  # fmt: skip
+
+        def constant(sizes):
+            values = self.rng.integers(first, end, sizes)
+            self.constants.append(helper.make_tensor(f"c{len(self.constants)}", kind, sizes, values.reshape(-1)))
+            return self.constants[-1].name
+
+        sizes = [rows // block, columns]
+        scales = self.constant((0.5 + self.rng.random(sizes)) * rows**-0.5 * 4 / (end - first))
+        zeros = [constant(sizes)] if kind in (TensorProto.UINT4, TensorProto.UINT8) or self.chance(0.3) else []
+        return self.node("DequantizeLinear", [constant([rows, columns]), scales, *zeros], axis=0, block_size=block)
+
+    def dynamically_quantised(self, x, rows, columns, result):
+        number = len(self.nodes)
+        names = [f"q{number}", f"s{number}", f"z{number}"]
+        self.nodes.append(helper.make_node("DynamicQuantizeLinear", [x], names))
+        weights = self.constant(self.rng.integers(-127, 128, [rows, columns]), np.int8)
+        sums = self.node("MatMulInteger", [names[0], weights, names[2]])
+        scale = self.node("Mul", [names[1], self.constant(rows**-0.5 / 64)])
+        return self.add("Mul", [self.node("Cast", [sums], to=TensorProto.FLOAT), scale], result)
+
+    def given_product(self, x, shape):
+        """Of a matrix with itself."""
+        result = shape[:-2] + [shape[-1]] * 2
+        if self.fits(result):
+            order = [*range(len(shape) - 2), len(shape) - 1, len(shape) - 2]
+            y = self.node("MatMul", [self.node("Transpose", [x], perm=order), x])
+            self.add("Mul", [y, self.constant(1 / shape[-2])], result)
+
+    def einsum(self, x, shape):
+        """A sum over products with a constant, both with any dimensions in any order."""
+        own = "abcde"[: len(shape)]
+        some = [letter for letter in own if self.chance(0.5)] or [own[-1]]
+        letters = [str(letter) for letter in self.rng.permutation(some + ["z"] * self.below(0, 2))]
+        sizes = dict(zip(own, shape), z=self.any(*CHANNELS))
+        result = [str(letter) for letter in self.rng.permutation(sorted({*own, *letters})) if self.chance(0.7)]
+        other = [sizes[letter] for letter in letters]
+        everything = math.prod(sizes[letter] for letter in {*own, *letters})
+        summed = everything / math.prod(sizes[letter] for letter in result)
+        if (
+            2 <= len(result) <= 5
+            and everything <= 3e6
+            and math.prod(other) < 1e5
+            and self.fits([sizes[letter] for letter in result])
+        ):
+            equation = f"{own},{''.join(letters)}->{''.join(result)}"
+            self.add("Einsum", [x, self.normal(*other, scale=summed**-0.5)], [sizes[letter] for letter in result],
+                     equation=equation)  # fmt: skip
+
+    def attention_operator(self, x, shape):
+        batch, heads, rows, _ = shape
+        if self.opset < 23 or not self.fits([batch, heads, rows, rows]):
+            return
+        keys, settings = x, {}
+        if heads % 2 == 0 and self.chance(0.4):  # heads share keys
+            keys = self.node("Slice", [x, *(self.whole([value]) for value in (0, heads // 2, 1))])
+        mask = []
+        if self.chance(0.4):
+            settings["is_causal"] = 1
+        elif self.chance(0.5):
+            mask = [self.normal(rows, rows)]
+        if self.chance(0.2):
+            settings["softcap"] = 5.0
+        self.add("Attention", [x, keys, keys, *mask], shape, **settings)
+
+    # --- Steps of time, and parts that are chosen.
+
+    def recurrent(self, x, shape):
+        (steps, batch, width), hidden = shape, self.any(*CHANNELS)
+        kind, gates = self.any(("LSTM", 4), ("GRU", 3), ("RNN", 1))
+        direction = self.any("forward", "forward", "reverse", "bidirectional")
+        ways = 1 + (direction == "bidirectional")
+        if not self.fits([steps, ways, batch, hidden]) or gates * hidden * max(width, hidden) > 100_000:
+            return
+        inputs = [x, self.normal(ways, gates * hidden, width, scale=width**-0.5)]
+        inputs += [self.normal(ways, gates * hidden, hidden, scale=hidden**-0.5)]
+        inputs += [self.normal(ways, 2 * gates * hidden, scale=0.3) if self.chance(0.7) else ""]
+        lengths = self.chance(0.2)
+        inputs += [self.constant(self.rng.integers(1, steps + 1, batch), np.int32) if lengths else ""]
+        inputs += [self.normal(ways, batch, hidden, scale=0.3) if self.chance(0.4) else ""]
+        settings = dict(linear_before_reset=self.below(0, 2)) if kind == "GRU" else {}
+        last = [ways, batch, hidden]
+        states = [last] * (2 if kind == "LSTM" and self.chance(0.5) else 1)
+        self.add(kind, inputs, [steps, *last], *states, direction=direction, hidden_size=hidden, **settings)
+        if ways == 1 and self.chance(0.8):
+            name = self.live[-1 - len(states)][0]
+            self.add("Squeeze", [name, self.whole([1])], [steps, batch, hidden])
+
+    def part(self, inputs, results, *nodes):
+        """A graph of these nodes; inputs and results are (name, type, rank)."""
+        infos = [[helper.make_tensor_value_info(name, kind, [None] * rank) for name, kind, rank in values]
+                 for values in (inputs, results)]  # fmt: skip
+        return helper.make_graph(
+            [helper.make_node(*node[:3], **node[3]) for node in nodes], f"part{len(self.nodes)}", *infos
+        )
+
+    def branch(self, x, shape):
+        """One of two ways, by what nothing rounds."""
+        largest = self.node("ReduceMax", ["x"], keepdims=0)
+        condition = self.node("Greater", [largest, self.constant(self.any(2.0, 3.0, 4.0))])
+        at, other = len(self.nodes), self.normal(*shape[-1:])
+        ways = [
+            self.part([], [(f"a{at}", TensorProto.FLOAT, len(shape))], ("Mul", [x, other], [f"a{at}"], {})),
+            self.part([], [(f"b{at}", TensorProto.FLOAT, len(shape))], ("Tanh", [x], [f"b{at}_"], {}),
+                      ("Add", [f"b{at}_", other], [f"b{at}"], {})),
+        ]  # fmt: skip
+        self.add("If", [condition], shape, then_branch=ways[0], else_branch=ways[1])
+
+    def iterate(self, x, shape):
+        steps, at, rank = self.below(1, 5), len(self.nodes), len(shape)
+        result = [steps, *shape[:-1], 1]
+        if rank > 4 or not self.fits(result):
+            return
+        float_, bool_ = TensorProto.FLOAT, TensorProto.BOOL
+        factor, more, axes = self.constant(0.7), self.normal(*shape[-1:]), self.whole([-1])
+        body = self.part(
+            [(f"i{at}", TensorProto.INT64, 0), (f"c{at}_", bool_, 0), (f"v{at}", float_, rank)],
+            [(f"e{at}", bool_, 0), (f"w{at}", float_, rank), (f"m{at}", float_, rank)],
+            ("Identity", [f"c{at}_"], [f"e{at}"], {}),
+            ("Mul", [f"v{at}", factor], [f"u{at}"], {}),
+            ("Add", [f"u{at}", more], [f"w{at}"], {}),
+            ("ReduceMean", [f"w{at}", axes], [f"m{at}"], {}),
+        )
+        self.add("Loop", [self.whole(steps), "", x], shape, result, body=body)
+
+    def scan(self, x, shape):
+        (steps, batch, width), hidden, at = shape, self.any(*CHANNELS), len(self.nodes)
+        if not self.fits([steps, batch, hidden]):
+            return
+        of_input, of_state = (
+            self.normal(width, hidden, scale=width**-0.5),
+            self.normal(hidden, hidden, scale=hidden**-0.5),
+        )
+        float_ = TensorProto.FLOAT
+        body = self.part(
+            [(f"h{at}", float_, 2), (f"x{at}", float_, 2)],
+            [(f"g{at}", float_, 2), (f"y{at}", float_, 2)],
+            ("MatMul", [f"x{at}", of_input], [f"u{at}"], {}),
+            ("MatMul", [f"h{at}", of_state], [f"v{at}"], {}),
+            ("Add", [f"u{at}", f"v{at}"], [f"w{at}"], {}),
+            ("Tanh", [f"w{at}"], [f"g{at}"], {}),
+            ("Identity", [f"g{at}"], [f"y{at}"], {}),
+        )
+        self.add("Scan", [self.normal(batch, hidden, scale=0.3), x], [batch, hidden], [steps, batch, hidden], body=body,
+                 num_scan_inputs=1, scan_input_directions=[self.below(0, 2)])  # fmt: skip
+
+
+def reads(node):
+    """The names that a node reads, in its parts, too."""
+    parts = [attribute.g for attribute in node.attribute if attribute.type == onnx.AttributeProto.GRAPH]
+    made = {value.name for part in parts for value in part.input}
+    made |= {name for part in parts for inner in part.node for name in inner.output}
+    inner = [name for part in parts for inner in part.node for name in reads(inner)]
+    return list(node.input) + [name for name in inner if name not in made]
+
 
 def network(seed, large=False, quantised=False):
     """A model, and its inputs by name. Some have symbolic dimensions."""
@@ -391,26 +731,31 @@ def network(seed, large=False, quantised=False):
         made.step()
     while not made.nodes:
         made.activation("x", shape)
-    read = {name for node in made.nodes for name in node.input}
+    read = {name for node in made.nodes for name in reads(node)}
     results = [value for value in made.live[1:] if value[0] not in read]
     results += [value for value in made.live[1:] if value[0] in read and made.chance(0.08)]
     symbolic = made.chance(0.3)
     sizes = [f"d{axis}" if symbolic and made.chance(0.5) else size for axis, size in enumerate(shape)]
     outputs = [helper.make_tensor_value_info(name, TensorProto.FLOAT, [None] * len(s)) for name, s in results[:6]]
     inputs = [helper.make_tensor_value_info("x", TensorProto.FLOAT, sizes)]
+    feeds = {"x": made.rng.standard_normal(shape).astype(np.float32)}
+    if made.numbers:
+        inputs += [helper.make_tensor_value_info("ids", TensorProto.INT64, ["n" if symbolic else made.numbers])]
+        feeds["ids"] = made.rng.integers(0, 100, made.numbers)
     graph = helper.make_graph(made.nodes, f"random{seed}", inputs, outputs, made.constants)
-    model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", OPSET)], ir_version=9)
-    return model, {"x": made.rng.standard_normal(shape).astype(np.float32)}
+    model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", made.opset)], ir_version=10)
+    return model, feeds
 
 
 def other_sizes(model, seed):
     """Inputs whose symbolic dimensions, if there are any, have sizes that the network's constants may not fit."""
     rng = np.random.default_rng(seed)
-    dims = model.graph.input[0].type.tensor_type.shape.dim
-    if any(dim.dim_param for dim in dims):
-        sizes = [dim.dim_value or int(rng.integers(1, 24)) for dim in dims]
-        return {"x": rng.standard_normal(sizes).astype(np.float32)}
-    return None
+    shapes = [value.type.tensor_type.shape.dim for value in model.graph.input]
+    if not any(dim.dim_param for dims in shapes for dim in dims):
+        return None
+    sizes = [[dim.dim_value or int(rng.integers(1, 24)) for dim in dims] for dims in shapes]
+    feeds = {"x": rng.standard_normal(sizes[0]).astype(np.float32)}
+    return feeds | ({"ids": rng.integers(0, 100, sizes[1])} if sizes[1:] else {})
 
 
 def differences(expected, results, kind="f32"):
@@ -434,7 +779,7 @@ def _part(model, nodes, outputs, values):
     """A model of these nodes alone, whose inputs are the values that others made."""
     constants = {constant.name: constant for constant in model.graph.initializer}
     made = {name for node in nodes for name in node.output}
-    read = list(dict.fromkeys(name for node in nodes for name in node.input if name and name not in made))
+    read = list(dict.fromkeys(name for node in nodes for name in reads(node) if name and name not in made))
     given = {value.name: value for value in model.graph.input}
     inputs = [given.get(name) or _info(name, values[name], values[name].shape)
               for name in read if name not in constants]  # fmt: skip
@@ -469,7 +814,7 @@ def reduce(model, feeds, run, reference, kind="f32"):
             made = {name for other in rest for name in other.output}
             kept = [name for name in outputs if name in made]
             # Without the last nodes, what these read.
-            before = kept + [name for name in node.input if name in made and name not in kept]
+            before = kept + [name for name in dict.fromkeys(reads(node)) if name in made and name not in kept]
             for less in (kept, before):
                 if rest and less and differs(rest, less):
                     nodes, outputs, changed = rest, less, True

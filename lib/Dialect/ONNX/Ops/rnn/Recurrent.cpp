@@ -108,12 +108,15 @@ static LogicalResult inferRecurrent(ShapeContext &c) {
   if (x && w && (*x)[2].isStatic() && (*w)[2].isStatic() && (*x)[2].size != (*w)[2].size)
     return c.emitError() << "'X' has " << (*x)[2].size << " features, but 'W' reads " << (*w)[2].size;
   std::optional<Shape> lengths = c.shape(kLengths), initial = c.shape(kInitialH);
-  if (lengths && lengths->size() == 1 && (*lengths)[0].isStatic() && batch.isStatic() &&
-      (*lengths)[0].size != batch.size)
-    return c.emitError() << "'sequence_lens' has " << (*lengths)[0].size << " elements for a batch of " << batch.size;
-  if (const Dim *own = initial && initial->size() == 3 ? &(*initial)[batchFirst ? 0 : 1] : nullptr;
-      own && own->isStatic() && batch.isStatic() && own->size != batch.size)
-    return c.emitError() << "'initial_h' has " << own->size << " rows for a batch of " << batch.size;
+  const Dim *ofLengths = lengths && lengths->size() == 1 ? &(*lengths)[0] : nullptr;
+  const Dim *ofInitial = initial && initial->size() == 3 ? &(*initial)[batchFirst ? 0 : 1] : nullptr;
+  for (const Dim *own : {ofLengths, ofInitial})
+    if (own && own->isStatic() && !batch.isStatic())
+      batch = *own;
+  if (ofLengths && ofLengths->isStatic() && ofLengths->size != batch.size)
+    return c.emitError() << "'sequence_lens' has " << ofLengths->size << " elements for a batch of " << batch.size;
+  if (ofInitial && ofInitial->isStatic() && ofInitial->size != batch.size)
+    return c.emitError() << "'initial_h' has " << ofInitial->size << " rows for a batch of " << batch.size;
   Shape state = batchFirst ? Shape{batch, directions, hidden} : Shape{directions, batch, hidden};
   c.setShape(0, batchFirst ? Shape{batch, seq, directions, hidden} : Shape{seq, directions, batch, hidden});
   c.setShape(1, state);
@@ -242,8 +245,8 @@ struct Recurrent {
   OpFoldResult number(int64_t value) { return b.getIndexAttr(value); }
   AffineMap map(unsigned dims, ArrayRef<AffineExpr> exprs) { return AffineMap::get(dims, 0, exprs, b.getContext()); }
 
-  // tensor[at, ...]
-  Value take(Value tensor, OpFoldResult at);
+  // tensor[at, ...]; `rest`: the sizes after the first one, where they are known better than from the tensor.
+  Value take(Value tensor, OpFoldResult at, ArrayRef<OpFoldResult> rest = {});
   // matrix[:, at*hidden : (at+count)*hidden], or the same of a vector.
   Value columns(Value tensor, int64_t at, int64_t count = 1);
   Value rows(Value tensor, int64_t at, int64_t count);
@@ -255,13 +258,16 @@ struct Recurrent {
 };
 } // namespace
 
-Value Recurrent::take(Value tensor, OpFoldResult at) {
+Value Recurrent::take(Value tensor, OpFoldResult at, ArrayRef<OpFoldResult> rest) {
   Sizes sizes = b.sizes(tensor), offsets(sizes.size(), number(0)), ones(sizes.size(), number(1));
   sizes[0] = number(1);
+  llvm::copy(rest, sizes.begin() + 1);
   offsets[0] = at;
-  auto type = cast<RankedTensorType>(tensor.getType());
-  return b.create<tensor::ExtractSliceOp>(RankedTensorType::get(type.getShape().drop_front(), type.getElementType()),
-                                          tensor, offsets, sizes, ones);
+  SmallVector<int64_t> shape;
+  for (OpFoldResult size : ArrayRef(sizes).drop_front())
+    shape.push_back(getConstantIntValue(size).value_or(ShapedType::kDynamic));
+  return b.create<tensor::ExtractSliceOp>(RankedTensorType::get(shape, getElementType(tensor)), tensor, offsets, sizes,
+                                          ones);
 }
 
 Value Recurrent::columns(Value tensor, int64_t at, int64_t count) {
@@ -414,8 +420,14 @@ static FailureOr<SmallVector<Value>> lowerRecurrent(Operation *op, ValueRange, L
     b.checkEqual(b.dim(weights, 1), width, "the weights do not fit the hidden size");
   }
   b.checkEqual(b.dim(w, 2), features, "the weights do not fit the features of 'X'");
+  // One size may be known where the other is not.
+  auto agree = [&](OpFoldResult &size, OpFoldResult own, const Twine &message) {
+    b.checkEqual(own, size, message);
+    if (getConstantIntValue(own))
+      size = own;
+  };
   if (lengths)
-    b.checkEqual(b.dim(lengths, 0), rnn.batch, "'sequence_lens' does not fit the batch");
+    agree(rnn.batch, b.dim(lengths, 0), "'sequence_lens' does not fit the batch");
 
   // [directions, batch, hidden], in the compute type.
   auto initial = [&](unsigned formal) -> Value {
@@ -425,8 +437,8 @@ static FailureOr<SmallVector<Value>> lowerRecurrent(Operation *op, ValueRange, L
     if (batchFirst)
       given = b.transpose(given, {1, 0, 2});
     b.checkEqual(b.dim(given, 0), numDirections, "an initial state does not fit the directions");
-    b.checkEqual(b.dim(given, 1), rnn.batch, "an initial state does not fit the batch");
-    b.checkEqual(b.dim(given, 2), rnn.hidden, "an initial state does not fit the hidden size");
+    agree(rnn.batch, b.dim(given, 1), "an initial state does not fit the batch");
+    agree(rnn.hidden, b.dim(given, 2), "an initial state does not fit the hidden size");
     return widen(b, given, rnn.element);
   };
   Value initialStates[] = {initial(kInitialH), isLstm ? initial(kInitialC) : Value()};
@@ -470,9 +482,9 @@ static FailureOr<SmallVector<Value>> lowerRecurrent(Operation *op, ValueRange, L
           [&](ImplicitLocOpBuilder &n, ValueRange v) { return addScalars(n, v[0], extend(n, v[1], compute)); });
 
     SmallVector<Value> carried;
-    for (unsigned s = 0; s < numStates; ++s)
-      carried.push_back(initialStates[s] ? rnn.take(initialStates[s], at)
-                                         : b.fill({rnn.batch, rnn.hidden}, b.scalar(compute, 0)));
+    Sizes state{rnn.batch, rnn.hidden};
+    for (Value initial : ArrayRef(initialStates).take_front(numStates))
+      carried.push_back(initial ? rnn.take(initial, at, state) : b.fill(state, b.scalar(compute, 0)));
     if (sequence)
       carried.push_back(sequence);
     Value zero = b.index(int64_t(0)), steps = b.index(rnn.seq), one = b.index(int64_t(1));

@@ -138,6 +138,39 @@ def test_narrow_weights_of_symbolic_rows(kind, zero, block, columns):
         assert np.abs(result - want).max(initial=0) <= 2e-6 * np.abs(want).max(initial=1e-30)
 
 
+@pytest.mark.parametrize("rows", [1, 2, 40, "rows"])
+@pytest.mark.parametrize("columns", [1, 2, 5])
+def test_few_columns_of_narrow_weights(columns, rows):
+    """The rows of a single column are what lies side by side."""
+    rng = np.random.default_rng(columns)
+    nodes, constants, real = weights_of_few_bits("MatMul", "int8", "any", 32, rng, columns=columns)
+    x = helper.make_tensor_value_info("x", TensorProto.FLOAT, [rows, 96])
+    y = helper.make_tensor_value_info("y", TensorProto.FLOAT, None)
+    graph = helper.make_graph(nodes, "columns", [x], [y], constants)
+    model = strata.compile(helper.make_model(graph, opset_imports=[helper.make_opsetid("", 21)], ir_version=10))
+    data = rng.standard_normal((40 if rows == "rows" else rows, 96)).astype(np.float32)
+    [result] = model.run({"x": data})
+    want = data.astype(np.float64) @ real
+    assert np.abs(result - want).max() <= 2e-6 * np.abs(want).max()
+
+
+def test_sums_of_weights_beside_others():
+    """Sums of the weights' columns are kept where a zero point is not known; those of other weights start as they do."""
+    rng = np.random.default_rng(3)
+    x, q, zero = rng.integers(0, 256, (33, 17)), rng.integers(0, 256, (33, 7)), 100
+    v, w = rng.integers(-128, 128, (17, 80)), rng.integers(-128, 128, (7, 80))
+    weights = {"v": v.astype(np.int8), "w": w.astype(np.int8), "q_zero": np.uint8(121), "w_zero": np.int8(0),
+               "q_scale": np.float32(0.5), "w_scale": np.float32(0.25)}  # fmt: skip
+    nodes = [helper.make_node("MatMulInteger", ["x", "v", "x_zero"], ["sums"]), dequantized("w"), dequantized("q"),
+             helper.make_node("MatMul", ["q_real", "w_real"], ["y"])]  # fmt: skip
+    feeds = {"x": x.astype(np.uint8), "x_zero": np.array(zero, np.uint8), "q": q.astype(np.uint8)}
+    results = [helper.make_tensor_value_info(name, kind, None)
+               for name, kind in (("sums", TensorProto.INT32), ("y", TensorProto.FLOAT))]  # fmt: skip
+    sums, y = strata.compile(model_of(nodes, feeds, weights, results)).run(feeds)
+    np.testing.assert_array_equal(sums, (x - zero) @ v)
+    np.testing.assert_array_equal(y, (q - 121) @ w / 8)
+
+
 needs_byte_products = pytest.mark.skipif(not has("avx_vnni") and not has("avx512_vnni"), reason="this CPU has no VNNI")
 
 

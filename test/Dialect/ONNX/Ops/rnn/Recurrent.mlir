@@ -37,3 +37,25 @@ func.func @both(%0: tensor<2x?x3xf16>, %1: tensor<2x16x3xf16>, %2: tensor<2x16x4
   %y, %z, %w = onnx.LSTM_22(%0, %1, %2) {direction = "bidirectional", layout = 1 : i64} : (tensor<2x?x3xf16>, tensor<2x16x3xf16>, tensor<2x16x4xf16>) -> (tensor<*xf16>, tensor<*xf16>, tensor<*xf16>)
   return %y, %z, %w : tensor<*xf16>, tensor<*xf16>, tensor<*xf16>
 }
+
+// -----
+
+// The initial state knows the size of the batch, which the loop then carries.
+// CHECK-LABEL: @batch_of_state
+// CHECK: onnx.RNN_22{{.*}} -> tensor<?x1x3x4xf32>
+// LOWER-LABEL: @batch_of_state
+// LOWER: scf.for {{.*}} -> (tensor<3x4xf32>, tensor<?x1x3x4xf32>)
+func.func @batch_of_state(%0: tensor<?x?x2xf32>, %1: tensor<1x4x2xf32>, %2: tensor<1x4x4xf32>, %3: tensor<1x3x4xf32>) -> tensor<*xf32> {
+  %y = onnx.RNN_22(%0, %1, %2, none, none, %3) : (tensor<?x?x2xf32>, tensor<1x4x2xf32>, tensor<1x4x4xf32>, none, none, tensor<1x3x4xf32>) -> tensor<*xf32>
+  return %y : tensor<*xf32>
+}
+
+// -----
+
+// The input knows it, and the initial state does not.
+// LOWER-LABEL: @state_of_batch
+// LOWER: scf.for {{.*}} -> (tensor<3x4xf32>, tensor<?x1x3x4xf32>)
+func.func @state_of_batch(%0: tensor<?x3x2xf32>, %1: tensor<1x4x2xf32>, %2: tensor<1x4x4xf32>, %3: tensor<1x?x4xf32>) -> tensor<*xf32> {
+  %y = onnx.RNN_22(%0, %1, %2, none, none, %3) : (tensor<?x3x2xf32>, tensor<1x4x2xf32>, tensor<1x4x4xf32>, none, none, tensor<1x?x4xf32>) -> tensor<*xf32>
+  return %y : tensor<*xf32>
+}
