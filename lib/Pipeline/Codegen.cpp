@@ -193,9 +193,9 @@ void strata::buildVectorPhase(OpPassManager &pm, const CompileOptions &options) 
 static void addKernelPasses(OpPassManager &pm, const CompileOptions &options) {
   OpPassManager &kernels = pm.nest<gpu::GPUModuleOp>();
   kernels.addPass(createLowerDeviceMath());
-  kernels.addPass(createConvertSCFToCFPass());
   kernels.addPass(memref::createExpandStridedMetadataPass());
   kernels.addPass(createLowerAffinePass());
+  kernels.addPass(createConvertSCFToCFPass());
   kernels.addPass(createCanonicalizerPass());
   kernels.addPass(createCSEPass());
   kernels.addPass(llvm::StringRef(options.gpu).starts_with("gfx") ? createConvertToROCDL() : createConvertToNVVM());
@@ -227,10 +227,11 @@ void strata::buildLLVMPhase(OpPassManager &pm, const CompileOptions &options) {
   pm.addPass(createApproximateMath(math));
   // Function by function: all cores work on them.
   OpPassManager &functions = pm.nest<func::FuncOp>();
-  functions.addPass(createConvertSCFToCFPass());
   functions.addPass(memref::createExpandOpsPass());
   functions.addPass(memref::createExpandStridedMetadataPass());
   functions.addPass(createLowerAffinePass());
+  // Behind it nothing merges blocks: MLIR 19 mixes up their arguments.
+  functions.addPass(createConvertSCFToCFPass());
   functions.addPass(createCanonicalizerPass());
   functions.addPass(createCSEPass());
   ConvertToLLVMOptions llvm;

@@ -5,7 +5,7 @@ import pytest
 import strata
 from onnxruntime.capi.onnxruntime_pybind11_state import Fail, InvalidArgument, RuntimeException
 from support.peers import onnxruntime_outputs
-from support.random_networks import differences, network, other_sizes
+from support.random_networks import differences, network, other_sizes, run_halved
 from support.targets import TARGETS
 
 
@@ -33,3 +33,11 @@ def test_outputs(seed, tmp_path):
 @pytest.mark.parametrize("seed", range(40))
 def test_products_of_bytes(seed, tmp_path):
     check(seed, tmp_path, quantised=True)
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_floats_of_16_bits(seed, tmp_path):
+    model, feeds = network(seed)
+    path = tmp_path / "network.onnx"
+    onnx.save(model, path)
+    assert not list(differences(onnxruntime_outputs(path, feeds), run_halved(model, feeds), "f16"))

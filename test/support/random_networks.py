@@ -142,7 +142,7 @@ class Network:
 
     def activation(self, x, shape):
         kind = self.any("Relu", "Sigmoid", "Tanh", "HardSwish", "LeakyRelu", "Clip", "Elu", "Softplus", "Erf", "Gelu",
-                        "Abs", "Neg", "Sqrt", "SiLU", "HardSigmoid", "Mish", "Cos", "Softsign", "Celu", "Selu", "Sin",
+                        "Abs", "Neg", "Sqrt", "SiLU", "HardSigmoid", "Mish", "Cos", "Softsign", "Selu", "Sin",
                         "Atan", "Log", "Exp", "Pow", "Reciprocal", "PRelu", "Asinh")  # fmt: skip
         if kind == "Clip":
             self.add(kind, [x, self.constant(-1.0), self.constant(1.5)], shape)
@@ -189,7 +189,7 @@ class Network:
         given = self.live[0][1]
         fits = len(given) <= len(shape) and all(a in (1, b) for a, b in zip(given[::-1], shape[::-1]))
         if fits and self.chance(0.5):
-            mask = self.node(self.any("Greater", "LessOrEqual"), ["x", self.constant(0.3)])
+            mask = self.node(self.any("Greater", "LessOrEqual"), ["x", self.constant(0.25)])
             if self.chance(0.4):
                 other = self.node("Less", ["x", self.constant(-0.5)])
                 mask = self.node(self.any("Or", "And", "Xor"), [mask, other])
@@ -218,7 +218,8 @@ class Network:
     def concat(self, x, shape):
         axis = self.below(0, len(shape))
         rest = shape[:axis] + shape[axis + 1 :]
-        alike = [value for value in self.live if value[1][:axis] + value[1][axis + 1 :] == rest]
+        alike = [(name, other) for name, other in self.live
+                 if len(other) == len(shape) and other[:axis] + other[axis + 1 :] == rest]  # fmt: skip
         parts = [(x, shape)] + [self.any(*alike) for _ in range(self.below(1, 4))]
         result = shape[:axis] + [sum(other[axis] for _, other in parts)] + shape[axis + 1 :]
         if self.fits(result):
@@ -510,7 +511,8 @@ class Network:
                     apart = attributes.get("dilations", [1] * len(number))[at]
                     reach = (attributes["kernel_shape"][at] - 1) * apart
                     number[at] = -(-(size + sum(pads) - reach - 1) // step) + 1
-                    number[at] -= (number[at] - 1) * step >= size + pads[0]  # windows begin in the data
+                    if (number[at] - 1) * step >= size + pads[0]:
+                        return  # the last window would begin in padding
             self.add(kind, [x], shape[:2] + number, **attributes)
 
     def excite(self, x, shape):
@@ -727,7 +729,7 @@ def network(seed, large=False, quantised=False):
     """A model, and its inputs by name. Some have symbolic dimensions."""
     made = Network(seed, large, quantised)
     _, shape = made.live[0]
-    for _ in range(made.below(2, 14)):
+    for _ in range(made.below(2, 30 if large else 14)):
         made.step()
     while not made.nodes:
         made.activation("x", shape)
@@ -738,13 +740,45 @@ def network(seed, large=False, quantised=False):
     sizes = [f"d{axis}" if symbolic and made.chance(0.5) else size for axis, size in enumerate(shape)]
     outputs = [helper.make_tensor_value_info(name, TensorProto.FLOAT, [None] * len(s)) for name, s in results[:6]]
     inputs = [helper.make_tensor_value_info("x", TensorProto.FLOAT, sizes)]
-    feeds = {"x": made.rng.standard_normal(shape).astype(np.float32)}
+    feeds = {"x": made.rng.standard_normal(shape).astype(np.float16).astype(np.float32)}  # no f16 rounds them
     if made.numbers:
         inputs += [helper.make_tensor_value_info("ids", TensorProto.INT64, ["n" if symbolic else made.numbers])]
         feeds["ids"] = made.rng.integers(0, 100, made.numbers)
     graph = helper.make_graph(made.nodes, f"random{seed}", inputs, outputs, made.constants)
     model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", made.opset)], ir_version=10)
     return model, feeds
+
+
+def halved(model):
+    """The same network, all of whose floats are f16."""
+    kind = TensorProto.FLOAT16
+    model = onnx.ModelProto.FromString(model.SerializeToString())
+    given = {node.input[2] for node in model.graph.node if node.op_type == "Resize"}  # factors are f32
+    for constant in model.graph.initializer:
+        if constant.data_type == TensorProto.FLOAT and constant.name not in given:
+            values = numpy_helper.to_array(constant).astype(np.float16)
+            constant.CopyFrom(numpy_helper.from_array(values, constant.name))
+
+    def change(graph):
+        for value in [*graph.input, *graph.output]:
+            if value.type.tensor_type.elem_type == TensorProto.FLOAT:
+                value.type.tensor_type.elem_type = kind
+        for node in graph.node:
+            for attribute in node.attribute:
+                if attribute.type == onnx.AttributeProto.GRAPH:
+                    change(attribute.g)
+                elif node.op_type == "Cast" and attribute.i == TensorProto.FLOAT:
+                    attribute.i = kind
+
+    change(model.graph)
+    return model
+
+
+def run_halved(model, feeds, **settings):
+    """The outputs if all floats are f16, as f32."""
+    feeds = {name: x.astype(np.float16) if x.dtype == np.float32 else x for name, x in feeds.items()}
+    results = strata.compile(halved(model), **settings).run(feeds)
+    return [x.astype(np.float32) if x.dtype == np.float16 else x for x in results]
 
 
 def other_sizes(model, seed):
@@ -833,14 +867,17 @@ def main():
     parser.add_argument("first", type=int)
     parser.add_argument("last", type=int)
     parser.add_argument("--quantised", action="store_true", help="products of 8 bits")
-    parser.add_argument("--precision", default="f32", choices=("f32", "bf16", "f16"))
+    parser.add_argument("--precision", default="f32", choices=("f32", "bf16", "f16", "int8"))
     parser.add_argument("--target", help="a CPU whose code runs on this one")
     parser.add_argument("--threads", type=int, default=1)
     parser.add_argument("--large", action="store_true", help="larger values")
+    parser.add_argument("--type", default="f32", choices=("f32", "f16"), help="of the networks' floats")
     options = parser.parse_args()
 
     def run(model, feeds):
         settings = dict(precision=options.precision, target=options.target, threads=options.threads)
+        if options.type == "f16":
+            return run_halved(model, feeds, **settings)
         return strata.compile(model, **settings).run(feeds)
 
     def reference(model, feeds):
@@ -848,7 +885,13 @@ def main():
             onnx.save(model, file.name)
             return onnxruntime_outputs(file.name, feeds)
 
-    kind = "quantised" if options.quantised else options.precision
+    kind = (
+        "quantised"
+        if options.quantised or options.precision == "int8"
+        else options.type
+        if options.precision == "f32"
+        else options.precision
+    )
     compared = wrong = 0
     for seed in range(options.first, options.last + 1):
         model, first = network(seed, options.large, options.quantised)
