@@ -243,10 +243,10 @@ TileEmitter::Values TileEmitter::reduceDots(const Tile &whole, Values start) {
   int64_t weightRows = plan.row < 0 || stride(weights, plan.row).is(0) ? 1 : tile.rows;
   auto weightsOf = [&](int64_t i, int64_t j) { return (i < weightRows ? i : 0) * tile.vectors + j; };
   Values carried(sums + (dots.movesData() ? weightRows * tile.vectors : 0), zero);
-  bool ofGroups = isOfGroups(data, plan.lane) && tile.lanes > data.block;
+  bool ofGroups = isOfGroups(data, plan.lane);
   auto dataOf = [&](Value base, const Tile &tile, int64_t i, int64_t j) {
     Value at = elementAt(data, base, tile, i, j);
-    if (ofGroups)
+    if (ofGroups && tile.lanes > data.block)
       return dots.spreadWords(loadOfGroups(data, at, tile.lanes, plan.dots->groupSize));
     auto group = VectorType::get({plan.dots->groupSize}, data.element);
     return dots.spread(b.create<vector::LoadOp>(loc, group, data.base, at));

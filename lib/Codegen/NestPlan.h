@@ -53,7 +53,7 @@ struct DotPlan {
   bool floats;            ///< of bf16; else of i16
   bool inPairs = false;   ///< of bytes, first added in pairs of 16 bits: `strata.exact_pairs`
   /// Products of sums (CrossProducts.h): `data` and `weights` are what one factor adds, these what the other one does.
-  std::optional<std::pair<unsigned, unsigned>> other;
+  std::optional<std::pair<unsigned, unsigned>> other{};
 };
 
 /// Sums of products of bytes for each block of the reduction, scaled and added as floats.

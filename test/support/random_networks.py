@@ -405,9 +405,7 @@ class Network:
             self.add(kind, [x], shape, axis=self.below(0, len(shape)), p=self.any(1, 2))
         elif kind == "MeanVarianceNormalization" and len(shape) > 2:
             # A constant would have no variance.
-            self.add(
-                kind, [self.node("Add", [x, self.normal(*shape[-2:])])], shape, axes=[0, 2] + [3] * (len(shape) == 4)
-            )
+            self.add(kind, [self.node("Add", [x, self.normal(*shape[-2:])])], shape, axes=[0, *range(2, len(shape))])
 
     def layer_norm(self, x, shape):
         axis = -1 if self.chance(0.8) or len(shape) < 3 else -2
