@@ -15,6 +15,7 @@
 #include "mlir/Dialect/Bufferization/IR/Bufferization.h"
 #include "mlir/Dialect/Complex/IR/Complex.h"
 #include "mlir/Dialect/ControlFlow/IR/ControlFlow.h"
+#include "mlir/Dialect/ControlFlow/IR/ControlFlowOps.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/MLProgram/IR/MLProgram.h"
@@ -22,6 +23,7 @@
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "mlir/Interfaces/SideEffectInterfaces.h"
 
 using namespace mlir;
 
@@ -54,6 +56,50 @@ static LogicalResult checkHandles(Operation &op) {
       if (isHandle(type))
         return op.emitOpError("cannot be compiled: no lowering for values of type ") << onnx::getTypeString(type);
   return success();
+}
+
+/// Whether an operation computes a size, and may stand wherever its operands are there.
+static bool isOfSizes(Operation *op) {
+  auto isScalar = [](Type type) { return type.isIntOrIndex(); };
+  return op->getNumRegions() == 0 && isPure(op) && llvm::all_of(op->getResultTypes(), isScalar) &&
+         (isa<tensor::DimOp>(op) || llvm::all_of(op->getOperandTypes(), isScalar));
+}
+
+/// Checks stand right behind what they compare. A tensor that is cast to the sizes that were checked lets
+/// canonicalization compute it with these sizes to begin with; if they are others, that must not run at all.
+static void hoistChecks(Block &block) {
+  auto checks = llvm::to_vector(block.getOps<cf::AssertOp>());
+  DenseMap<Operation *, Operation *> lastBehind; // of the operations moved behind one; of none: of the block's start
+  for (cf::AssertOp check : checks) {
+    SetVector<Operation *> moved;
+    Operation *last = nullptr; // that has to come before
+    SmallVector<Value> needed{check.getArg()};
+    while (!needed.empty()) {
+      Operation *op = needed.pop_back_val().getDefiningOp();
+      if (!op || op->getBlock() != &block || moved.contains(op))
+        continue;
+      if (isOfSizes(op)) {
+        moved.insert(op);
+        llvm::append_range(needed, op->getOperands());
+      } else if (!last || last->isBeforeInBlock(op)) {
+        last = op;
+      }
+    }
+    SmallVector<Operation *> order = moved.takeVector();
+    llvm::sort(order, [](Operation *a, Operation *b) { return a->isBeforeInBlock(b); });
+    order.push_back(check);
+    Operation *&place = lastBehind.try_emplace(last, last).first->second;
+    for (Operation *op : order) {
+      // What another check needed, too, is in front already.
+      if (place && (op == place || op->isBeforeInBlock(place)))
+        continue;
+      if (place)
+        op->moveAfter(place);
+      else
+        op->moveBefore(&block, block.begin());
+      place = op;
+    }
+  }
 }
 
 LogicalResult LinalgBuilder::lowerOp(Operation &op) {
@@ -225,6 +271,7 @@ struct ConvertONNXToLinalgPass : impl::ConvertONNXToLinalgPassBase<ConvertONNXTo
       return failure();
     }
     linalg.create<func::ReturnOp>(*results);
+    lowered.walk([](Block *block) { hoistChecks(*block); });
     StringAttr name = function.getNameAttr();
     function.erase();
     lowered.setName(name);

@@ -3,8 +3,8 @@
 // The ellipsis broadcasts: a batch that may be 1 is settled at run time. A letter has one size.
 // CHECK-LABEL: @ellipsis
 // CHECK: cf.assert %{{.*}}, "dimensions of the ellipsis do not broadcast"
-// CHECK: arith.select
 // CHECK: cf.assert %{{.*}}, "operands differ in the size of a dimension with one label"
+// CHECK: arith.select
 func.func @ellipsis(%x: tensor<?x2x3xf32>, %y: tensor<?x?x4xf32>) -> tensor<*xf32> {
   %0 = onnx.Einsum_28(%x, %y) {equation = "...ij,...jk->...ik"} : (tensor<?x2x3xf32>, tensor<?x?x4xf32>) -> tensor<*xf32>
   return %0 : tensor<*xf32>
