@@ -270,7 +270,8 @@ private:
   /// In place: what is known of its result stays true.
   void narrow(linalg::GenericOp op) {
     SmallVector<Value> inputs = llvm::map_to_vector(op.getDpsInputs(), [this](Value input) { return narrowed(input); });
-    for (OpOperand *input : llvm::reverse(op.getDpsInputOperands()))
+    SmallVector<OpOperand *> operands = op.getDpsInputOperands();
+    for (OpOperand *input : llvm::reverse(operands))
       readAs(op, input, inputs[input->getOperandNumber()]);
   }
 };

@@ -242,7 +242,7 @@ private:
     AffineMap read = op.getMatchingIndexingMap(data);
     SmallVector<int64_t> sizes = op.getStaticLoopRanges();
     auto type = cast<RankedTensorType>(data->get().getType());
-    for (AffineExpr expr : llvm::reverse(llvm::to_vector(out.getResults()))) {
+    for (AffineExpr expr : llvm::reverse(out.getResults())) {
       auto row = dyn_cast<AffineDimExpr>(expr);
       if (!row || row.getPosition() == lane || map.isFunctionOfDim(row.getPosition()) || sizes[row.getPosition()] == 1)
         continue;
