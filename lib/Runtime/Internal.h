@@ -47,7 +47,21 @@ void strata_heap_end_run(strata_heap *heap, strata_block_list *run);
 typedef struct strata_pool strata_pool;
 strata_pool *strata_pool_create(int threads);
 void strata_pool_destroy(strata_pool *pool);
+/* Whether a parallel loop has been run. */
+bool strata_pool_is_used(const strata_pool *pool);
 int strata_available_cores(void);
+uint64_t strata_now_ns(void); /* of a clock that only goes forward */
+
+/* --- Pace.c: whether threads share a run, by what runs took before. */
+typedef struct {
+  uint64_t sizes; /* of the inputs, as a number */
+  int state, runs, slow;
+  uint64_t shared_ns, alone_ns; /* what runs take */
+} strata_pace;
+/* Asked before each run. `sizes`: a number for the sizes of the inputs; others begin anew. */
+bool strata_pace_shares(strata_pace *pace, uint64_t sizes);
+/* Told after each run. */
+void strata_pace_took(strata_pace *pace, uint64_t ns);
 
 /* --- Run.c */
 #define STRATA_MESSAGE 1024

@@ -6,7 +6,6 @@
 
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 struct strata_profiler {
   strata_profile_entry *entries;
@@ -34,12 +33,6 @@ size_t strata_profiler_entries(strata_profiler *profiler, const strata_profile_e
 void strata_profiler_reset(strata_profiler *profiler) {
   for (size_t i = 0; profiler && i < profiler->count; ++i)
     profiler->entries[i] = (strata_profile_entry){.name = profiler->entries[i].name};
-}
-
-static uint64_t now(void) {
-  struct timespec t;
-  clock_gettime(CLOCK_MONOTONIC, &t);
-  return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
 }
 
 static strata_profiler *active(void) {
@@ -76,7 +69,7 @@ void strata_rt_profile_begin(int64_t node, const char *name) {
   if (!profiler || node < 0)
     return;
   profiler->current = entry_of(profiler, (size_t)node, name);
-  profiler->begin = now();
+  profiler->begin = strata_now_ns();
 }
 
 void strata_rt_profile_work(int64_t node, int64_t operations, int64_t bytes) {
@@ -91,6 +84,6 @@ void strata_rt_profile_end(int64_t node) {
   strata_profiler *profiler = active();
   if (!profiler || node < 0 || profiler->current >= profiler->count)
     return;
-  profiler->entries[profiler->current].nanoseconds += now() - profiler->begin;
+  profiler->entries[profiler->current].nanoseconds += strata_now_ns() - profiler->begin;
   ++profiler->entries[profiler->current].calls;
 }

@@ -15,13 +15,15 @@ struct strata_session {
   strata_model *model;
   pthread_mutex_t mutex;
   strata_run run;
+  strata_pool *pool;
+  strata_pace pace;
   strata_profiler *profiler;
   int32_t threads;
-  void **args;       /* results, then inputs */
-  int64_t *handles;  /* of those of them that are no tensors */
-  int32_t *symbols;  /* of each dimension of each input: which symbolic dimension it is, or -1 */
-  int64_t *sizes;    /* of each symbolic dimension in this run, -1: not seen yet */
-  int32_t *seen_in;  /* the input it was seen in */
+  void **args;      /* results, then inputs */
+  int64_t *handles; /* of those of them that are no tensors */
+  int32_t *symbols; /* of each dimension of each input: which symbolic dimension it is, or -1 */
+  int64_t *sizes;   /* of each symbolic dimension in this run, -1: not seen yet */
+  int32_t *seen_in; /* the input it was seen in */
   int32_t num_symbols;
   const strata_model_descriptor **versions; /* null: those of the model */
   size_t num_versions;
@@ -87,11 +89,11 @@ int strata_session_create(strata_model *model, const strata_session_options *opt
   session->sizes = malloc((dims + 1) * sizeof(int64_t));
   session->seen_in = malloc((dims + 1) * sizeof(int32_t));
   session->run.heap = strata_heap_create(options->memory_limit);
-  session->run.pool = strata_pool_create(session->threads);
+  session->pool = session->run.pool = strata_pool_create(session->threads);
   if (options->profile)
     session->profiler = session->run.profiler = strata_profiler_create();
-  if (!session->args || !session->handles || !session->symbols || !session->sizes || !session->seen_in || !session->run.heap ||
-      !session->run.pool || (options->profile && !session->profiler)) {
+  if (!session->args || !session->handles || !session->symbols || !session->sizes || !session->seen_in ||
+      !session->run.heap || !session->pool || (options->profile && !session->profiler)) {
     strata_session_free(session);
     return strata_set_last_error("out of memory");
   }
@@ -108,7 +110,7 @@ int strata_session_create(strata_model *model, const strata_session_options *opt
 void strata_session_free(strata_session *session) {
   if (!session)
     return;
-  strata_pool_destroy(session->run.pool);
+  strata_pool_destroy(session->pool);
   strata_gpu_release(session->run.gpu);
   if (session->run.heap)
     strata_heap_release(session->run.heap);
@@ -154,7 +156,8 @@ static void format_shape(char *buffer, size_t size, const int64_t *dims, const c
     if (dims[i] >= 0 || !names)
       used += (size_t)snprintf(buffer + used, size - used, "%s%" PRId64, separator, dims[i]);
     else
-      used += (size_t)snprintf(buffer + used, size - used, "%s%.60s", separator, names[i] && *names[i] ? names[i] : "?");
+      used +=
+          (size_t)snprintf(buffer + used, size - used, "%s%.60s", separator, names[i] && *names[i] ? names[i] : "?");
   }
   if (used < size)
     snprintf(buffer + used, size - used, "]");
@@ -436,6 +439,33 @@ int strata_session_set_versions(strata_session *session, const strata_model_desc
   return 0;
 }
 
+/* A number for the sizes of the inputs. */
+static uint64_t sizes_of(const strata_session *session, const strata_tensor *inputs) {
+  const strata_model_descriptor *d = session->model->descriptor;
+  uint64_t hash = 0;
+  for (uint32_t i = 0; i < d->num_inputs; ++i)
+    for (int32_t j = 0; !d->inputs[i].element && j < inputs[i].rank; ++j) {
+      hash = (hash ^ (uint64_t)inputs[i].shape[j]) * 0x9e3779b97f4a7c15;
+      hash ^= hash >> 32;
+    }
+  return hash;
+}
+
+/* Runs the code on as many threads as pays. */
+static bool run_code(strata_session *session, const strata_tensor *inputs) {
+  strata_run *run = &session->run;
+  void (*code)(void **) = choose_code(session, inputs);
+  if (session->profiler || run->gpu || !strata_pool_is_used(session->pool))
+    return strata_run_call(run, code, session->args);
+  if (!strata_pace_shares(&session->pace, sizes_of(session, inputs)))
+    run->pool = NULL;
+  uint64_t begin = strata_now_ns();
+  bool done = strata_run_call(run, code, session->args);
+  strata_pace_took(&session->pace, strata_now_ns() - begin);
+  run->pool = session->pool;
+  return done;
+}
+
 static int run_locked(strata_session *session, const strata_tensor *inputs, strata_tensor *outputs) {
   const strata_model_descriptor *d = session->model->descriptor;
   strata_run *run = &session->run;
@@ -454,7 +484,7 @@ static int run_locked(strata_session *session, const strata_tensor *inputs, stra
     return strata_set_last_error("%s", run->message);
   if (work.failed)
     return 1;
-  bool done = strata_run_call(run, choose_code(session, inputs), session->args);
+  bool done = run_code(session, inputs);
   ++run->number;
   if (!done)
     return strata_set_last_error("%s", run->message);

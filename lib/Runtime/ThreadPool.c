@@ -84,7 +84,7 @@ static inline void pause_cpu(void) {
 #endif
 }
 
-static uint64_t now_ns(void) {
+uint64_t strata_now_ns(void) {
   struct timespec t;
   clock_gettime(CLOCK_MONOTONIC, &t);
   return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
@@ -100,7 +100,7 @@ static void wait_change(strata_pool *pool, uint32_t mask, uint32_t value, uint64
         return;
       pause_cpu();
     }
-    uint64_t now = now_ns();
+    uint64_t now = strata_now_ns();
     if (deadline == 0)
       deadline = now + spin_ns;
     else if (now > deadline)
@@ -195,6 +195,8 @@ strata_pool *strata_pool_create(int threads) {
   }
   return pool;
 }
+
+bool strata_pool_is_used(const strata_pool *pool) { return pool->started > 0; }
 
 /* Workers start with the first parallel region: small models never need them. */
 static void start_workers(strata_pool *pool) {
