@@ -461,7 +461,8 @@ static bool run_code(strata_session *session, const strata_tensor *inputs) {
     run->pool = NULL;
   uint64_t begin = strata_now_ns();
   bool done = strata_run_call(run, code, session->args);
-  strata_pace_took(&session->pace, strata_now_ns() - begin);
+  if (done)
+    strata_pace_took(&session->pace, strata_now_ns() - begin);
   run->pool = session->pool;
   return done;
 }
