@@ -49,7 +49,8 @@ void strata_pace_took(strata_pace *pace, uint64_t ns) {
       enter(pace, trying_alone);
     return;
   case trying_alone:
-    least(&pace->alone_ns, ns, pace->runs == 0);
+  case trying_shared:
+    least(pace->state == trying_alone ? &pace->alone_ns : &pace->shared_ns, ns, pace->runs == 0);
     if (++pace->runs == trial_runs)
       decide(pace);
     return;
@@ -58,11 +59,6 @@ void strata_pace_took(strata_pace *pace, uint64_t ns) {
     pace->slow = pace->shared_ns < pace->alone_ns ? 0 : pace->slow + 1;
     if (pace->slow == slow_runs || ++pace->runs == shared_runs)
       enter(pace, trying_alone);
-    return;
-  case trying_shared:
-    least(&pace->shared_ns, ns, pace->runs == 0);
-    if (++pace->runs == trial_runs)
-      decide(pace);
     return;
   case alone:
     follow(&pace->alone_ns, ns);
