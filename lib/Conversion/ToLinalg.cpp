@@ -11,6 +11,7 @@
 #include "Dialect/ONNX/IR/ONNXBase.h"
 #include "Dialect/OpBehavior.h"
 #include "Dialect/OperatorSets.h"
+#include "mlir/Analysis/SliceAnalysis.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Bufferization/IR/Bufferization.h"
 #include "mlir/Dialect/Complex/IR/Complex.h"
@@ -69,27 +70,21 @@ static bool isOfSizes(Operation *op) {
 /// canonicalization compute it with these sizes to begin with; if they are others, that must not run at all.
 static void hoistChecks(Block &block) {
   auto checks = llvm::to_vector(block.getOps<cf::AssertOp>());
-  DenseMap<Operation *, Operation *> lastBehind; // of the operations moved behind one; of none: of the block's start
+  DenseMap<Operation *, Operation *> lastBehind; // of what was moved behind one; of none: behind the block's start
   for (cf::AssertOp check : checks) {
-    SetVector<Operation *> moved;
+    BackwardSliceOptions sizes;
+    sizes.omitBlockArguments = true;
+    sizes.filter = [&](Operation *op) { return op == check || (op->getBlock() == &block && isOfSizes(op)); };
+    sizes.inclusive = true;
+    SetVector<Operation *> moved; // each behind what it reads
+    getBackwardSlice(check.getOperation(), &moved, sizes);
     Operation *last = nullptr; // that has to come before
-    SmallVector<Value> needed{check.getArg()};
-    while (!needed.empty()) {
-      Operation *op = needed.pop_back_val().getDefiningOp();
-      if (!op || op->getBlock() != &block || moved.contains(op))
-        continue;
-      if (isOfSizes(op)) {
-        moved.insert(op);
-        llvm::append_range(needed, op->getOperands());
-      } else if (!last || last->isBeforeInBlock(op)) {
-        last = op;
-      }
-    }
-    SmallVector<Operation *> order = moved.takeVector();
-    llvm::sort(order, [](Operation *a, Operation *b) { return a->isBeforeInBlock(b); });
-    order.push_back(check);
+    for (Operation *op : moved)
+      for (Value operand : op->getOperands())
+        if (Operation *def = operand.getDefiningOp(); def && def->getBlock() == &block && !moved.contains(def))
+          last = !last || last->isBeforeInBlock(def) ? def : last;
     Operation *&place = lastBehind.try_emplace(last, last).first->second;
-    for (Operation *op : order) {
+    for (Operation *op : moved) {
       // What another check needed, too, is in front already.
       if (place && (op == place || op->isBeforeInBlock(place)))
         continue;
