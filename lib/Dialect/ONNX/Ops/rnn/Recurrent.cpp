@@ -263,11 +263,10 @@ Value Recurrent::take(Value tensor, OpFoldResult at, ArrayRef<OpFoldResult> rest
   sizes[0] = number(1);
   llvm::copy(rest, sizes.begin() + 1);
   offsets[0] = at;
-  SmallVector<int64_t> shape;
-  for (OpFoldResult size : ArrayRef(sizes).drop_front())
-    shape.push_back(getConstantIntValue(size).value_or(ShapedType::kDynamic));
-  return b.create<tensor::ExtractSliceOp>(RankedTensorType::get(shape, getElementType(tensor)), tensor, offsets, sizes,
-                                          ones);
+  auto type = cast<RankedTensorType>(tensor.getType());
+  RankedTensorType taken =
+      tensor::ExtractSliceOp::inferCanonicalRankReducedResultType(type.getRank() - 1, type, offsets, sizes, ones);
+  return b.create<tensor::ExtractSliceOp>(taken, tensor, offsets, sizes, ones);
 }
 
 Value Recurrent::columns(Value tensor, int64_t at, int64_t count) {
