@@ -84,11 +84,11 @@ static linalg::GenericOp multiplyByPanel(OpBuilder &b, linalg::GenericOp op, con
                                      op.getIteratorTypesArray(), buildProductSum);
 }
 
-/// The nest of `ops` with its reduction by panels, for any number of rows; none if it would not be rows of the block's
-/// lanes.
-static std::optional<double> emitByPanels(OpBuilder &b, Location loc, ArrayRef<linalg::GenericOp> ops,
-                                          const LoopNest &nest, const ComputedWeights &weights, ArrayRef<int64_t> depth,
-                                          const NestOptions &options) {
+/// The nest of `ops` with its reduction by panels, for any number of rows; or as `inRegisters`, if the panels' would
+/// not have rows of a block's lanes.
+static double emitByPanels(OpBuilder &b, Location loc, ArrayRef<linalg::GenericOp> ops, const LoopNest &nest,
+                           LoopNest &inRegisters, const ComputedWeights &weights, ArrayRef<int64_t> depth,
+                           const NestOptions &options) {
   linalg::GenericOp op = nest.reduce->op, product = multiplyByPanel(b, op, weights, depth, blockOf(nest, weights));
   SmallVector<linalg::GenericOp> all(ops);
   std::replace(all.begin(), all.end(), op, product);
@@ -98,9 +98,8 @@ static std::optional<double> emitByPanels(OpBuilder &b, Location loc, ArrayRef<l
   WeightPanel panel{nest, weights, byPanel.reduce->inputs[1], type.getNumElements() / type.getDimSize(0)};
   simplify(b, loc, byPanel);
   NestPlan plan = planNest(byPanel, options);
-  std::optional<double> ns;
-  if (plan.row >= 0 && plan.lane == byPanel.reduce->inputs[1].blockedLoop)
-    ns = emitLoopNest(b, loc, byPanel, options, &panel);
+  bool fits = plan.row >= 0 && plan.lane == byPanel.reduce->inputs[1].blockedLoop;
+  double ns = fits ? emitLoopNest(b, loc, byPanel, options, &panel) : emitLoopNest(b, loc, inRegisters, options);
   product.erase();
   return ns;
 }
@@ -115,10 +114,9 @@ std::optional<double> strata::emitWithPanels(OpBuilder &b, Location loc, ArrayRe
   simplify(b, loc, inRegisters);
   Extent rows = countRows(b, loc, nest, *weights);
   if (rows.isKnown()) {
-    std::optional<double> ns;
-    if (rows.known > planNest(inRegisters, options).rowTile)
-      ns = emitByPanels(b, loc, ops, nest, *weights, depth, options);
-    return ns ? ns : emitLoopNest(b, loc, inRegisters, options);
+    if (rows.known <= planNest(inRegisters, options).rowTile)
+      return emitLoopNest(b, loc, inRegisters, options);
+    return emitByPanels(b, loc, ops, nest, inRegisters, *weights, depth, options);
   }
   NestOptions ofFew = options;
   ofFew.mostRows = fewRows;
@@ -127,9 +125,7 @@ std::optional<double> strata::emitWithPanels(OpBuilder &b, Location loc, ArrayRe
   auto choice = b.create<scf::IfOp>(loc, areFew, /*withElseRegion=*/true);
   OpBuilder::InsertionGuard guard(b);
   b.setInsertionPointToStart(choice.elseBlock());
-  std::optional<double> ns = emitByPanels(b, loc, ops, nest, *weights, depth, options);
-  if (!ns)
-    ns = emitLoopNest(b, loc, inRegisters, options);
+  double ns = emitByPanels(b, loc, ops, nest, inRegisters, *weights, depth, options);
   b.setInsertionPointToStart(choice.thenBlock());
   emitLoopNest(b, loc, inRegisters, ofFew);
   return ns;
