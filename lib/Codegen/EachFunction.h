@@ -8,8 +8,8 @@
 
 namespace strata {
 
-/// Applies patterns that change nothing outside of the function, on all cores. Equal blocks stay apart: MLIR 19 mixes up
-/// the arguments of those that it merges.
+/// Applies patterns that change nothing outside of the function, on all cores. Equal blocks stay apart: MLIR 19 mixes
+/// up the arguments of those that it merges.
 inline llvm::LogicalResult applyToEachFunction(mlir::ModuleOp module, const mlir::FrozenRewritePatternSet &patterns) {
   llvm::SmallVector<mlir::Operation *> functions;
   for (mlir::Operation &op : *module.getBody())

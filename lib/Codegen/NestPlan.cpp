@@ -588,7 +588,8 @@ NestPlan strata::planNest(LoopNest &nest, const NestOptions &options) {
   if (plan.window >= 0) {  // Weights of all taps stay in registers, too; vectors share no data.
     target.registers -= nest.loops[plan.window].size.known;
     constexpr int64_t fewRows = 8;
-    plan.vectorTile = nest.loops[plan.row].size.isKnown() && nest.loops[plan.row].size.known < fewRows && !block ? atMost(2) : 1;
+    const Extent &rows = nest.loops[plan.row].size;
+    plan.vectorTile = rows.isKnown() && rows.known < fewRows && !block ? atMost(2) : 1;
   }
   int64_t accumulators = target.registers - 4;
   if (isProduct(nest, plan)) {
