@@ -155,7 +155,7 @@ def test_few_columns_of_narrow_weights(columns, rows):
 
 
 def test_sums_of_weights_beside_others():
-    """Sums of the weights' columns are kept where a zero point is not known; those of other weights start as they do."""
+    """Sums of columns are kept where a zero point is not known; those of other weights start from the same zeros."""
     rng = np.random.default_rng(3)
     x, q, zero = rng.integers(0, 256, (33, 17)), rng.integers(0, 256, (33, 7)), 100
     v, w = rng.integers(-128, 128, (17, 80)), rng.integers(-128, 128, (7, 80))
