@@ -70,9 +70,16 @@ class Compiler:
         tool = self.bin / "strata-compile"
         parts = [tool, *sorted(self.bin.parent.glob("lib/*.so*"))]
         self.version = hashlib.sha256(repr([p.stat().st_mtime_ns for p in parts]).encode()).hexdigest()[:12]
-        self.precisions = {"f32"}
-        if "--precision" in subprocess.run([tool, "--help"], capture_output=True, text=True).stdout:
-            self.precisions |= {"bf16", "int8"}
+        probe = self.folder / "precision.mlir"
+        probe.write_text("func.func @main(%x: tensor<1xf32>) -> tensor<1xf32> { return %x : tensor<1xf32> }\n")
+        # What this CPU has no instructions for is refused.
+        refused = {
+            precision: said.strip()
+            for precision in ("bf16", "int8")
+            if (said := subprocess.run([tool, probe, "--emit=obj", "-o", probe.with_suffix(".o"),
+                                        f"--precision={precision}"], capture_output=True, text=True).stderr)
+        }  # fmt: skip
+        self.precisions, self.refused = {"f32", "bf16", "int8"} - refused.keys(), refused
 
     def compile(self, model, precision):
         """(library, {seconds, peak}), from an earlier run if neither the model nor the compiler has changed."""
@@ -216,9 +223,11 @@ class Bench:
         return expected
 
     def precisions(self, work):
-        """int8 for weights that are dequantized, which both peers multiply with bytes, the others for other models."""
-        narrow = work.get("narrow", False)
-        return [p for p in self.options.precision if p in self.compiler.precisions and (p == "int8") == narrow]
+        """int8 for weights that are dequantized, which both peers multiply with bytes, the others for other models; f32
+        for all where the CPU has no products of bytes."""
+        can = self.compiler.precisions
+        narrow = work.get("narrow", False) and "int8" in can
+        return [p for p in self.options.precision if p in can and (p == "int8") == narrow]
 
     def measure(self, name, model, expected, precision, threads):
         library, _ = self.compiler.compile(model, precision)
@@ -290,7 +299,7 @@ class Bench:
 
     def run(self, chosen):
         for precision in set(self.options.precision) - self.compiler.precisions:
-            print(f"precision {precision} is left out: strata-compile has no --precision")
+            print(f"precision {precision} is left out: {self.compiler.refused[precision]}")
         if not self.options.prepare:
             self.limits()
         failed = False

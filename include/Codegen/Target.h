@@ -42,6 +42,11 @@ struct TargetFacts {
   double cyclesPerNs = 4; ///< the clock: estimates of times need no more than its magnitude
 };
 
+/// Whether vectors add products of two bytes in 16 bits. (Of 128 bits, the first ones have no such instruction.)
+template <typename Target> bool addsBytePairs(const Target &target) {
+  return target.pairDots && target.vectorBits == 256;
+}
+
 /// The facts that `targetOptions` in Passes.td gives to passes as options, from one of both to the other.
 template <typename To, typename From> void copyTarget(To &to, const From &from) {
   to.vectorBits = from.vectorBits;

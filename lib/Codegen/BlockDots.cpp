@@ -5,6 +5,8 @@
 #include "TileEmitter.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+#include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/IR/Matchers.h"
 
@@ -97,7 +99,8 @@ std::optional<BlockDots> strata::matchBlockDots(linalg::GenericOp op) {
 }
 
 bool strata::planBlockDots(LoopNest &nest, const NestOptions &options, NestPlan &plan) {
-  std::optional<BlockDots> dots = options.byteDots && nest.reduce ? matchBlockDots(nest.reduce->op) : std::nullopt;
+  bool canMultiply = options.byteDots || addsBytePairs(options);
+  std::optional<BlockDots> dots = canMultiply && nest.reduce ? matchBlockDots(nest.reduce->op) : std::nullopt;
   if (!dots)
     return false;
   ArrayRef<Access> inputs = nest.reduce->inputs;
@@ -111,7 +114,7 @@ bool strata::planBlockDots(LoopNest &nest, const NestOptions &options, NestPlan 
   if (lane < 0 || nest.loops[lane].reduction || !isLane(dots->words) || !isLane(dots->scale) || !isLane(dots->zero) ||
       !isData(dots->data) || !isData(dots->factor) || !isData(dots->sums))
     return false;
-  BlockPlan blocks{*dots, {}, -1, -1};
+  BlockPlan blocks{*dots, {}, -1, -1, !options.byteDots};
   for (auto [l, loop] : llvm::enumerate(nest.loops)) {
     if (!loop.reduction)
       continue;
@@ -134,33 +137,93 @@ bool strata::planBlockDots(LoopNest &nest, const NestOptions &options, NestPlan 
 
 namespace {
 /// The instructions, for one width of vectors.
+///
+/// Without products of four bytes, pairs are first added in 16 bits. If codes have four bits, these hold the sums of
+/// 16 products, 16 * 15 * 127: of a block of 32 terms all that one half of a lane adds. Of eight bits not even two
+/// products fit; moved to signed ones, their magnitudes do, 2 * 128 * 127, with their signs given to the data:
+///
+///   sum c x = sum |c - 128| (sign(c - 128) x) + 128 sum x
 struct ByteDots {
   OpBuilder &b;
   Location loc;
   VectorType type; ///< of sums
   unsigned bits;
+  bool inPairs;  ///< without products of four bytes
+  bool sumPairs; ///< sums of a block are those of pairs, of 16 bits
+
+  /// `words`: of a block.
+  ByteDots(OpBuilder &b, Location loc, VectorType type, const BlockPlan &plan, const Extent &words)
+      : b(b), loc(loc), type(type), bits(plan.dots.bits), inPairs(plan.inPairs && hasInstructions()),
+        sumPairs(inPairs && bits == 4 && words.isKnown() && words.known <= 4) {}
+
+  bool hasInstructions() const { return type.getNumElements() >= 4; }
+  /// What codes are moved by, which the sums of the data take back.
+  int64_t moved() const { return inPairs && bits == 8 ? 128 : 0; }
 
   Value constant(int64_t number) const {
     return b.create<arith::ConstantOp>(loc, DenseElementsAttr::get(type, APInt(32, number)));
   }
   /// Four codes of each lane, as bytes.
   SmallVector<Value> bytesOf(Value words) const {
+    if (moved())
+      words = b.create<arith::XOrIOp>(loc, words, constant(0x80808080));
     if (bits == 8)
       return {words};
     Value mask = constant(0x0F0F0F0F);
     Value upper = b.create<arith::ShRUIOp>(loc, words, constant(4));
     return {b.create<arith::AndIOp>(loc, words, mask), b.create<arith::AndIOp>(loc, upper, mask)};
   }
-  /// sum + x * w, four of them in each lane: `codes` are unsigned, the data of all lanes signed.
-  Value add(Value sum, Value codes, Value data) const {
-    if (type.getNumElements() >= 4)
-      return addByteProducts(b, loc, sum, codes, b.create<vector::BroadcastOp>(loc, type, data));
+  /// What a block's sum begins with, and what it comes to, as i32.
+  Value begin(Value first) const {
+    if (!sumPairs)
+      return first;
+    auto pairs = VectorType::get({2 * type.getNumElements()}, b.getI16Type());
+    return b.create<arith::ConstantOp>(loc, b.getZeroAttr(pairs));
+  }
+  Value total(Value first, Value sum) const { return sumPairs ? addPairs(b, loc, first, sum) : sum; }
+
+  /// sums[i] + x * w, of rows `i`, four of them in each lane for each part of the codes: these are unsigned, the data,
+  /// for all lanes, signed.
+  void add(MutableArrayRef<Value> sums, ValueRange codes, ArrayRef<SmallVector<Value>> data) const {
+    if (!inPairs || moved()) {
+      for (auto [part, bytes] : llvm::enumerate(codes))
+        for (auto [i, sum] : llvm::enumerate(sums))
+          sum = addProducts(sum, bytes, data[i][part]);
+      return;
+    }
+    for (auto [i, sum] : llvm::enumerate(sums)) {
+      Value lower = multiplyBytePairs(b, loc, codes[0], spread(data[i][0]));
+      Value pairs = multiplyBytePairs(b, loc, codes[1], spread(data[i][1]));
+      pairs = b.create<arith::AddIOp>(loc, pairs, lower);
+      sum = sumPairs ? b.create<arith::AddIOp>(loc, sum, pairs).getResult() : addPairs(b, loc, sum, pairs);
+    }
+  }
+  /// sum + 128 x, which moved codes leave out.
+  Value addMoved(Value sum, Value data) const { return addBytePairs(b, loc, sum, constant(0x80808080), spread(data)); }
+
+private:
+  Value spread(Value data) const { return b.create<vector::BroadcastOp>(loc, type, data); }
+
+  Value addProducts(Value sum, Value codes, Value data) const {
+    if (moved()) {
+      auto bytes = VectorType::get({4 * type.getNumElements()}, b.getI8Type());
+      bool wide = type.getNumElements() == 8;
+      StringRef name = wide ? "llvm.x86.avx2.psign.b" : "llvm.x86.ssse3.psign.b.128";
+      codes = b.create<vector::BitCastOp>(loc, bytes, codes);
+      Value x = b.create<vector::BitCastOp>(loc, bytes, spread(data));
+      x = b.create<LLVM::CallIntrinsicOp>(loc, bytes, b.getStringAttr(name), ValueRange{x, codes}).getResult(0);
+      x = b.create<vector::BitCastOp>(loc, type, x);
+      Value magnitudes = b.create<vector::BitCastOp>(loc, type, b.create<math::AbsIOp>(loc, codes));
+      return addBytePairs(b, loc, sum, magnitudes, x);
+    }
+    if (hasInstructions())
+      return addByteProducts(b, loc, sum, codes, spread(data));
     for (int64_t byte = 0; byte < 4; ++byte) {
       Value code = b.create<arith::ShRUIOp>(loc, codes, constant(8 * byte));
       code = b.create<arith::AndIOp>(loc, code, constant(0xFF));
       auto number = [&](int64_t n) { return b.create<arith::ConstantOp>(loc, b.getI32IntegerAttr(n)); };
       Value x = b.create<arith::ShLIOp>(loc, data, number(24 - 8 * byte));
-      x = b.create<vector::BroadcastOp>(loc, type, b.create<arith::ShRSIOp>(loc, x, number(24)));
+      x = spread(b.create<arith::ShRSIOp>(loc, x, number(24)));
       sum = b.create<arith::AddIOp>(loc, sum, b.create<arith::MulIOp>(loc, code, x));
     }
     return sum;
@@ -175,7 +238,9 @@ TileEmitter::Values TileEmitter::reduceBlocks(const Tile &tile, Values start) {
   Stage &reduce = *nest.reduce;
   ArrayRef<Access> inputs = reduce.inputs;
   auto i32 = VectorType::get({tile.lanes}, b.getI32Type()), f32 = VectorType::get({tile.lanes}, b.getF32Type());
-  ByteDots bytes{b, loc, i32, dots.bits};
+  ByteDots bytes(b, loc, i32, blocks, blocks.word < 0 ? Extent{1, {}} : nest.loops[blocks.word].size);
+  // Where no zero point asks for the sums of the data, moved codes do.
+  bool addsMoved = bytes.moved() && dots.sums < 0;
   Values bases = basesOf(reduce, tile);
   auto at = [&](int input, const Tile &here, int64_t i, int64_t j) {
     Value base = add(bases[input], position(inputs[input], here, true));
@@ -192,17 +257,18 @@ TileEmitter::Values TileEmitter::reduceBlocks(const Tile &tile, Values start) {
     return b.create<vector::LoadOp>(loc, type, inputs[input].base, at(input, here, 0, j));
   };
   start = reduceLoops(tile, blocks.outer, asVectors(start, tile), [&](const Tile &block, Values sums) {
-    Values integers(sums.size());
+    Values firsts(tile.rows, bytes.constant(0)), integers(sums.size());
     for (int64_t i = 0; i < tile.rows; ++i) {
-      Value first = bytes.constant(0);
       if (dots.sums >= 0 && dots.zero < 0) {
         Value moved = number(dots.sums, block, i, b.getI32Type());
-        Value less = b.create<arith::ConstantOp>(loc, b.getI32IntegerAttr(-dots.zeroPoint));
-        first = b.create<vector::BroadcastOp>(loc, i32, b.create<arith::MulIOp>(loc, moved, less));
+        Value less = b.create<arith::ConstantOp>(loc, b.getI32IntegerAttr(bytes.moved() - dots.zeroPoint));
+        firsts[i] = b.create<vector::BroadcastOp>(loc, i32, b.create<arith::MulIOp>(loc, moved, less));
       }
       for (int64_t j = 0; j < tile.vectors; ++j)
-        integers[i * tile.vectors + j] = first;
+        integers[i * tile.vectors + j] = bytes.begin(firsts[i]);
     }
+    if (addsMoved)
+      integers.append(tile.rows, bytes.constant(0));
     SmallVector<int> words;
     if (blocks.word >= 0)
       words.push_back(blocks.word);
@@ -221,12 +287,16 @@ TileEmitter::Values TileEmitter::reduceBlocks(const Tile &tile, Values start) {
           data.back().push_back(b.create<vector::ExtractOp>(loc, loaded, 0));
         }
       }
-      for (int64_t j = 0; j < tile.vectors; ++j)
-        for (auto [part, codes] : llvm::enumerate(bytes.bytesOf(vector(dots.words, step, j))))
-          for (int64_t i = 0; i < tile.rows; ++i) {
-            Value &sum = values[i * tile.vectors + j];
-            sum = bytes.add(sum, codes, data[i][part]);
-          }
+      for (int64_t j = 0; j < tile.vectors; ++j) {
+        Values column;
+        for (int64_t i = 0; i < tile.rows; ++i)
+          column.push_back(values[i * tile.vectors + j]);
+        bytes.add(column, bytes.bytesOf(vector(dots.words, step, j)), data);
+        for (int64_t i = 0; i < tile.rows; ++i)
+          values[i * tile.vectors + j] = column[i];
+      }
+      for (int64_t i = 0; addsMoved && i < tile.rows; ++i)
+        values[sums.size() + i] = bytes.addMoved(values[sums.size() + i], data[i][0]);
       return values;
     });
     Values factors, moved;
@@ -237,11 +307,19 @@ TileEmitter::Values TileEmitter::reduceBlocks(const Tile &tile, Values start) {
     }
     for (int64_t j = 0; j < tile.vectors; ++j) {
       Value scale = dots.scale >= 0 ? vector(dots.scale, block, j) : Value(), zero;
-      if (dots.zero >= 0)
+      if (dots.zero >= 0) {
         zero = b.create<arith::UIToFPOp>(loc, f32, vector(dots.zero, block, j));
+        if (bytes.moved())
+          zero = b.create<arith::SubFOp>(
+              loc, zero,
+              b.create<arith::ConstantOp>(loc, DenseElementsAttr::get(f32, static_cast<float>(bytes.moved()))));
+      }
       for (int64_t i = 0; i < tile.rows; ++i) {
         int64_t n = i * tile.vectors + j;
-        Value real = b.create<arith::SIToFPOp>(loc, f32, integers[n]);
+        Value integer = bytes.total(firsts[i], integers[n]);
+        if (addsMoved)
+          integer = b.create<arith::AddIOp>(loc, integer, integers[sums.size() + i]);
+        Value real = b.create<arith::SIToFPOp>(loc, f32, integer);
         if (zero)
           real = b.create<arith::SubFOp>(loc, real, b.create<arith::MulFOp>(loc, zero, moved[i]));
         Value weight = scale ? b.create<arith::MulFOp>(loc, scale, factors[i]).getResult() : factors[i];

@@ -64,15 +64,23 @@ Value strata::addByteProducts(OpBuilder &b, Location loc, Value sum, Value x, Va
   return b.create<LLVM::CallIntrinsicOp>(loc, type, b.getStringAttr(name), ValueRange{sum, x, y}).getResult(0);
 }
 
-Value strata::addBytePairs(OpBuilder &b, Location loc, Value sum, Value x, Value y) {
+Value strata::multiplyBytePairs(OpBuilder &b, Location loc, Value x, Value y) {
   int64_t lanes = cast<VectorType>(x.getType()).getNumElements();
   bool wide = lanes == 8;
   auto bytes = VectorType::get({4 * lanes}, b.getI8Type()), pairs = VectorType::get({2 * lanes}, b.getI16Type());
   Value operands[] = {b.create<vector::BitCastOp>(loc, bytes, x), b.create<vector::BitCastOp>(loc, bytes, y)};
   StringRef name = wide ? "llvm.x86.avx2.pmadd.ub.sw" : "llvm.x86.ssse3.pmadd.ub.sw.128";
-  Value products = b.create<LLVM::CallIntrinsicOp>(loc, pairs, b.getStringAttr(name), operands).getResult(0);
-  Value ones = b.create<arith::ConstantOp>(loc, DenseElementsAttr::get(pairs, int16_t(1)));
-  return addPairProducts(b, loc, sum, products, ones);
+  return b.create<LLVM::CallIntrinsicOp>(loc, pairs, b.getStringAttr(name), operands).getResult(0);
+}
+
+Value strata::addPairs(OpBuilder &b, Location loc, Value sum, Value pairs) {
+  auto type = cast<VectorType>(pairs.getType());
+  Value ones = b.create<arith::ConstantOp>(loc, DenseElementsAttr::get(type, int16_t(1)));
+  return addPairProducts(b, loc, sum, pairs, ones);
+}
+
+Value strata::addBytePairs(OpBuilder &b, Location loc, Value sum, Value x, Value y) {
+  return addPairs(b, loc, sum, multiplyBytePairs(b, loc, x, y));
 }
 
 void strata::addCrossedProducts(OpBuilder &b, Location loc, MutableArrayRef<Value> sums, Value x, Value y, ValueRange v,

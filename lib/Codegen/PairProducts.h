@@ -19,7 +19,13 @@ void addCrossedProducts(mlir::OpBuilder &b, mlir::Location loc, llvm::MutableArr
 /// those of `x` unsigned and those of `y` signed, by x86's instruction (VNNI).
 mlir::Value addByteProducts(mlir::OpBuilder &b, mlir::Location loc, mlir::Value sum, mlir::Value x, mlir::Value y);
 
-/// The same without it, of 4 or 8 i32; two products and their sum fit 16 bits.
+/// x[2i] y[2i] + x[2i + 1] y[2i + 1] of 4 or 8 such words, as twice as many i16, which they fit.
+mlir::Value multiplyBytePairs(mlir::OpBuilder &b, mlir::Location loc, mlir::Value x, mlir::Value y);
+
+/// sum[i] + pairs[2i] + pairs[2i + 1].
+mlir::Value addPairs(mlir::OpBuilder &b, mlir::Location loc, mlir::Value sum, mlir::Value pairs);
+
+/// What addByteProducts computes, of such pairs.
 mlir::Value addBytePairs(mlir::OpBuilder &b, mlir::Location loc, mlir::Value sum, mlir::Value x, mlir::Value y);
 
 /// x[2i] + x[2i + 1].

@@ -208,10 +208,11 @@ LogicalResult lowerTo(ModuleOp module, Phase phase, const CompileOptions &option
   if (options.precision == Precision::F16 && !describeTarget(options).f16Loads)
     return module.emitError("precision 'f16' needs a CPU whose vectors load f16 (on x86 f16c, as haswell, znver1 and "
                             "later have it), which the target lacks");
-  if (options.precision == Precision::INT8 && !describeTarget(options).byteDots)
-    return module.emitError("precision 'int8' needs a CPU whose vectors add products of bytes (avxvnni, or avx512vnni "
-                            "and avx512vl, as cascadelake, znver4, alderlake and later have them), which the target "
-                            "lacks");
+  if (options.precision == Precision::INT8)
+    if (TargetFacts facts = describeTarget(options); !facts.byteDots && !addsBytePairs(facts))
+      return module.emitError("precision 'int8' needs a CPU whose vectors add products of bytes (avx2, as haswell, "
+                              "znver1 and later have it; with vectors of 512 bits avx512vnni, as cascadelake, znver4 "
+                              "and later), which the target lacks");
   if (options.tuning.mode != Tuning::Off && llvm::StringRef(options.gpu).starts_with("gfx"))
     return module.emitError("--tune measures kernels of the CPU and of NVIDIA's GPUs; nothing here runs those of ")
            << options.gpu;

@@ -77,7 +77,7 @@ void strata::buildFusedPhase(OpPassManager &pm, const CompileOptions &options) {
   if (options.gpu.empty() && facts.pairDots && !facts.byteDots && !facts.int8Tiles) {
     WidenProductsOptions widen;
     widen.bytes = true;
-    widen.bytePairs = facts.vectorBits == 256; // of 128, the first ones have no such instruction
+    widen.bytePairs = addsBytePairs(facts);
     pm.addNestedPass<func::FuncOp>(createWidenProducts(widen));
   }
 }

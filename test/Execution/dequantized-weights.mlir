@@ -3,11 +3,13 @@
 // RUN: strata-compile %s --march=aarch64 --mcpu=neoverse-n1 --threads=1 --emit=asm | FileCheck %s --check-prefix=ARM
 // RUN: strata-compile %s --precision=int8 --mcpu=znver4 --threads=1 --emit=asm | FileCheck %s --check-prefix=BYTES
 // RUN: strata-compile %s --precision=int8 --mcpu=alderlake --threads=1 --emit=asm | FileCheck %s --check-prefix=BYTES
-// RUN: not strata-compile %s --precision=int8 --mcpu=haswell -o %t.so 2>&1 | FileCheck %s --check-prefix=TARGET
+// RUN: strata-compile %s --precision=int8 --mcpu=haswell --threads=1 --emit=asm | FileCheck %s --check-prefix=PAIRS
+// RUN: not strata-compile %s --precision=int8 --mcpu=nehalem -o %t.so 2>&1 | FileCheck %s --check-prefix=TARGET
+// RUN: not strata-compile %s --precision=int8 --mcpu=skylake-avx512 -o %t.so 2>&1 | FileCheck %s --check-prefix=TARGET
 // RUN: not strata-compile %s --precision=int8 --target=cuda -o %t.so 2>&1 | FileCheck %s --check-prefix=GPU
 // RUN: test ! -e %t.so
 
-// TARGET: error: precision 'int8' needs a CPU whose vectors add products of bytes (avxvnni, or avx512vnni and avx512vl
+// TARGET: error: precision 'int8' needs a CPU whose vectors add products of bytes (avx2, as haswell, znver1 and later
 // GPU: error: precision 'int8' is for the CPU; a GPU has 'tf32'
 
 // Nothing is rounded that nobody asked to round.
@@ -29,6 +31,14 @@
 // BYTES:         vpdpbusd
 // BYTES:         vcvtdq2ps
 // BYTES:         vfmadd{{.*}}ps
+
+// Without products of four bytes, two products of codes of four bits each and their sums in 16 bits.
+// PAIRS:         vpsrld $4
+// PAIRS:         vpmaddubsw
+// PAIRS:         vpaddw
+// PAIRS:         vpmaddwd
+// PAIRS:         vcvtdq2ps
+// PAIRS:         vfmadd{{.*}}ps
 
 func.func @main(%x: tensor<1x32xf32>) -> tensor<*xf32> {
   %w = onnx.Initializer dense<[[-8, -5, -2, 1, 4, 7, -6, -3, 0, 3, 6, -7, -4, -1, 2, 5],

@@ -171,7 +171,8 @@ def test_sums_of_weights_beside_others():
     np.testing.assert_array_equal(y, (q - 121) @ w / 8)
 
 
-needs_byte_products = pytest.mark.skipif(not has("avx_vnni") and not has("avx512_vnni"), reason="this CPU has no VNNI")
+multiplies_bytes = has("avx_vnni") or has("avx512_vnni") or (has("avx2") and not has("avx512vl"))
+needs_byte_products = pytest.mark.skipif(not multiplies_bytes, reason="this CPU's vectors do not multiply bytes")
 
 
 def error_of_rounded_data(x, real, size):
