@@ -91,25 +91,20 @@ static Value floatToInteger(ImplicitLocOpBuilder &b, Value value, IntegerType to
         isUnsigned ? bound.zext(std::max(valueBits, to.getWidth())) : bound.sext(std::max(valueBits, to.getWidth()));
     return b.create<arith::ConstantOp>(IntegerAttr::get(to, wide)).getResult();
   };
+  // Numbers within the bounds first, so that the conversion is defined for every value.
   Value low = toFloat(lowest), high = toFloat(highest);
-  // Clamped first, so that the conversion is defined for every value; the ends and NaN are selected after.
-  Value clamped = b.create<arith::MinNumFOp>(b.create<arith::MaxNumFOp>(value, low), high);
+  Value isNaN = b.create<arith::CmpFOp>(arith::CmpFPredicate::UNO, value, value);
+  Value number = b.create<arith::SelectOp>(isNaN, zero(b, type), value);
+  Value clamped = b.create<arith::MinNumFOp>(b.create<arith::MaxNumFOp>(number, low), high);
   Value converted = isUnsigned ? b.create<arith::FPToUIOp>(to, clamped).getResult()
                                : b.create<arith::FPToSIOp>(to, clamped).getResult();
-  Value tooHigh = b.create<arith::CmpFOp>(arith::CmpFPredicate::OGE, value, high);
-  // Only where the highest integer is no floating-point number do the ends differ from the conversion.
-  Value result = b.create<arith::SelectOp>(tooHigh, toInt(highest), converted);
-  APFloat exact(semantics);
-  if (exact.convertFromAPInt(highest, !isUnsigned, APFloat::rmTowardZero) != APFloat::opOK) {
-    // The float below 2^n is smaller than the highest integer: only values from 2^n on saturate.
-    APFloat above(semantics);
-    above.convertFromAPInt(highest, !isUnsigned, APFloat::rmTowardPositive);
-    Value bound = b.create<arith::ConstantOp>(FloatAttr::get(type, above));
-    tooHigh = b.create<arith::CmpFOp>(arith::CmpFPredicate::OGE, value, bound);
-    result = b.create<arith::SelectOp>(tooHigh, toInt(highest), converted);
-  }
-  Value isNaN = b.create<arith::CmpFOp>(arith::CmpFPredicate::UNO, value, value);
-  return b.create<arith::SelectOp>(isNaN, zero(b, to), result);
+  APFloat above(semantics);
+  if (above.convertFromAPInt(highest, !isUnsigned, APFloat::rmTowardPositive) == APFloat::opOK)
+    return converted;
+  // The float below 2^n is smaller than the highest integer: only values from 2^n on saturate.
+  Value bound = b.create<arith::ConstantOp>(FloatAttr::get(type, above));
+  Value tooHigh = b.create<arith::CmpFOp>(arith::CmpFPredicate::OGE, value, bound);
+  return b.create<arith::SelectOp>(tooHigh, toInt(highest), converted);
 }
 
 Value convert(ImplicitLocOpBuilder &b, Value element, Type from, Type to, bool saturate, RoundMode mode) {

@@ -15,10 +15,12 @@ func.func @name(%x: tensor<3xf32>) -> tensor<*xf16> {
 
 // Clamped before it is converted: no value is undefined.
 // CHECK-LABEL: @integer
-// CHECK: %[[LOW:.*]] = arith.maxnumf
-// CHECK: %[[CLAMPED:.*]] = arith.minnumf %[[LOW]]
-// CHECK: arith.fptosi %[[CLAMPED]] : f32 to i8
 // CHECK: arith.cmpf uno
+// CHECK: %[[NUMBER:.*]] = arith.select
+// CHECK: %[[LOW:.*]] = arith.maxnumf %[[NUMBER]]
+// CHECK: %[[CLAMPED:.*]] = arith.minnumf %[[LOW]]
+// CHECK: %[[BYTE:.*]] = arith.fptosi %[[CLAMPED]] : f32 to i8
+// CHECK-NEXT: linalg.yield %[[BYTE]]
 func.func @integer(%x: tensor<3xf32>) -> tensor<3xi8> {
   %0 = onnx.Cast_28(%x) {to = 3 : i64} : (tensor<3xf32>) -> tensor<3xi8>
   return %0 : tensor<3xi8>
