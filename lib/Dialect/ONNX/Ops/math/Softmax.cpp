@@ -146,22 +146,20 @@ static FailureOr<SmallVector<Value>> lowerSoftmax(Operation *op, ValueRange oper
   return r.finish(b, op, y);
 }
 
-// x - max - log(sum(exp(x - max))).
+// x - max - log(sum(exp(x - max))). The difference is computed twice: cheaper than to keep it.
 static FailureOr<SmallVector<Value>> lowerLogSoftmax(Operation *op, ValueRange operands, LinalgBuilder &b) {
   Rows r(op, operands[0], b);
-  Value shifted = mapElements(b, {r.x, r.maximum}, {r.full, r.row}, r.sizes, r.compute,
-                              [&](ImplicitLocOpBuilder &n, ValueRange v) -> Value {
-                                return n.create<arith::SubFOp>(scalar::decode(n, v[0], r.element), v[1]);
-                              });
-  Value sum = reduceMany(b, shifted, r.full, {r.axis}, b.scalar(r.compute, 0),
+  Value sum = reduceMany(b, {r.x, r.maximum}, {r.full, r.row}, {r.axis}, b.scalar(r.compute, 0),
                          [&](ImplicitLocOpBuilder &n, ValueRange v) -> Value {
-                           return n.create<arith::AddFOp>(v[1], n.create<math::ExpOp>(v[0]));
+                           Value e = scalar::expBelow(n, scalar::decode(n, v[0], r.element), v[1]);
+                           return n.create<arith::AddFOp>(v[2], e);
                          });
   Value log = b.elementwise(sum, r.compute,
                             [](ImplicitLocOpBuilder &n, ValueRange v) -> Value { return n.create<math::LogOp>(v[0]); });
-  Value y = mapElements(b, {shifted, log}, {r.full, r.row}, r.sizes, getSeamElementType(r.element),
+  Value y = mapElements(b, {r.x, r.maximum, log}, {r.full, r.row, r.row}, r.sizes, getSeamElementType(r.element),
                         [&](ImplicitLocOpBuilder &n, ValueRange v) {
-                          return scalar::encode(n, n.create<arith::SubFOp>(v[0], v[1]), r.element);
+                          Value shifted = n.create<arith::SubFOp>(scalar::decode(n, v[0], r.element), v[1]);
+                          return scalar::encode(n, n.create<arith::SubFOp>(shifted, v[2]), r.element);
                         });
   return r.finish(b, op, y);
 }

@@ -36,3 +36,20 @@ func.func @rows(%x: tensor<2x3xf16>) -> tensor<*xf16> {
   %y = onnx.Softmax_13(%x) {axis = 0 : i64} : (tensor<2x3xf16>) -> tensor<*xf16>
   return %y : tensor<*xf16>
 }
+
+// -----
+
+// What both need of x and its maximum is computed in both, not kept.
+// LOWER-LABEL: @logarithm
+// LOWER: arith.cmpf ogt
+// LOWER: %[[SUM:.*]] = linalg.generic {{.*}}"reduction"{{.*}} ins(%{{.*}}, %[[MAX:.*]] : tensor<2x3xf32>, tensor<2xf32>)
+// LOWER: arith.subf
+// LOWER: math.exp %{{.*}} fastmath<afn>
+// LOWER: math.log
+// LOWER: linalg.generic {{.*}} ins(%{{.*}}, %[[MAX]], %{{.*}} : tensor<2x3xf32>, tensor<2xf32>, tensor<2xf32>)
+// LOWER: arith.subf
+// LOWER-NEXT: arith.subf
+func.func @logarithm(%x: tensor<2x3xf32>) -> tensor<*xf32> {
+  %y = onnx.LogSoftmax_13(%x) : (tensor<2x3xf32>) -> tensor<*xf32>
+  return %y : tensor<*xf32>
+}
