@@ -145,6 +145,17 @@ int64_t TileEmitter::stepsAtOnce(const Tile &tile) {
     bytes += vectorElements(access, tile) * access.element.getIntOrFloatBitWidth() / 8;
   }
   int64_t steps = std::max<int64_t>(1, bytes ? lines * target.lineBytes / bytes : 1);
+  // What one row reads and another one reads again some steps later LLVM would keep, too.
+  for (Access &access : nest.reduce->inputs) {
+    if (!access.base || plan.row < 0 || !stride(access, plan.lane).is(0))
+      continue;
+    const Extent &row = stride(access, plan.row), &step = stride(access, order.back());
+    if (!row.isKnown() || !step.isKnown() || row.known <= 0 || step.known <= 0)
+      continue;
+    int64_t again = std::lcm(row.known, step.known);
+    if (again < tile.rows * row.known)
+      steps = std::min(steps, again / step.known);
+  }
   while (size.known % steps)
     --steps;
   return steps;

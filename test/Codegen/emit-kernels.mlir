@@ -232,6 +232,44 @@ func.func @steps_of_a_batch(%x: memref<?x18x512xf32>, %w: memref<32x512x16xf32>,
 
 // -----
 
+// Rows of a window that slides along the steps read again what their neighbours read a step before, or two of them: no
+// iteration has both, for which there would be no registers.
+#x = affine_map<(m, n, k) -> (m + k)>
+#x2 = affine_map<(m, n, k) -> (m * 2 + k)>
+#w = affine_map<(m, n, k) -> (n floordiv 16, k, n mod 16)>
+#y = affine_map<(m, n, k) -> (m, n)>
+// CHECK-LABEL: func.func @window
+// CHECK:         scf.for %{{.*}} = %c0 to %c128 step %c1 iter_args
+// CHECK-COUNT-12:  math.fma
+// CHECK:           scf.yield
+func.func @window(%x: memref<223xf32>, %w: memref<4x128x16xf32>, %y: memref<96x64xf32>) attributes {strata.kernel} {
+  linalg.generic {indexing_maps = [#x, #w, #y], iterator_types = ["parallel", "parallel", "reduction"]}
+      ins(%x, %w : memref<223xf32>, memref<4x128x16xf32>) outs(%y : memref<96x64xf32>) {
+  ^bb0(%a: f32, %b: f32, %c: f32):
+    %p = arith.mulf %a, %b : f32
+    %s = arith.addf %c, %p : f32
+    linalg.yield %s : f32
+  }
+  return
+}
+
+// CHECK-LABEL: func.func @window_by_twos
+// CHECK:         scf.for %{{.*}} = %c0 to %c128 step %c2 iter_args
+// CHECK-COUNT-24:  math.fma
+// CHECK:           scf.yield
+func.func @window_by_twos(%x: memref<318xf32>, %w: memref<4x128x16xf32>, %y: memref<96x64xf32>) attributes {strata.kernel} {
+  linalg.generic {indexing_maps = [#x2, #w, #y], iterator_types = ["parallel", "parallel", "reduction"]}
+      ins(%x, %w : memref<318xf32>, memref<4x128x16xf32>) outs(%y : memref<96x64xf32>) {
+  ^bb0(%a: f32, %b: f32, %c: f32):
+    %p = arith.mulf %a, %b : f32
+    %s = arith.addf %c, %p : f32
+    linalg.yield %s : f32
+  }
+  return
+}
+
+// -----
+
 // A right-hand side that is given in each run and too large for the nearest cache: the first six rows copy the 16 columns
 // of a block, so that the others read them from one place. With so little for each block, blocks are the tasks. A step
 // reads one line: four of them make an iteration.
