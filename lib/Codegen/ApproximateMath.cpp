@@ -91,6 +91,36 @@ struct TruncateByInstruction : OpRewritePattern<arith::TruncFOp> {
   }
 };
 
+/// f32 to bf16, to nearest even. MLIR's pattern selects what is no number from vectors of bf16, which LLVM takes apart,
+/// element by element, where the target has no arithmetic of bf16: here it is selected before the bits are rounded.
+struct TruncateBits : OpRewritePattern<arith::TruncFOp> {
+  using OpRewritePattern::OpRewritePattern;
+
+  LogicalResult matchAndRewrite(arith::TruncFOp op, PatternRewriter &rewriter) const override {
+    Type from = op.getIn().getType(), to = op.getType();
+    if (!getElementTypeOrSelf(from).isF32() || !getElementTypeOrSelf(to).isBF16())
+      return failure();
+    ImplicitLocOpBuilder b(op.getLoc(), rewriter);
+    auto vector = dyn_cast<VectorType>(to);
+    auto like = [&](Type element) { return vector ? vector.clone(element) : element; };
+    Type i32 = like(b.getI32Type()), i16 = like(b.getI16Type());
+    auto number = [&](uint32_t bits) -> Value {
+      Attribute value = b.getI32IntegerAttr(static_cast<int32_t>(bits));
+      if (auto type = dyn_cast<VectorType>(i32))
+        value = DenseElementsAttr::get(type, value);
+      return b.create<arith::ConstantOp>(i32, cast<TypedAttr>(value));
+    };
+    Value isNaN = b.create<arith::CmpFOp>(arith::CmpFPredicate::UNO, op.getIn(), op.getIn());
+    Value bits = b.create<arith::BitcastOp>(i32, op.getIn());
+    bits = b.create<arith::SelectOp>(isNaN, number(0x7fc00000), bits); // rounded as it is
+    Value last = b.create<arith::AndIOp>(b.create<arith::ShRUIOp>(bits, number(16)), number(1));
+    Value rounded = b.create<arith::AddIOp>(bits, b.create<arith::AddIOp>(last, number(0x7fff)));
+    Value upper = b.create<arith::TruncIOp>(i16, b.create<arith::ShRUIOp>(rounded, number(16)));
+    rewriter.replaceOpWithNewOp<arith::BitcastOp>(op, to, upper);
+    return success();
+  }
+};
+
 /// A conversion that rounds by itself: x86's. What does not fit is left open by both.
 struct RoundByConversion : OpRewritePattern<arith::FPToSIOp> {
   using OpRewritePattern::OpRewritePattern;
@@ -169,7 +199,8 @@ void strata::populatePolynomialPatterns(RewritePatternSet &patterns, bool powerS
 
 void strata::populateNarrowFloatPatterns(RewritePatternSet &patterns) {
   patterns.add<TruncateThroughF32, ExtendThroughF32>(patterns.getContext());
-  patterns.add<TruncateByInstruction>(patterns.getContext(), /*benefit=*/2); // than the steps of the instruction
+  patterns.add<TruncateBits>(patterns.getContext(), /*benefit=*/2);          // than MLIR's
+  patterns.add<TruncateByInstruction>(patterns.getContext(), /*benefit=*/3); // than the steps of the instruction
   arith::populateExpandBFloat16Patterns(patterns);
   arith::populateCeilFloorDivExpandOpsPatterns(patterns);
 }

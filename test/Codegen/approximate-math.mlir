@@ -250,7 +250,12 @@ func.func @narrow(%x: f64) -> bf16 {
 // CHECK:         llvm.fptrunc %arg0 : vector<16xf32> to vector<16xbf16>
 // CHECK-LABEL: func.func @number
 // CHECK-NOT:     fptrunc
-// CHECK:         arith.shrui
+// What is no number is selected as bits, of which vectors have selections everywhere.
+// CHECK:         %[[NUMBER:.*]] = arith.select {{.*}} : vector<16xi1>, vector<16xi32>
+// CHECK:         arith.addi %[[NUMBER]]
+// CHECK-NEXT:    arith.shrui
+// CHECK-NEXT:    arith.trunci
+// CHECK-NEXT:    arith.bitcast {{.*}} : vector<16xi16> to vector<16xbf16>
 func.func @operand(%x: vector<16xf32>) -> vector<16xbf16> {
   %0 = arith.truncf %x fastmath<afn> : vector<16xf32> to vector<16xbf16>
   return %0 : vector<16xbf16>
