@@ -70,16 +70,16 @@ class Compiler:
         tool = self.bin / "strata-compile"
         parts = [tool, *sorted(self.bin.parent.glob("lib/*.so*"))]
         self.version = hashlib.sha256(repr([p.stat().st_mtime_ns for p in parts]).encode()).hexdigest()[:12]
+        self.refused = {precision: why for precision in ("bf16", "int8") if (why := self._refusal(tool, precision))}
+        self.precisions = {"f32", "bf16", "int8"} - self.refused.keys()
+
+    def _refusal(self, tool, precision):
+        """What strata-compile says of a precision that this CPU has no instructions for; else nothing."""
         probe = self.folder / "precision.mlir"
         probe.write_text("func.func @main(%x: tensor<1xf32>) -> tensor<1xf32> { return %x : tensor<1xf32> }\n")
-        # What this CPU has no instructions for is refused.
-        refused = {
-            precision: said.strip()
-            for precision in ("bf16", "int8")
-            if (said := subprocess.run([tool, probe, "--emit=obj", "-o", probe.with_suffix(".o"),
-                                        f"--precision={precision}"], capture_output=True, text=True).stderr)
-        }  # fmt: skip
-        self.precisions, self.refused = {"f32", "bf16", "int8"} - refused.keys(), refused
+        command = [tool, probe, "--emit=obj", "-o", probe.with_suffix(".o"), f"--precision={precision}"]
+        done = subprocess.run(command, capture_output=True, text=True)
+        return done.stderr.strip() if done.returncode else None
 
     def compile(self, model, precision):
         """(library, {seconds, peak}), from an earlier run if neither the model nor the compiler has changed."""

@@ -112,7 +112,7 @@ struct TruncateBits : OpRewritePattern<arith::TruncFOp> {
     };
     Value isNaN = b.create<arith::CmpFOp>(arith::CmpFPredicate::UNO, op.getIn(), op.getIn());
     Value bits = b.create<arith::BitcastOp>(i32, op.getIn());
-    bits = b.create<arith::SelectOp>(isNaN, number(0x7fc00000), bits); // rounded as it is
+    bits = b.create<arith::SelectOp>(isNaN, number(0x7fc00000), bits); // stays so when it is rounded
     Value last = b.create<arith::AndIOp>(b.create<arith::ShRUIOp>(bits, number(16)), number(1));
     Value rounded = b.create<arith::AddIOp>(bits, b.create<arith::AddIOp>(last, number(0x7fff)));
     Value upper = b.create<arith::TruncIOp>(i16, b.create<arith::ShRUIOp>(rounded, number(16)));
