@@ -11,6 +11,7 @@ import bench  # noqa: E402
 import cases  # noqa: E402
 import limits  # noqa: E402
 import page  # noqa: E402
+from support.targets import has  # noqa: E402
 
 
 def written(name, folder):
@@ -58,6 +59,13 @@ def test_a_wrong_peer_is_no_rival():
     assert one["best"] == "openvino" and one["ratio"] == 0.5 and one["wrong"] == {"onnxruntime": 0.2}
     none = bench.summarised(turns, ("onnxruntime",), {"onnxruntime": float("inf")})
     assert "best" not in none and "ratio" not in none
+
+
+def test_precisions_are_those_of_the_cpu(tmp_path):
+    compiler = bench.Compiler(tmp_path)
+    assert ("bf16" in compiler.precisions) == (has("avx512_bf16") or has("amx_bf16"))
+    assert compiler.precisions | compiler.refused.keys() == {"f32", "bf16", "int8"}
+    assert all(f"precision '{name}' needs a CPU" in why for name, why in compiler.refused.items())
 
 
 @pytest.mark.parametrize(
