@@ -7,6 +7,7 @@
 #include "ApproximateMath.h"
 #include "Codegen/Passes.h"
 #include "EachFunction.h"
+#include "FloatBuilder.h"
 
 #include "mlir/Conversion/MathToLibm/MathToLibm.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -16,7 +17,6 @@
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
-#include "mlir/IR/ImplicitLocOpBuilder.h"
 #include "mlir/Transforms/GreedyPatternRewriteDriver.h"
 
 namespace strata {
@@ -100,22 +100,16 @@ struct TruncateBits : OpRewritePattern<arith::TruncFOp> {
     Type from = op.getIn().getType(), to = op.getType();
     if (!getElementTypeOrSelf(from).isF32() || !getElementTypeOrSelf(to).isBF16())
       return failure();
-    ImplicitLocOpBuilder b(op.getLoc(), rewriter);
-    auto vector = dyn_cast<VectorType>(to);
-    auto like = [&](Type element) { return vector ? vector.clone(element) : element; };
-    Type i32 = like(b.getI32Type()), i16 = like(b.getI16Type());
-    auto number = [&](uint32_t bits) -> Value {
-      Attribute value = b.getI32IntegerAttr(static_cast<int32_t>(bits));
-      if (auto type = dyn_cast<VectorType>(i32))
-        value = DenseElementsAttr::get(type, value);
-      return b.create<arith::ConstantOp>(i32, cast<TypedAttr>(value));
-    };
-    Value isNaN = b.create<arith::CmpFOp>(arith::CmpFPredicate::UNO, op.getIn(), op.getIn());
-    Value bits = b.create<arith::BitcastOp>(i32, op.getIn());
-    bits = b.create<arith::SelectOp>(isNaN, number(0x7fc00000), bits); // stays so when it is rounded
-    Value last = b.create<arith::AndIOp>(b.create<arith::ShRUIOp>(bits, number(16)), number(1));
-    Value rounded = b.create<arith::AddIOp>(bits, b.create<arith::AddIOp>(last, number(0x7fff)));
-    Value upper = b.create<arith::TruncIOp>(i16, b.create<arith::ShRUIOp>(rounded, number(16)));
+    strata::Floats f(op.getLoc(), rewriter, from);
+    Value bits = f.create<arith::BitcastOp>(f.integers(), op.getIn());
+    Value isNaN = f.is(arith::CmpFPredicate::UNO, op.getIn(), op.getIn());
+    bits = f.select(isNaN, f.integer(0x7fc00000), bits); // stays so when it is rounded
+    Value last = f.both(f.create<arith::ShRUIOp>(bits, f.integer(16)), f.integer(1));
+    Value rounded = f.create<arith::AddIOp>(bits, f.create<arith::AddIOp>(last, f.integer(0x7fff)));
+    Type half = f.getI16Type();
+    if (auto vector = dyn_cast<VectorType>(from))
+      half = vector.clone(half);
+    Value upper = f.create<arith::TruncIOp>(half, f.create<arith::ShRUIOp>(rounded, f.integer(16)));
     rewriter.replaceOpWithNewOp<arith::BitcastOp>(op, to, upper);
     return success();
   }

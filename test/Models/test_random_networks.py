@@ -4,7 +4,7 @@ import onnx
 import pytest
 import strata
 from onnxruntime.capi.onnxruntime_pybind11_state import Fail, InvalidArgument, RuntimeException
-from support.peers import onnxruntime_outputs
+from support.peers import exact_outputs
 from support.random_networks import differences, network, other_sizes, run_halved
 from support.targets import TARGETS
 
@@ -16,10 +16,10 @@ def check(seed, folder, quantised):
     target = TARGETS[seed // 4 % len(TARGETS)] if seed % 4 == 3 else None  # mostly this machine's own
     compiled = strata.compile(path, target=target, threads=1 + seed % 2)
     kind = "quantised" if quantised else "f32"
-    assert not list(differences(onnxruntime_outputs(path, feeds), compiled.run(feeds), kind))
+    assert not list(differences(exact_outputs(path, feeds), compiled.run(feeds), kind))
     if feeds := other_sizes(model, seed):
         try:
-            expected = onnxruntime_outputs(path, feeds)
+            expected = exact_outputs(path, feeds)
         except (Fail, InvalidArgument, RuntimeException):  # the network's constants do not fit
             with pytest.raises(strata.Error):
                 compiled.run(feeds)
@@ -42,4 +42,4 @@ def test_floats_of_16_bits(seed, tmp_path):
     model, feeds = network(seed)
     path = tmp_path / "network.onnx"
     onnx.save(model, path)
-    assert not list(differences(onnxruntime_outputs(path, feeds), run_halved(model, feeds), "f16"))
+    assert not list(differences(exact_outputs(path, feeds), run_halved(model, feeds), "f16"))

@@ -9,6 +9,7 @@ random-SEED.onnx.
 
 import argparse
 import math
+import sys
 import tempfile
 from pathlib import Path
 
@@ -859,7 +860,8 @@ def reduce(model, feeds, run, reference, kind="f32"):
 
 
 def main():
-    from peers import onnxruntime_outputs
+    sys.path.append(str(Path(__file__).resolve().parents[1]))
+    from support.peers import exact_outputs
 
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("first", type=int)
@@ -881,7 +883,7 @@ def main():
     def reference(model, feeds):
         with tempfile.NamedTemporaryFile(suffix=".onnx") as file:
             onnx.save(model, file.name)
-            return onnxruntime_outputs(file.name, feeds)
+            return exact_outputs(file.name, feeds)
 
     kind = (
         "quantised"
