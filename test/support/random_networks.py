@@ -898,8 +898,10 @@ def main():
         for number, feeds in enumerate((first, other_sizes(model, seed))):
             try:
                 expected = reference(model, feeds) if feeds else None
-            except Exception:  # of ONNX Runtime: these sizes do not fit
-                assert number, "a network of sizes that do not fit"
+            except Exception as error:  # of ONNX Runtime: these sizes do not fit
+                if not number:
+                    print(f"{seed}: nothing to compare with: {error}", flush=True)
+                    break
                 try:
                     run(model, feeds)
                     print(f"{seed}: runs with sizes that ONNX Runtime refuses", flush=True)
