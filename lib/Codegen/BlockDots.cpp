@@ -114,7 +114,7 @@ bool strata::planBlockDots(LoopNest &nest, const NestOptions &options, NestPlan 
   if (lane < 0 || nest.loops[lane].reduction || !isLane(dots->words) || !isLane(dots->scale) || !isLane(dots->zero) ||
       !isData(dots->data) || !isData(dots->factor) || !isData(dots->sums))
     return false;
-  BlockPlan blocks{*dots, {}, -1, -1, !options.byteDots};
+  BlockPlan blocks{*dots, {}, -1, -1};
   for (auto [l, loop] : llvm::enumerate(nest.loops)) {
     if (!loop.reduction)
       continue;
@@ -152,8 +152,8 @@ struct ByteDots {
   bool sumPairs; ///< sums of a block are those of pairs, of 16 bits
 
   /// `words`: of a block.
-  ByteDots(OpBuilder &b, Location loc, VectorType type, const BlockPlan &plan, const Extent &words)
-      : b(b), loc(loc), type(type), bits(plan.dots.bits), inPairs(plan.inPairs && hasInstructions()),
+  ByteDots(OpBuilder &b, Location loc, VectorType type, unsigned bits, bool byteDots, const Extent &words)
+      : b(b), loc(loc), type(type), bits(bits), inPairs(!byteDots && hasInstructions()),
         sumPairs(inPairs && bits == 4 && words.isKnown() && words.known <= 4) {}
 
   bool hasInstructions() const { return type.getNumElements() >= 4; }
@@ -238,7 +238,8 @@ TileEmitter::Values TileEmitter::reduceBlocks(const Tile &tile, Values start) {
   Stage &reduce = *nest.reduce;
   ArrayRef<Access> inputs = reduce.inputs;
   auto i32 = VectorType::get({tile.lanes}, b.getI32Type()), f32 = VectorType::get({tile.lanes}, b.getF32Type());
-  ByteDots bytes(b, loc, i32, blocks, blocks.word < 0 ? Extent{1, {}} : nest.loops[blocks.word].size);
+  const Extent words = blocks.word < 0 ? Extent{1, {}} : nest.loops[blocks.word].size;
+  ByteDots bytes(b, loc, i32, dots.bits, target.byteDots, words);
   // Where no zero point asks for the sums of the data, moved codes do.
   bool addsMoved = bytes.moved() && dots.sums < 0;
   Values bases = basesOf(reduce, tile);
@@ -269,10 +270,10 @@ TileEmitter::Values TileEmitter::reduceBlocks(const Tile &tile, Values start) {
     }
     if (addsMoved)
       integers.append(tile.rows, bytes.constant(0));
-    SmallVector<int> words;
+    SmallVector<int> wordLoops;
     if (blocks.word >= 0)
-      words.push_back(blocks.word);
-    integers = reduceLoops(block, words, integers, [&](const Tile &step, Values values) {
+      wordLoops.push_back(blocks.word);
+    integers = reduceLoops(block, wordLoops, integers, [&](const Tile &step, Values values) {
       prefetch(inputs[dots.words], bases[dots.words], add(bases[dots.words], position(inputs[dots.words], step, true)),
                step);
       SmallVector<Values> data;

@@ -61,7 +61,6 @@ struct BlockPlan {
   BlockDots dots;
   llvm::SmallVector<int> outer; ///< loops over blocks
   int word, term;               ///< loops over a block's words (-1: it has one), and over the terms of one
-  bool inPairs = false;         ///< products are first added in pairs of 16 bits
 };
 
 /// So many rows of a tile, at most, have sums for each block.
