@@ -86,11 +86,6 @@ static Value floatToInteger(ImplicitLocOpBuilder &b, Value value, IntegerType to
     f.convertFromAPInt(bound, !isUnsigned, APFloat::rmTowardZero);
     return b.create<arith::ConstantOp>(FloatAttr::get(type, f)).getResult();
   };
-  auto toInt = [&](const APInt &bound) {
-    APInt wide =
-        isUnsigned ? bound.zext(std::max(valueBits, to.getWidth())) : bound.sext(std::max(valueBits, to.getWidth()));
-    return b.create<arith::ConstantOp>(IntegerAttr::get(to, wide)).getResult();
-  };
   // Numbers within the bounds first, so that the conversion is defined for every value.
   Value low = toFloat(lowest), high = toFloat(highest);
   Value isNaN = b.create<arith::CmpFOp>(arith::CmpFPredicate::UNO, value, value);
@@ -104,7 +99,10 @@ static Value floatToInteger(ImplicitLocOpBuilder &b, Value value, IntegerType to
   // The float below 2^n is smaller than the highest integer: only values from 2^n on saturate.
   Value bound = b.create<arith::ConstantOp>(FloatAttr::get(type, above));
   Value tooHigh = b.create<arith::CmpFOp>(arith::CmpFPredicate::OGE, value, bound);
-  return b.create<arith::SelectOp>(tooHigh, toInt(highest), converted);
+  unsigned width = std::max(valueBits, to.getWidth());
+  Value most =
+      b.create<arith::ConstantOp>(IntegerAttr::get(to, isUnsigned ? highest.zext(width) : highest.sext(width)));
+  return b.create<arith::SelectOp>(tooHigh, most, converted);
 }
 
 Value convert(ImplicitLocOpBuilder &b, Value element, Type from, Type to, bool saturate, RoundMode mode) {
