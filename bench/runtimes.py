@@ -52,13 +52,13 @@ class Evaluator:
         return self.results
 
 
-INTEGER_OPERATORS = {"ConvInteger", "MatMulInteger", "QLinearConv", "QLinearMatMul"}
-
-
 def reference(model, feeds, threads):
     """What all outputs are compared with. On machines whose vectors have no products of bytes ONNX Runtime's integer
     operators saturate sums of two products at 16 bits."""
     import onnx
+
+    sys.path.append(str(Path(__file__).resolve().parents[1] / "test"))
+    from support.peers import INTEGER_OPERATORS
 
     graph = onnx.load(model, load_external_data=False).graph
     if any(node.op_type in INTEGER_OPERATORS for node in graph.node):

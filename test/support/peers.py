@@ -3,7 +3,7 @@
 import onnx
 import onnxruntime
 from onnx.reference import ReferenceEvaluator
-from support.targets import has
+from support.targets import HAS_VNNI
 
 INTEGER_OPERATORS = {"ConvInteger", "MatMulInteger", "QLinearConv", "QLinearMatMul"}
 
@@ -22,7 +22,7 @@ def exact_outputs(path, feeds):
     """The same; of integer operators the reference evaluator's where this CPU's vectors have no products of bytes: ONNX
     Runtime then adds two products in 16 bits, which saturate."""
     outputs = onnxruntime_outputs(path, feeds)
-    if has("avx_vnni") or has("avx512_vnni"):
+    if HAS_VNNI:
         return outputs
     model = onnx.load(path)
     if not INTEGER_OPERATORS & {node.op_type for node in model.graph.node}:

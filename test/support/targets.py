@@ -16,6 +16,9 @@ def has(feature):
     return feature in FLAGS
 
 
+#: Whether its vectors add products of four bytes.
+HAS_VNNI = has("avx_vnni") or has("avx512_vnni")
+
 #: None is this machine's own.
 TARGETS = [None] + [
     name
