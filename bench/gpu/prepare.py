@@ -10,9 +10,12 @@ drawn at random (symbolic dimensions are --dim NAME=SIZE, else 1); with MODEL.pt
 
 import argparse
 import json
+import os
+import re
 import shutil
 import subprocess
 import sys
+from concurrent.futures import ThreadPoolExecutor
 from itertools import chain
 from pathlib import Path
 
@@ -45,7 +48,8 @@ def model(op, shapes, result, dtype, attributes=None, nodes=None, constants=(), 
 
 
 def timed(small):
-    """(name, kind, element type, model, floating point operations, bytes read and written) of each timing."""
+    """(name, kind, element type, model, floating point operations, bytes read and written) of each timing. What a peer
+    needs beside the inputs, it takes from the model's constants."""
     size = 64 if small else None
     for n in [size] if small else [4096, 8192]:
         for dtype in TYPES:
@@ -118,7 +122,8 @@ def timed(small):
 
 class Folder:
     def __init__(self, path, arguments):
-        self.path, self.arguments, self.entries = path, arguments, []
+        self.path, self.arguments, self.futures = path, arguments, []
+        self.pool = ThreadPoolExecutor(arguments.jobs)
         path.mkdir(parents=True, exist_ok=True)
 
     def compile(self, name, source, target, *options):
@@ -130,20 +135,29 @@ class Folder:
         print(f"{name}: {'compiled' if done.returncode == 0 else done.stderr.strip()}", flush=True)
         return done.returncode == 0
 
-    def add(self, name, proto, inputs, expected=None, target=None, **about):
-        source = self.path / f"{name}.onnx"
+    def add(self, *arguments, **about):
+        self.futures.append(self.pool.submit(self.prepare, *arguments, **about))
+
+    def prepare(self, name, proto, inputs, expected=None, target=None, **about):
+        """The model's entry in the index, or None if the compiler refuses it."""
+        entry, source = None, self.path / f"{name}.onnx"
         onnx.save(proto, source)
         tf32 = about["kind"].endswith("tf32") or about["dtype"] == "tf32"
         if self.compile(name, source, target or self.arguments.target, *(["--precision=tf32"] if tf32 else [])):
             # NumPy's files know no bfloat16: bytes, with the type beside them.
-            arrays = {f"i{i}": np.ascontiguousarray(x).view(np.uint8).reshape(-1) for i, x in enumerate(inputs)}
+            given = {f"i{i}": x for i, x in enumerate(inputs)}
+            if about["kind"].startswith("convolution"):
+                given["filters"] = numpy_helper.to_array(proto.graph.initializer[0])
+                about["filters"] = {"dtype": str(given["filters"].dtype), "shape": list(given["filters"].shape)}
+            arrays = {name: np.ascontiguousarray(x).view(np.uint8).reshape(-1) for name, x in given.items()}
             if expected is not None:
                 arrays["expected"] = expected
             np.savez(self.path / f"{name}.npz", **arrays)
             described = [{"dtype": str(x.dtype), "shape": list(x.shape)} for x in inputs]
-            self.entries.append({"name": name, "inputs": described, **about})
+            entry = {"name": name, "inputs": described, **about}
         if about["kind"] != "network":
             source.unlink()
+        return entry
 
 
 def random_input(value, sizes):
@@ -164,27 +178,28 @@ def main():
     parser.add_argument("--gpu-format", default="auto")
     parser.add_argument("--cpu", default="x86-64-v3", help="of the host that runs it (x86-64-v3)")
     parser.add_argument("--small", action="store_true", help="sizes for the emulator")
-    parser.add_argument("--filter", default="", help="only what has this in its name")
+    parser.add_argument("--filter", default="", metavar="REGEX", help="only what has this in its name")
+    parser.add_argument("--jobs", type=int, default=os.cpu_count(), help="at once (one for each CPU)")
     parser.add_argument("--dim", action="append", default=[], metavar="NAME=SIZE")
     arguments = parser.parse_args()
     folder = Folder(arguments.output, arguments)
     for family, dtypes in FAMILIES.items():
         for dtype in dtypes:
             name = f"test_{family.__name__}_{dtype}"
-            if arguments.filter in name:
+            if re.search(arguments.filter, name):
                 proto, inputs, want = family(dtype)
                 want = want.astype(np.float64) if dtype in TOLERANCE else want
                 folder.add(name, proto, inputs, expected=want, kind="test", family=family.__name__, dtype=dtype,
                            tolerance=float(tolerance_of(want, dtype)))  # fmt: skip
     for family, dtype, proto, inputs, want in chain(warpgroup_products(arguments.small), warpgroup_attentions()):
         name = f"test_{family}_{dtype}"
-        if arguments.filter in name:
+        if re.search(arguments.filter, name):
             # How copies round halves to tf32 is not specified.
             folder.add(name, proto, inputs, expected=want, kind="test", family=family, dtype=dtype,
                        tolerance=1e-3 if dtype == "tf32" else ERROR.get(dtype, 0))  # fmt: skip
     random = np.random.default_rng(0)
     for name, kind, dtype, proto, flops, moved in timed(arguments.small):
-        if arguments.filter in name:
+        if re.search(arguments.filter, name):
             shapes = [[d.dim_value for d in v.type.tensor_type.shape.dim] for v in proto.graph.input]
             if dtype == "int8":
                 inputs = [random.integers(-128, 128, s, np.int8) for s in shapes]
@@ -206,10 +221,11 @@ def main():
         folder.add(path.stem, proto, inputs, kind="network", dtype="float", flops=None, bytes=None)
         if path.with_suffix(".pt2").exists():
             shutil.copy(path.with_suffix(".pt2"), folder.path)
-    (folder.path / "index.json").write_text(json.dumps(folder.entries, indent=1))
+    entries = [entry for entry in (future.result() for future in folder.futures) if entry]
+    (folder.path / "index.json").write_text(json.dumps(entries, indent=1))
     shutil.copy(ROOT / "build/dev/lib/libstrata_runtime.so", folder.path)
     shutil.copy(Path(__file__).with_name("run.py"), folder.path)
-    print(f"{len(folder.entries)} models in {folder.path}")
+    print(f"{len(entries)} models in {folder.path}")
 
 
 if __name__ == "__main__":

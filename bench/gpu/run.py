@@ -3,15 +3,22 @@
 Needs Python, NumPy (and ml_dtypes for bfloat16) and NVIDIA's driver. Where torch with CUDA or ONNX Runtime with its
 CUDA provider are installed, both sides take turns on inputs in the GPU's memory, every call is waited for, and a ratio
 is the median of theirs over ours: above one, Strata is faster. --driver=FILE takes another driver, the emulator's.
+
+Models run in processes of their own: one whose kernel faults or does not end counts as failed, and the next one goes on.
 """
 
 import argparse
 import ctypes
 import json
 import os
+import queue
+import re
+import select
 import statistics
+import subprocess
 import sys
 import time
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import numpy as np
@@ -137,7 +144,9 @@ class Driver:
 # --- What we are compared with
 
 
-def find_torch():
+def find_torch(peers):
+    if "torch" not in peers:
+        return None, ""
     try:
         import torch
     except ImportError:
@@ -147,7 +156,9 @@ def find_torch():
     return torch, ""
 
 
-def find_onnxruntime():
+def find_onnxruntime(peers):
+    if "onnxruntime" not in peers:
+        return None, ""
     try:
         import onnxruntime
     except ImportError:
@@ -162,8 +173,8 @@ def torch_function(torch, kind):
     grouped = lambda q, k, v: functional.scaled_dot_product_attention(q, k, v, enable_gqa=True)  # noqa: E731
     return {
         "matmul": torch.matmul,
-        "matmul_tf32": torch.matmul,
         "matmul_int8": torch._int_mm,
+        "convolution": lambda x, w: functional.conv2d(x, w, padding=1),
         "linear": lambda x, w, b: torch.relu(functional.linear(x, w, b)),
         "softmax": lambda x: torch.softmax(x, -1),
         "log_softmax": lambda x: torch.log_softmax(x, -1),
@@ -175,7 +186,7 @@ def torch_function(torch, kind):
         "attention_grouped": grouped,
         "attention_decode": grouped,
         "attention_decode_one": grouped,
-    }.get(kind)
+    }.get(kind.removesuffix("_tf32"))
 
 
 def torch_network(torch, path, device="cuda"):
@@ -185,7 +196,7 @@ def torch_network(torch, path, device="cuda"):
     return move_to_device_pass(torch.export.load(path), device).module()
 
 
-def torch_peers(torch, folder, entry, inputs):
+def torch_peers(torch, folder, entry, inputs, wanted):
     """{name: function without arguments that ends when the GPU is done and gives the results}"""
     program = folder / f"{entry['name']}.pt2"
     torch.backends.cuda.matmul.allow_tf32 = torch.backends.cudnn.allow_tf32 = entry["kind"].endswith("tf32")
@@ -194,6 +205,9 @@ def torch_peers(torch, folder, entry, inputs):
         given = [torch.from_numpy(np.ascontiguousarray(x)).cuda() for x in inputs]
     else:
         function = torch_function(torch, entry["kind"])
+        if "filters" in entry:
+            arrays = np.load(folder / f"{entry['name']}.npz")
+            inputs = [*inputs, stored(arrays, "filters", entry["filters"])]
         kind = {"float16": torch.float16, "bfloat16": torch.bfloat16, "int8": torch.int8}.get(entry["dtype"], torch.float32)
         given = [torch.from_numpy(np.ascontiguousarray(x).astype(np.float32)).cuda().to(kind) for x in inputs]
     if not function:
@@ -208,7 +222,9 @@ def torch_peers(torch, folder, entry, inputs):
 
         return run
 
-    peers = {"torch": waited(function), "torch.compile": waited(torch.compile(function))}
+    peers = {"torch": waited(function)}
+    if "torch.compile" in wanted:
+        peers["torch.compile"] = waited(torch.compile(function))
     if entry["kind"] == "elementwise":
         peers["copy"] = waited(lambda x, *_: x.clone())
     return peers
@@ -233,43 +249,29 @@ def onnxruntime_peer(onnxruntime, path, inputs):
 # --- Tests and timings
 
 
+def stored(arrays, name, described):
+    return arrays[name].view(dtype_of(described["dtype"])).reshape(described["shape"])
+
+
 def read(folder, entry):
     arrays = np.load(folder / f"{entry['name']}.npz")
-    inputs = [arrays[f"i{i}"].view(dtype_of(d["dtype"])).reshape(d["shape"]) for i, d in enumerate(entry["inputs"])]
+    inputs = [stored(arrays, f"i{i}", described) for i, described in enumerate(entry["inputs"])]
     return inputs, arrays["expected"] if "expected" in arrays else None
 
 
-def test(runtime, folder, entries):
-    """Prints the table of families and element types; how many are wrong."""
-    dtypes = list(dict.fromkeys(entry["dtype"] for entry in entries))
-    families = list(dict.fromkeys(entry["family"] for entry in entries))
-    print("largest error against NumPy\n" + " " * 34 + "".join(f"{dtype:>9}" for dtype in dtypes))
-    wrong = []
-    for family in families:
-        cells = dict.fromkeys(dtypes, ".")
-        for entry in [e for e in entries if e["family"] == family]:
-            inputs, want = read(folder, entry)
-            try:
-                session = Session(runtime, folder / f"{entry['name']}.so", on_device=False)
-                results = session.run([tensor_of(x) for x in inputs])
-                got = to_numpy(runtime, results[0])
-                release(results)
-                session.close()
-            except RuntimeError as error:
-                cells[entry["dtype"]] = "FAILED"
-                wrong.append(f"{entry['name']}: {error}")
-                continue
-            if want.dtype.kind == "f":
-                error = np.abs(got.astype(np.float64) - want).max() / max(1.0, np.abs(want).max())
-            else:
-                error = int((got != want.astype(got.dtype)).sum())
-            right = error <= entry["tolerance"]
-            cells[entry["dtype"]] = ("equal" if error == 0 else f"{error:.0e}") if right else "WRONG"
-            if not right:
-                wrong.append(f"{entry['name']}: largest error {error:.2e}")
-        print(f"{family:34}" + "".join(f"{cell:>9}" for cell in cells.values()), flush=True)
-    print(*wrong, sep="\n")
-    return len(wrong)
+def test(runtime, folder, entry):
+    """The largest error, and whether it is too large."""
+    inputs, want = read(folder, entry)
+    session = Session(runtime, folder / f"{entry['name']}.so", on_device=False)
+    results = session.run([tensor_of(x) for x in inputs])
+    got = to_numpy(runtime, results[0])
+    release(results)
+    session.close()
+    if want.dtype.kind == "f":
+        error = float(np.abs(got.astype(np.float64) - want).max() / max(1.0, np.abs(want).max()))
+    else:
+        error = int((got != want.astype(got.dtype)).sum())
+    return {"error": error, "wrong": not error <= entry["tolerance"]}
 
 
 def measure(functions, seconds):
@@ -287,25 +289,26 @@ def measure(functions, seconds):
 
 
 def network_error(runtime, path, inputs, results):
-    """Of the first result, beside PyTorch's."""
+    """Of the first result, beside PyTorch's, over its largest element."""
     want = (results[0] if isinstance(results, (tuple, list)) else results).cpu().numpy()
     session = Session(runtime, path, on_device=False)
     found = session.run([tensor_of(x) for x in inputs])
-    error = np.abs(to_numpy(runtime, found[0]) - want).max() / max(1.0, np.abs(want).max())
+    error = np.abs(to_numpy(runtime, found[0]) - want).max() / (np.abs(want).max() or 1.0)
     release(found)
     session.close()
     return f"error {error:.0e}"
 
 
-def benchmark(runtime, driver, folder, entry, torch, onnxruntime, seconds):
+def benchmark(runtime, driver, folder, entry, peers, seconds):
+    """The line of the table."""
     inputs, _ = read(folder, entry)
     addresses = [driver.upload(x) for x in inputs]
     on_device = [tensor_of(x, a.value, runtime.device) for x, a in zip(inputs, addresses)]
     session = Session(runtime, folder / f"{entry['name']}.so", on_device=True)
     functions = {"strata": lambda: release(session.run(on_device))}
-    if torch:
-        functions |= torch_peers(torch, folder, entry, inputs)
-    if onnxruntime and entry["kind"] == "network":
+    if torch := find_torch(peers)[0]:
+        functions |= torch_peers(torch, folder, entry, inputs, peers)
+    if entry["kind"] == "network" and (onnxruntime := find_onnxruntime(peers)[0]):
         functions |= onnxruntime_peer(onnxruntime, folder / f"{entry['name']}.onnx", inputs)
     error = ""
     if entry["kind"] == "network" and "torch" in functions:
@@ -314,10 +317,108 @@ def benchmark(runtime, driver, folder, entry, torch, onnxruntime, seconds):
     own = times.pop("strata")
     rate = f"{entry['flops'] / own / 1e12:8.1f} TFLOP/s" if entry["flops"] else f"{entry['bytes'] / own / 1e9:8.0f} GB/s" if entry["bytes"] else ""
     ratios = "  ".join(f"{name} {other / own:.2f}" for name, other in times.items())
-    print(f"{entry['name']:28}{own * 1e3:11.3f} ms {rate or error:18} {ratios}", flush=True)
     session.close()
     for address in addresses:
         driver.free(address)
+    return {"line": f"{entry['name']:34}{own * 1e3:11.3f} ms {rate or error:18} {ratios}"}
+
+
+# --- Processes
+
+
+def work(arguments):
+    """What a child does: for each name on standard input it writes what is found as a line of JSON."""
+    entries = {entry["name"]: entry for entry in json.loads((arguments.folder / "index.json").read_text())}
+    answers, sys.stdout = sys.stdout, sys.stderr
+    driver, runtime = Driver(arguments.driver, arguments.device), Runtime(arguments.folder, arguments.device)
+    for name in map(str.strip, sys.stdin):
+        try:
+            if entries[name]["kind"] == "test":
+                answer = test(runtime, arguments.folder, entries[name])
+            else:
+                answer = benchmark(runtime, driver, arguments.folder, entries[name], arguments.peers, arguments.seconds)
+        except Exception as error:  # of PyTorch's, too
+            answer = {"failed": f"{type(error).__name__}: {error}"}
+        print(json.dumps(answer), file=answers, flush=True)
+
+
+class Child:
+    """A process that works, anew after each failure: a fault leaves CUDA's context unusable."""
+
+    def __init__(self, arguments):
+        self.limit, self.process = arguments.limit, None
+        self.command = [sys.executable, __file__, *sys.argv[1:], "--work"]
+
+    def ask(self, entry):
+        if not self.process:
+            self.process = subprocess.Popen(self.command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+        self.process.stdin.write(entry["name"] + "\n")
+        self.process.stdin.flush()
+        if not select.select([self.process.stdout], [], [], self.limit)[0]:
+            answer = {"failed": f"it did not end within {self.limit:g} seconds"}
+        else:
+            line = self.process.stdout.readline()
+            answer = json.loads(line) if line else {"failed": f"the process ended with status {self.process.wait()}"}
+        if "failed" in answer:
+            self.close()
+        return answer
+
+    def close(self):
+        if self.process:
+            self.process.kill()
+            self.process.wait()
+            self.process = None
+
+
+def answers_of(entries, arguments, jobs):
+    """What children find of each entry, in the order of entries."""
+    children = queue.SimpleQueue()
+    for _ in range(jobs):
+        children.put(Child(arguments))
+
+    def ask(entry):
+        child = children.get()
+        try:
+            return child.ask(entry)
+        finally:
+            children.put(child)
+
+    with ThreadPoolExecutor(jobs) as pool:
+        yield from zip(entries, pool.map(ask, entries))
+    for _ in range(jobs):
+        children.get().close()
+
+
+def print_tests(entries, arguments):
+    """The table of families and element types; how many are wrong."""
+    dtypes = list(dict.fromkeys(entry["dtype"] for entry in entries))
+    families = list(dict.fromkeys(entry["family"] for entry in entries))
+    cells, wrong = {}, []
+    for entry, answer in answers_of(entries, arguments, arguments.jobs):
+        if "failed" in answer:
+            text = "FAILED"
+            wrong.append(f"{entry['name']}: {answer['failed']}")
+        else:
+            text = "WRONG" if answer["wrong"] else "equal" if answer["error"] == 0 else f"{answer['error']:.0e}"
+            if answer["wrong"]:
+                wrong.append(f"{entry['name']}: largest error {answer['error']:.2e}, allowed {entry['tolerance']:.2e}")
+        cells[entry["family"], entry["dtype"]] = text
+    print("largest error against NumPy\n" + " " * 34 + "".join(f"{dtype:>9}" for dtype in dtypes))
+    for family in families:
+        print(f"{family:34}" + "".join(f"{cells.get((family, dtype), '.'):>9}" for dtype in dtypes))
+    print(*wrong, sep="\n", flush=True)
+    return len(wrong)
+
+
+def print_timings(entries, arguments):
+    """A line of each; how many failed."""
+    print(*filter(None, ["", find_torch(arguments.peers)[1], find_onnxruntime(arguments.peers)[1]]), sep="\n")
+    print(f"\n{'median of calls':34}{'strata':>14} {'':18} their time / ours")
+    failed = 0
+    for entry, answer in answers_of(entries, arguments, 1):
+        failed += "failed" in answer
+        print(answer.get("line") or f"{entry['name']:34} FAILED: {answer['failed']}", flush=True)
+    return failed
 
 
 def main():
@@ -325,28 +426,22 @@ def main():
     parser.add_argument("folder", nargs="?", type=Path, default=Path(__file__).resolve().parent)
     parser.add_argument("--driver", default=os.environ.get("STRATA_CUDA_DRIVER", "libcuda.so.1"), metavar="FILE")
     parser.add_argument("--device", type=int, default=0)
-    parser.add_argument("--filter", default="", help="only what has this in its name")
+    parser.add_argument("--filter", default="", metavar="REGEX", help="only what has this in its name")
+    parser.add_argument("--peers", default="torch,torch.compile,onnxruntime", help="divided by commas (%(default)s)")
     parser.add_argument("--seconds", type=float, default=2.0, help="of each timing (2)")
+    parser.add_argument("--limit", type=float, default=120.0, help="seconds that a model may take (120)")
+    parser.add_argument("--jobs", type=int, default=4, help="processes that test at once (4)")
+    parser.add_argument("--work", action="store_true", help=argparse.SUPPRESS)
     arguments = parser.parse_args()
     os.environ["STRATA_CUDA_DRIVER"] = arguments.driver
-    entries = [e for e in json.loads((arguments.folder / "index.json").read_text()) if arguments.filter in e["name"]]
-    driver = Driver(arguments.driver, arguments.device)
-    runtime = Runtime(arguments.folder, arguments.device)
-    print(f"device {arguments.device}: {driver.name}\n")
-    wrong = test(runtime, arguments.folder, [e for e in entries if e["kind"] == "test"])
-    torch, why_not = find_torch()
-    onnxruntime, why_not_either = find_onnxruntime()
-    print(*filter(None, ["", why_not, why_not_either]), sep="\n")
-    print(f"\n{'median of calls':28}{'strata':>14} {'':18} their time / ours")
-    failed = 0
-    for entry in entries:
-        if entry["kind"] == "test":
-            continue
-        try:
-            benchmark(runtime, driver, arguments.folder, entry, torch, onnxruntime, arguments.seconds)
-        except RuntimeError as error:
-            failed += 1
-            print(f"{entry['name']:28} FAILED: {error}", flush=True)
+    if arguments.work:
+        return work(arguments)
+    entries = json.loads((arguments.folder / "index.json").read_text())
+    entries = [e for e in entries if re.search(arguments.filter, e["name"])]
+    print(f"device {arguments.device}: {Driver(arguments.driver, arguments.device).name}\n", flush=True)
+    tests, timings = [e for e in entries if e["kind"] == "test"], [e for e in entries if e["kind"] != "test"]
+    wrong = print_tests(tests, arguments) if tests else 0
+    failed = print_timings(timings, arguments) if timings else 0
     print(f"{len(entries)} models, {wrong} wrong, {failed} failed")
     return 1 if wrong or failed or not entries else 0
 

@@ -1,5 +1,6 @@
 """Small networks with all kinds of layers, on the emulated GPU, against ONNX Runtime."""
 
+import os
 import subprocess
 
 import numpy as np
@@ -145,6 +146,6 @@ def test_kernels_that_the_driver_refuses(tmp_path):
     (tmp_path / "m.onnx").write_bytes(proto.SerializeToString())
     subprocess.run([BIN / "strata-compile", "m.onnx", "--target=cuda", "-o", "m.so"], cwd=tmp_path, check=True)
     done = subprocess.run([BIN / "strata-run", "m.so"], cwd=tmp_path, capture_output=True, text=True,
-                          env={"STRATA_CUDA_DRIVER": str(library())})  # fmt: skip
+                          env={**os.environ, "STRATA_CUDA_DRIVER": str(library())})  # fmt: skip
     assert done.returncode == 1
     assert "the driver cannot load the model's kernels" in done.stderr

@@ -182,7 +182,7 @@ static int64_t stageCycles(int64_t rows, int64_t columns) {
 /// The larger a tile, the less often an element is read; but all multiprocessors shall have one. The best is the one
 /// whose rounds take the least time. False where no copy takes any.
 static bool chooseTile(WarpgroupPlan &plan) {
-  constexpr int64_t multiprocessors = 128; // about as many as there are
+  constexpr int64_t multiprocessors = 132; // of most GPUs that run sm_90a (H100 SXM, H200)
   int64_t batch = likelySize(plan.nest, plan.batch, 8), least = INT64_MAX;
   WarpgroupTile best = kWarpgroupTiles[0];
   for (const WarpgroupTile &tile : kWarpgroupTiles) {
