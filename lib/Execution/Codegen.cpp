@@ -1,6 +1,7 @@
 //===- Codegen.cpp - LLVM dialect to object code --------------------------===//
 
 #include "Codegen.h"
+#include "EmulateInstructions.h"
 #include "PromoteTiles.h"
 #include "Target.h"
 #include "mlir/Target/LLVMIR/Export.h"
@@ -114,7 +115,10 @@ mlir::FailureOr<std::unique_ptr<Module>> translateToLLVM(mlir::ModuleOp module, 
     if (machine.getTargetTriple().isX86())
       function.addFnAttr("prefer-vector-width", "512");
     function.setDoesNotThrow();
-    promoteTiles(function);
+    if (emulatedCPU().empty())
+      promoteTiles(function);
+    else
+      emulateInstructions(function);
     keepLoops(function, machine);
   }
   chooseInlined(*result);

@@ -400,6 +400,10 @@ int compile(const CompileRequest &request, const Progress &progress) {
   if (llvm::Error error = checkOptions(request.options))
     return report(std::move(error));
   if (!isText(request.emit)) {
+    if (!emulatedCPU().empty())
+      return report(
+          llvm::createStringError("what STRATA_EMULATE_CPU asks for runs in the process that compiles it, not "
+                                  "from a file"));
     if (llvm::Error error = checkRuntime(request.options))
       return report(std::move(error));
     TemporaryFiles files(request.output);

@@ -13,9 +13,15 @@
 #include "llvm/TargetParser/SubtargetFeature.h"
 #include "llvm/TargetParser/Triple.h"
 
+#include <cstdlib>
 #include <unistd.h>
 
 using namespace strata;
+
+llvm::StringRef strata::emulatedCPU() {
+  const char *name = std::getenv("STRATA_EMULATE_CPU");
+  return name ? name : "";
+}
 
 CompileOptions strata::resolveTarget(CompileOptions options) {
   if (options.targetCPU == "native") // as none
@@ -119,6 +125,11 @@ TargetFacts strata::describeTarget(const CompileOptions &given) {
   }();
   (void)initialized;
   CompileOptions options = resolveTarget(given);
+  bool emulates = !emulatedCPU().empty() && given.targetTriple.empty() && given.targetCPU.empty();
+  if (emulates) {
+    options.targetCPU = emulatedCPU();
+    options.targetFeatures = given.targetFeatures;
+  }
   TargetFacts facts;
   // What the operating system knows of this machine holds for it alone.
   if (options.targetCPU == llvm::sys::getHostCPUName() && options.targetTriple == llvm::sys::getDefaultTargetTriple())
@@ -137,7 +148,7 @@ TargetFacts strata::describeTarget(const CompileOptions &given) {
     facts.fma = has("+fma");
     if (has("+avx512f") && has("+avx512vl")) {
       facts.vectorBits = 512;
-      facts.powerScaling = true;
+      facts.powerScaling = !emulates;
       facts.registers = 32;
     } else if (has("+avx2")) {
       facts.vectorBits = 256;

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 import strata
 from onnx import TensorProto, helper, numpy_helper
-from support.targets import HAS_VNNI, has
+from support.targets import has
 
 
 def model_of(nodes, inputs, weights, results):
@@ -171,7 +171,7 @@ def test_sums_of_weights_beside_others():
     np.testing.assert_array_equal(y, (q - 121) @ w / 8)
 
 
-multiplies_bytes = HAS_VNNI or (has("avx2") and not has("avx512vl"))
+multiplies_bytes = has("avx_vnni") or has("avx512_vnni") or (has("avx2") and not has("avx512vl"))
 needs_byte_products = pytest.mark.skipif(not multiplies_bytes, reason="this CPU's vectors do not multiply bytes")
 
 

@@ -1,0 +1,103 @@
+"""Plans for other CPUs, with their instructions emulated, on this machine."""
+
+import os
+import subprocess
+
+import ml_dtypes
+import numpy as np
+import pytest
+import strata
+from onnx import TensorProto, helper, numpy_helper
+from support.library import BIN
+
+INSTRUCTIONS = {
+    ("sapphirerapids", "bf16"): "x86.tdpbf16ps",
+    ("sapphirerapids", "integers"): "x86.tdpb",
+    ("sapphirerapids", "int8"): "x86.avx512.vpdpbusd",
+    ("znver4", "bf16"): "x86.avx512bf16.dpbf16ps",
+    ("znver4", "integers"): "x86.avx512.vpdpbusd",
+    ("skylake-avx512", "integers"): "x86.avx512.pmaddw.d",
+}
+
+
+def model(nodes, inputs, result, weights):
+    def value(name, array):
+        return helper.make_tensor_value_info(name, helper.np_dtype_to_tensor_dtype(array.dtype), array.shape)
+
+    graph = helper.make_graph(
+        nodes, "g", [value(name, array) for name, array in inputs.items()],
+        [helper.make_tensor_value_info("y", result, None)],
+        [tensor if isinstance(tensor, TensorProto) else numpy_helper.from_array(tensor, name)
+         for name, tensor in weights.items()])  # fmt: skip
+    return helper.make_model(graph, opset_imports=[helper.make_opsetid("", 21)], ir_version=10)
+
+
+def check_instructions(proto, folder, cpu, what, *options):
+    """That code for the CPU itself has the instructions that are emulated."""
+    path = folder / "model.onnx"
+    path.write_bytes(proto.SerializeToString())
+    command = [BIN / "strata-compile", path, f"--mcpu={cpu}", "--emit=llvm", "-o", "-", *options]
+    done = subprocess.run(command, capture_output=True, text=True, check=True)
+    assert INSTRUCTIONS[cpu, what] in done.stdout
+
+
+# Whole tiles; rows, lanes and steps left over; several blocks of each.
+SIZES = [(64, 64, 64), (49, 96, 40), (17, 100, 50), (130, 300, 200)]
+
+
+@pytest.mark.parametrize("cpu", ["sapphirerapids", "znver4"])
+@pytest.mark.parametrize("m, k, n", SIZES)
+def test_halves(monkeypatch, tmp_path, cpu, m, k, n):
+    rng = np.random.default_rng(m)
+    x, w = rng.standard_normal((m, k), np.float32), rng.standard_normal((k, n), np.float32)
+    proto = model([helper.make_node("MatMul", ["x", "w"], ["y"])], {"x": x}, TensorProto.FLOAT, {"w": w})
+    check_instructions(proto, tmp_path, cpu, "bf16", "--precision=bf16")
+    monkeypatch.setenv("STRATA_EMULATE_CPU", cpu)
+    [y] = strata.compile(proto, precision="bf16").run({"x": x})
+    want = np.matmul(*(array.astype(ml_dtypes.bfloat16).astype(np.float64) for array in (x, w)))
+    np.testing.assert_allclose(y, want, rtol=0, atol=2e-6 * np.abs(want).max())
+
+
+@pytest.mark.parametrize("cpu", ["sapphirerapids", "znver4", "skylake-avx512"])
+@pytest.mark.parametrize("left", [np.uint8, np.int8])
+@pytest.mark.parametrize("right", [np.uint8, np.int8])
+@pytest.mark.parametrize("m, k, n", SIZES)
+def test_integers(monkeypatch, tmp_path, cpu, left, right, m, k, n):
+    """All signs, and numbers of all sizes: what saturated would be seen."""
+    rng = np.random.default_rng(m)
+    x, w = (rng.integers(np.iinfo(kind).min, np.iinfo(kind).max + 1, shape).astype(kind)
+            for kind, shape in ((left, (m, k)), (right, (k, n))))  # fmt: skip
+    proto = model([helper.make_node("MatMulInteger", ["x", "w"], ["y"])], {"x": x}, TensorProto.INT32, {"w": w})
+    check_instructions(proto, tmp_path, cpu, "integers")
+    monkeypatch.setenv("STRATA_EMULATE_CPU", cpu)
+    [y] = strata.compile(proto).run({"x": x})
+    np.testing.assert_array_equal(y, x.astype(np.int64) @ w.astype(np.int64))
+
+
+def test_weights_of_few_bits(monkeypatch, tmp_path):
+    rng = np.random.default_rng(0)
+    x, w = rng.standard_normal((8, 128), np.float32), rng.integers(-8, 8, (128, 64))
+    scale = np.full((4, 64), 0.25, np.float32)
+    nodes = [helper.make_node("DequantizeLinear", ["w", "s"], ["r"], axis=0, block_size=32),
+             helper.make_node("MatMul", ["x", "r"], ["y"])]  # fmt: skip
+    proto = model(nodes, {"x": x}, TensorProto.FLOAT, {
+        "w": helper.make_tensor("w", TensorProto.INT4, w.shape, w.ravel().tolist()), "s": scale})  # fmt: skip
+    check_instructions(proto, tmp_path, "sapphirerapids", "int8", "--precision=int8")
+    monkeypatch.setenv("STRATA_EMULATE_CPU", "sapphirerapids")
+    [y] = strata.compile(proto, precision="int8").run({"x": x})
+    # Data are rounded to 127 steps of the largest of a block.
+    want = x.astype(np.float64) @ w * 0.25
+    assert 0 < np.abs(y - want).max() < 0.02 * np.abs(want).max()
+
+
+@pytest.mark.parametrize(
+    "cpu, text", [("znver4", "runs in the process that compiles it"), ("z80", "unknown CPU 'z80'")]
+)
+def test_refusals(tmp_path, cpu, text):
+    x = np.zeros((2, 2), np.float32)
+    path = tmp_path / "model.onnx"
+    path.write_bytes(model([helper.make_node("Neg", ["x"], ["y"])], {"x": x}, 1, {}).SerializeToString())
+    done = subprocess.run([BIN / "strata-compile", path, "-o", tmp_path / "model.so"], capture_output=True, text=True,
+                          env={**os.environ, "STRATA_EMULATE_CPU": cpu})  # fmt: skip
+    assert done.returncode == 1 and text in done.stderr
+    assert not (tmp_path / "model.so").exists()
