@@ -1,4 +1,4 @@
-"""The nine light networks: stored outputs, and random weights against ONNX Runtime, each compiled in three ways."""
+"""The nine light networks: stored outputs, and random weights against ONNX Runtime. Small ones go three ways."""
 
 import numpy as np
 import onnx
@@ -7,12 +7,21 @@ from Suite.cases import ramp_inputs, stored_outputs
 from support import light
 from support.compare import difference
 from support.peers import onnxruntime_outputs
-from support.ways import WAYS
+from support.ways import ALL_WAYS, by_python, by_shared_object
+
+SMALL = ("squeezenet", "shufflenet")
 
 
-@pytest.fixture(scope="module", params=light.NAMES)
+@pytest.fixture(scope="module")
 def name(request):
     return request.param
+
+
+def all_ways_or(only):
+    """Small networks go all ways, large ones that one."""
+    cases = [(name, way) for name in light.NAMES for way in (ALL_WAYS if name in SMALL else [only])]
+    ids = [f"{name}-{way.__name__[3:]}" for name, way in cases]
+    return pytest.mark.parametrize("name, way", cases, indirect=["name"], ids=ids, scope="module")
 
 
 @pytest.fixture(scope="module")
@@ -26,7 +35,7 @@ def random_model(name, tmp_path_factory):
     path.unlink()
 
 
-@WAYS
+@all_ways_or(by_python)
 def test_stored_outputs(name, way, tmp_path):
     path = light.path(name)
     feeds = {light.input_name(onnx.load(path)): ramp_inputs(path)[0]}
@@ -35,7 +44,7 @@ def test_stored_outputs(name, way, tmp_path):
     assert difference(stored_outputs(path), way(path, tmp_path)(feeds), rtol, 1e-7) is None
 
 
-@WAYS
+@all_ways_or(by_shared_object)
 def test_random_weights(random_model, way, tmp_path):
     path, feeds, expected = random_model
     for want, have in zip(expected, way(path, tmp_path)(feeds), strict=True):

@@ -37,4 +37,5 @@ def by_strata_run(path, folder):
     return run
 
 
-WAYS = pytest.mark.parametrize("way", [by_python, by_shared_object, by_strata_run], ids=lambda way: way.__name__[3:])
+ALL_WAYS = [by_python, by_shared_object, by_strata_run]
+WAYS = pytest.mark.parametrize("way", ALL_WAYS, ids=lambda way: way.__name__[3:])
