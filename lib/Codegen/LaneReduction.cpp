@@ -19,30 +19,35 @@ bool TileEmitter::mayMaskLanes() {
          });
 }
 
-/// The lane loop of a reduction: `carried` are the vector accumulators and, last,
-/// the scalar one.
+/// The lane loop of a reduction: `carried` are the vector accumulators of each row, `plan.vectorTile` of them, then the
+/// rows' scalar ones.
 SmallVector<Value> TileEmitter::reduceLanes(const Tile &outer, SmallVector<Value> carried) {
   Stage &stage = *nest.reduce;
   const Extent &size = nest.loops[plan.lane].size;
   Value end = materialize(size), start = index(0);
-  // A vector for each accumulator.
+  const int64_t scalars = outer.rows * plan.vectorTile;
+  // A vector for each accumulator, those of a row together.
   auto step = [&](Tile tile, Value at, int64_t lanes, ValueRange accumulators) {
     tile.lanes = lanes;
     tile.at[plan.lane] = at;
-    Values bases = basesOf(stage, tile), next;
+    Values bases = basesOf(stage, tile), next(accumulators);
     for (auto [k, access] : llvm::enumerate(stage.inputs))
       if (access.base)
         bases[k] = add(bases[k], position(access, tile, true));
     Loaded cache;
-    for (auto [j, accumulator] : llvm::enumerate(accumulators)) {
-      Values arguments = inputsOf(stage, bases, tile, 0, j, cache, {});
-      arguments.push_back(accumulator);
-      next.push_back(spread(body(stage, arguments, tile, 0, j, true)[0], lanes));
-    }
+    int64_t parts = next.size() / tile.rows;
+    for (int64_t j = 0; j < parts; ++j)
+      for (int64_t i = tile.paddedFirst; i < tile.rows - tile.paddedLast; ++i) {
+        Value &accumulator = next[i * parts + j];
+        Values arguments = inputsOf(stage, bases, tile, i, j, cache, {});
+        arguments.push_back(accumulator);
+        accumulator = spread(body(stage, arguments, tile, i, j, true)[0], lanes);
+      }
     return next;
   };
-  auto run = [&](MutableArrayRef<Value> accumulators, int64_t lanes) {
-    int64_t distance = accumulators.size() * lanes;
+  // Into the first `parts` accumulators of each row, `stride` apart, from `first` on.
+  auto run = [&](int64_t first, int64_t stride, int64_t parts, int64_t lanes) {
+    int64_t distance = parts * lanes;
     Value stop;
     if (size.isKnown()) {
       stop = index(size.known / distance * distance);
@@ -51,20 +56,23 @@ SmallVector<Value> TileEmitter::reduceLanes(const Tile &outer, SmallVector<Value
     } else {
       stop = b.create<arith::SubIOp>(loc, end, b.create<arith::RemUIOp>(loc, end, index(distance)));
     }
+    Values accumulators;
+    for (int64_t i = 0; i < outer.rows; ++i)
+      llvm::append_range(accumulators, ArrayRef(carried).slice(first + i * stride, parts));
     auto each = b.create<scf::ForOp>(loc, start, stop, index(distance), accumulators);
     {
       OpBuilder::InsertionGuard guard(b);
       b.setInsertionPointToStart(each.getBody());
       b.create<scf::YieldOp>(loc, step(outer, each.getInductionVar(), lanes, each.getRegionIterArgs()));
     }
-    llvm::copy(each.getResults(), accumulators.begin());
+    for (auto [n, result] : llvm::enumerate(each.getResults()))
+      carried[first + n / parts * stride + n % parts] = result;
     start = stop;
   };
-  MutableArrayRef<Value> vectors = MutableArrayRef(carried).drop_back(), scalar = MutableArrayRef(carried).take_back();
-  if (vectors.size() > 1)
-    run(vectors, plan.width);
+  if (plan.vectorTile > 1)
+    run(0, plan.vectorTile, plan.vectorTile, plan.width);
   if (plan.width > 1)
-    run(vectors.take_front(), plan.width);
+    run(0, plan.vectorTile, 1, plan.width);
   // What is left of a vector: one that adds nothing in its other lanes.
   Extent left = size;
   if (size.isKnown())
@@ -72,25 +80,32 @@ SmallVector<Value> TileEmitter::reduceLanes(const Tile &outer, SmallVector<Value
   else
     left.value = b.create<arith::SubIOp>(loc, end, start);
   if (plan.width == 1 || left.is(1) || !mayMaskLanes()) {
-    run(scalar, 1);
+    run(scalars, 1, 1, 1);
     return carried;
   }
-  // Into the sums that the last full vector did not wait for.
-  Value &sum = vectors.back();
-  auto addPart = [&]() -> Value {
+  // Into the sums that the last full vectors did not wait for.
+  Values sums;
+  for (int64_t i = 0; i < outer.rows; ++i)
+    sums.push_back(carried[(i + 1) * plan.vectorTile - 1]);
+  auto addParts = [&] {
     Tile tile = outer;
     tile.mask = maskOf(plan.width, left);
-    return b.create<arith::SelectOp>(loc, tile.mask, step(tile, start, plan.width, sum)[0], sum);
+    Values more = step(tile, start, plan.width, sums);
+    for (auto [sum, with] : llvm::zip(sums, more))
+      with = b.create<arith::SelectOp>(loc, tile.mask, with, sum);
+    return more;
   };
   if (!left.isKnown()) {
     Value isSome = b.create<arith::CmpIOp>(loc, arith::CmpIPredicate::ne, left.value, index(0));
     auto choice = b.create<scf::IfOp>(
-        loc, isSome, [&](OpBuilder &, Location) { b.create<scf::YieldOp>(loc, addPart()); },
-        [&](OpBuilder &, Location) { b.create<scf::YieldOp>(loc, sum); });
-    sum = choice.getResult(0);
+        loc, isSome, [&](OpBuilder &, Location) { b.create<scf::YieldOp>(loc, addParts()); },
+        [&](OpBuilder &, Location) { b.create<scf::YieldOp>(loc, sums); });
+    sums.assign(choice.result_begin(), choice.result_end());
   } else if (left.known) {
-    sum = addPart();
+    sums = addParts();
   }
+  for (int64_t i = 0; i < outer.rows; ++i)
+    carried[(i + 1) * plan.vectorTile - 1] = sums[i];
   return carried;
 }
 
@@ -121,20 +136,24 @@ Value TileEmitter::reduceVector(Value vector) {
   return b.create<arith::SelectOp>(loc, any, nan, number);
 }
 
-/// Along the lanes: in vectors of parts, which are combined with `start` at the end.
-Value TileEmitter::reduceToOne(const Tile &tile, Value start) {
-  Value neutral = b.create<arith::ConstantOp>(
-      loc, DenseElementsAttr::get(VectorType::get({plan.width}, start.getType()), Attribute(plan.combiner->neutral)));
-  Values parts(plan.vectorTile, neutral);
-  parts.push_back(start);
-  parts = reduceLoops(tile, reductionOrder(), parts,
-                      [&](const Tile &inner, Values values) { return reduceLanes(inner, values); });
+/// Along the lanes, each row's sum: in vectors of parts, which are combined with what it starts with at the end.
+SmallVector<Value> TileEmitter::reduceRowsToOnes(const Tile &tile, ArrayRef<Value> starts) {
+  Value neutral =
+      b.create<arith::ConstantOp>(loc, DenseElementsAttr::get(VectorType::get({plan.width}, starts[0].getType()),
+                                                              Attribute(plan.combiner->neutral)));
+  Values carried(tile.rows * plan.vectorTile, neutral), results;
+  llvm::append_range(carried, starts);
+  carried = reduceLoops(tile, reductionOrder(), carried,
+                        [&](const Tile &inner, Values values) { return reduceLanes(inner, values); });
   auto combine = [&](Value x, Value y) { return plan.combiner->join(b, loc, x, y); };
-  while (parts.size() > 2) {
-    Value last = parts[parts.size() - 2];
-    parts.erase(parts.end() - 2);
-    Value &into = parts[(parts.size() - 1) / 2];
-    into = combine(into, last);
+  for (int64_t i = 0; i < tile.rows; ++i) {
+    Values parts(ArrayRef(carried).slice(i * plan.vectorTile, plan.vectorTile));
+    while (parts.size() > 1) {
+      Value last = parts.pop_back_val();
+      Value &into = parts[parts.size() / 2];
+      into = combine(into, last);
+    }
+    results.push_back(combine(carried[tile.rows * plan.vectorTile + i], reduceVector(parts[0])));
   }
-  return combine(parts[1], reduceVector(parts[0]));
+  return results;
 }

@@ -1,6 +1,7 @@
 //===- NestPlan.cpp - which loops are lanes and rows ----------------------===//
 #include "NestPlan.h"
 #include "BodyLoads.h"
+#include "ProductSums.h"
 #include "RegisterTile.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -536,6 +537,33 @@ static void planScaled(LoopNest &nest, const NestOptions &options, NestPlan &pla
     plan.scaled = result;
 }
 
+/// Sums along lanes, of products: rows that share one factor's vectors are added up side by side, those that lie
+/// nearest to each other.
+static void chooseRowsOfSums(LoopNest &nest, const TargetFacts &target, NestPlan &plan) {
+  std::optional<ProductSum> product = matchProductSum(nest.reduce->op);
+  if (!product || !product->sum.isF32())
+    return;
+  const int64_t most = target.registers / 2;
+  int64_t nearest = INT64_MAX;
+  for (auto [loop, info] : llvm::enumerate(nest.loops)) {
+    int64_t rows = info.size.isKnown() ? std::min(info.size.known, most) : most;
+    if (info.reduction || rows < 4 || rows < plan.rowTile)
+      continue;
+    int64_t shared = 0, distance = 0;
+    for (const Access &access : nest.reduce->inputs) {
+      const Extent &step = stride(access, loop);
+      shared += !access.base || step.is(0);
+      distance = std::max(distance, step.isKnown() ? std::abs(step.known) : INT64_MAX - 1);
+    }
+    if (shared != 1 || (rows == plan.rowTile && distance >= nearest))
+      continue;
+    nearest = distance;
+    plan.row = loop;
+    plan.rowTile = rows;
+    plan.vectorTile = 1;
+  }
+}
+
 NestPlan strata::planNest(LoopNest &nest, const NestOptions &options) {
   NestPlan plan;
   if (planMatrixTiles(nest, options, plan))
@@ -565,6 +593,7 @@ NestPlan strata::planNest(LoopNest &nest, const NestOptions &options) {
   }
   if (plan.laneIsReduction) {
     plan.vectorTile = atMost(4);
+    chooseRowsOfSums(nest, options, plan);
     return plan;
   }
   bool reuse = chooseRow(nest, plan);

@@ -109,6 +109,15 @@ private:
            (ShapedType::isDynamic(rows) || rows * strata::bytesOf(type.getElementType()) >= pageBytes);
   }
 
+  /// Whether a window reads the data several times that `sumsAlongLanes` needs to lie along its terms.
+  bool isReadOften(linalg::GenericOp op, OpOperand *data, unsigned lane,
+                   const strata::ConstantExpressions &constants) const {
+    constexpr int64_t often = 4;
+    return llvm::all_of(op.getDpsInputs(), [&](Value v) { return v == data->get() || constants.isConstant(v); }) &&
+           sumsAlongLanes(op, data, lane) &&
+           termsOf(op) >= often * op.getStaticLoopRanges()[*strata::innermost(op.getMatchingIndexingMap(data))];
+  }
+
   /// A transposed operand is read where it lies, if the lanes stay contiguous, it is packed anyway, or few read it, and
   /// not in too many places.
   void foldTransposes(linalg::GenericOp op, const strata::ConstantExpressions &constants) const {
@@ -122,7 +131,8 @@ private:
         if (map.isFunctionOfDim(*lane) && hasLast(map, *lane) && !hasLast(folded, *lane) &&
             !constants.isConstant(input->get()) && isWorthMoving(op, input, *lane))
           break;
-        if (!map.isFunctionOfDim(*lane) && !constants.isConstant(input->get()) && liesFarApart(op, transpose, folded))
+        if (!map.isFunctionOfDim(*lane) && !constants.isConstant(input->get()) &&
+            (liesFarApart(op, transpose, folded) || isReadOften(op, input, *lane, constants)))
           break;
         SmallVector<AffineMap> maps = op.getIndexingMapsArray();
         maps[input->getOperandNumber()] = folded;
@@ -339,6 +349,32 @@ private:
     transpose.erase();
   }
 
+  /// Of one sum, as far as they are known.
+  static int64_t termsOf(linalg::GenericOp op) {
+    int64_t terms = 1;
+    for (auto [range, kind] : llvm::zip(op.getStaticLoopRanges(), op.getIteratorTypesArray()))
+      if (kind == utils::IteratorType::reduction && !ShapedType::isDynamic(range))
+        terms *= range;
+    return terms;
+  }
+
+  /// Whether so few results share data that a vector is better filled with terms of one sum: the terms then come last.
+  bool sumsAlongLanes(linalg::GenericOp op, OpOperand *data, unsigned lane) const {
+    // To add up the lanes of a vector, in multiplications of vectors.
+    constexpr int64_t addUp = 10;
+    std::optional<strata::ProductSum> product = strata::matchProductSum(op);
+    std::optional<unsigned> last = strata::innermost(op.getMatchingIndexingMap(data));
+    SmallVector<int64_t> ranges = op.getStaticLoopRanges();
+    int64_t width = vectorBits / 32, results = ranges[lane], terms = termsOf(op);
+    AffineMap weights = op.getMatchingIndexingMap(op.getDpsInputOperand(1 - data->getOperandNumber()));
+    for (auto [loop, kind] : llvm::enumerate(op.getIteratorTypesArray()))
+      if (kind == utils::IteratorType::parallel && loop != lane && weights.isFunctionOfDim(loop))
+        return false;
+    return product && product->elements[0].isF32() && product->elements[1].isF32() && last &&
+           op.getIteratorTypesArray()[*last] == utils::IteratorType::reduction && ranges[*last] >= width &&
+           !ShapedType::isDynamic(results) && results <= width / 2 && results * (terms / width + addUp) < terms;
+  }
+
   /// The loop over the groups of a convolution that has few results in each, along `lane`, which share vectors: the one
   /// that walks the result's last dimension but one.
   std::optional<unsigned> groupsOf(linalg::GenericOp op, OpOperand *weights, OpOperand *data, unsigned lane) const {
@@ -427,6 +463,8 @@ private:
     if (groups)
       order.push_back(cut);
     order.push_back(last);
+    if (weights && !blocked && group < 0 && sumsAlongLanes(op, data, lane))
+      std::rotate(order.begin() + head.size(), order.end() - 1, order.end());
     if (group >= 0)
       order.push_back(group);
     value = blocked ? strata::inBlocks(b, loc, value, cut - 1, block, order) : transposed(b, loc, value, order);

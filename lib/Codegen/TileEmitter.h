@@ -142,7 +142,7 @@ private:
   Values reduceLanes(const Tile &outer, Values carried);
   bool mayMaskLanes();
   mlir::Value reduceVector(mlir::Value vector);
-  mlir::Value reduceToOne(const Tile &tile, mlir::Value start);
+  Values reduceRowsToOnes(const Tile &tile, llvm::ArrayRef<mlir::Value> starts);
   Values reduceTile(const Tile &tile, Values carried);
   Values reduceScaled(const Tile &tile, Values carried);
   /// A row that reads `place` of an access at a tap of the window.

@@ -653,7 +653,7 @@ void TileEmitter::emit(const Tile &tile) {
     } else if (plan.scaled && tile.rows <= kScaledRows) {
       accumulators[0] = reduceScaled(tile, accumulators[0]);
     } else if (plan.laneIsReduction) {
-      accumulators[0][0] = reduceToOne(tile, accumulators[0][0]);
+      accumulators[0] = reduceRowsToOnes(tile, accumulators[0]);
     } else {
       Values carried;
       for (Values &list : accumulators)

@@ -226,3 +226,37 @@ func.func @computed(%x: tensor<4x2x16xf32>, %c: tensor<4x32xf32>) -> tensor<4x32
   } -> tensor<4x32xf32>
   return %0 : tensor<4x32xf32>
 }
+
+// -----
+
+// So few columns that a vector is better filled with terms of one sum: those come last.
+// CHECK-DAG:   #[[W:.*]] = affine_map<(d0, d1, d2) -> (d1, d2)>
+// CHECK-LABEL: func.func @few_columns(
+// CHECK:         %[[W3:.*]] = linalg.transpose {{.*}} permutation = [1, 0]
+// CHECK:         linalg.generic {indexing_maps = [#{{.*}}, #[[W]], #{{.*}}], {{.*}} ins(%arg0, %[[W3]]
+ml_program.global private @w(dense_resource<w> : tensor<256x3xf32>) : tensor<256x3xf32>
+func.func @few_columns(%x: tensor<40x256xf32>, %c: tensor<40x3xf32>) -> tensor<40x3xf32> {
+  %w = ml_program.global_load_const @w : tensor<256x3xf32>
+  %0 = linalg.matmul ins(%x, %w : tensor<40x256xf32>, tensor<256x3xf32>) outs(%c : tensor<40x3xf32>) -> tensor<40x3xf32>
+  return %0 : tensor<40x3xf32>
+}
+
+// -----
+
+// Of short sums it would take longer to add up the lanes; of more columns, vectors of those are nearly full.
+// CHECK-LABEL: func.func @short_sums(
+// CHECK-NOT:     linalg.transpose
+ml_program.global private @w(dense_resource<w> : tensor<32x3xf32>) : tensor<32x3xf32>
+func.func @short_sums(%x: tensor<40x32xf32>, %c: tensor<40x3xf32>) -> tensor<40x3xf32> {
+  %w = ml_program.global_load_const @w : tensor<32x3xf32>
+  %0 = linalg.matmul ins(%x, %w : tensor<40x32xf32>, tensor<32x3xf32>) outs(%c : tensor<40x3xf32>) -> tensor<40x3xf32>
+  return %0 : tensor<40x3xf32>
+}
+// CHECK-LABEL: func.func @more_columns(
+// CHECK-NOT:     linalg.transpose
+ml_program.global private @v(dense_resource<v> : tensor<256x6xf32>) : tensor<256x6xf32>
+func.func @more_columns(%x: tensor<40x256xf32>, %c: tensor<40x6xf32>) -> tensor<40x6xf32> {
+  %v = ml_program.global_load_const @v : tensor<256x6xf32>
+  %0 = linalg.matmul ins(%x, %v : tensor<40x256xf32>, tensor<256x6xf32>) outs(%c : tensor<40x6xf32>) -> tensor<40x6xf32>
+  return %0 : tensor<40x6xf32>
+}
