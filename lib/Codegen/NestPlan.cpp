@@ -537,25 +537,43 @@ static void planScaled(LoopNest &nest, const NestOptions &options, NestPlan &pla
     plan.scaled = result;
 }
 
+/// Whether what the iterations of a loop read, each something else, is read again or stays in the cache: else one after
+/// the other is the order in which memory gives most.
+static bool isReadAgain(const LoopNest &nest, const Access &access, int loop, int64_t cacheBytes) {
+  int64_t terms = 1, elements = 1;
+  for (auto [other, info] : llvm::enumerate(nest.loops)) {
+    bool depends = !stride(access, other).is(0);
+    if (!depends && !info.reduction && !info.size.is(1))
+      return true;
+    int64_t size = !depends ? 1 : info.size.isKnown() ? std::max<int64_t>(1, info.size.known) : cacheBytes;
+    elements = llvm::SaturatingMultiply<uint64_t>(elements, size);
+    if (info.reduction)
+      terms = llvm::SaturatingMultiply<uint64_t>(terms, size);
+  }
+  const Extent &distance = stride(access, loop);
+  return (distance.isKnown() && std::abs(distance.known) < terms) || elements <= cacheBytes / 4; // of four bytes
+}
+
 /// Sums along lanes, of products: rows that share one factor's vectors are added up side by side, those that lie
 /// nearest to each other.
-static void chooseRowsOfSums(LoopNest &nest, const TargetFacts &target, NestPlan &plan) {
+static void chooseRowsOfSums(LoopNest &nest, const NestOptions &options, NestPlan &plan) {
   std::optional<ProductSum> product = matchProductSum(nest.reduce->op);
   if (!product || !product->sum.isF32())
     return;
-  const int64_t most = target.registers / 2;
+  const int64_t most = options.registers / 2;
   int64_t nearest = INT64_MAX;
   for (auto [loop, info] : llvm::enumerate(nest.loops)) {
     int64_t rows = info.size.isKnown() ? std::min(info.size.known, most) : most;
     if (info.reduction || rows < 4 || rows < plan.rowTile)
       continue;
-    int64_t shared = 0, distance = 0;
-    for (const Access &access : nest.reduce->inputs) {
-      const Extent &step = stride(access, loop);
-      shared += !access.base || step.is(0);
-      distance = std::max(distance, step.isKnown() ? std::abs(step.known) : INT64_MAX - 1);
-    }
-    if (shared != 1 || (rows == plan.rowTile && distance >= nearest))
+    Access *varying = nullptr, *shared = nullptr;
+    for (Access &access : nest.reduce->inputs)
+      (!access.base || stride(access, loop).is(0) ? shared : varying) = &access;
+    if (!shared || !varying || !isReadAgain(nest, *varying, loop, options.cacheBytes))
+      continue;
+    const Extent &step = stride(*varying, loop);
+    int64_t distance = step.isKnown() ? std::abs(step.known) : INT64_MAX - 1;
+    if (rows == plan.rowTile && distance >= nearest)
       continue;
     nearest = distance;
     plan.row = loop;
