@@ -8,6 +8,7 @@ Models run in processes of their own: one whose kernel faults or does not end co
 """
 
 import argparse
+import contextlib
 import ctypes
 import json
 import os
@@ -315,7 +316,11 @@ def benchmark(runtime, driver, folder, entry, peers, seconds):
         error = network_error(runtime, folder / f"{entry['name']}.so", inputs, functions["torch"]())
     times = measure(functions, seconds)
     own = times.pop("strata")
-    rate = f"{entry['flops'] / own / 1e12:8.1f} TFLOP/s" if entry["flops"] else f"{entry['bytes'] / own / 1e9:8.0f} GB/s" if entry["bytes"] else ""
+    rate = ""
+    if entry["flops"]:
+        rate = f"{entry['flops'] / own / 1e12:8.1f} TFLOP/s"
+    elif entry["bytes"]:
+        rate = f"{entry['bytes'] / own / 1e9:8.0f} GB/s"
     ratios = "  ".join(f"{name} {other / own:.2f}" for name, other in times.items())
     session.close()
     for address in addresses:
@@ -352,8 +357,9 @@ class Child:
     def ask(self, entry):
         if not self.process:
             self.process = subprocess.Popen(self.command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
-        self.process.stdin.write(entry["name"] + "\n")
-        self.process.stdin.flush()
+        with contextlib.suppress(BrokenPipeError):  # it has ended, which its answer says
+            self.process.stdin.write(entry["name"] + "\n")
+            self.process.stdin.flush()
         if not select.select([self.process.stdout], [], [], self.limit)[0]:
             answer = {"failed": f"it did not end within {self.limit:g} seconds"}
         else:
@@ -436,9 +442,15 @@ def main():
     os.environ["STRATA_CUDA_DRIVER"] = arguments.driver
     if arguments.work:
         return work(arguments)
-    entries = json.loads((arguments.folder / "index.json").read_text())
-    entries = [e for e in entries if re.search(arguments.filter, e["name"])]
-    print(f"device {arguments.device}: {Driver(arguments.driver, arguments.device).name}\n", flush=True)
+    index = arguments.folder / "index.json"
+    if not index.exists():
+        parser.error(f"there is no {index}: prepare.py makes such folders")
+    entries = [e for e in json.loads(index.read_text()) if re.search(arguments.filter, e["name"])]
+    try:
+        driver = Driver(arguments.driver, arguments.device)
+    except (OSError, RuntimeError) as error:
+        parser.error(f"no GPU by the driver {arguments.driver}: {error}")
+    print(f"device {arguments.device}: {driver.name}\n", flush=True)
     tests, timings = [e for e in entries if e["kind"] == "test"], [e for e in entries if e["kind"] != "test"]
     wrong = print_tests(tests, arguments) if tests else 0
     failed = print_timings(timings, arguments) if timings else 0
