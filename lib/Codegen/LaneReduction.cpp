@@ -1,4 +1,5 @@
 //===- LaneReduction.cpp - reductions along the lanes of vectors ----------===//
+#include "ProductSums.h"
 #include "TileEmitter.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -7,6 +8,49 @@
 
 using namespace mlir;
 using namespace strata;
+
+/// Whether what the iterations of a loop read, each something else, is read again or stays in the cache: else one after
+/// the other is the order in which memory gives most.
+static bool isReadAgain(LoopNest &nest, unsigned input, int loop, int64_t cacheBytes) {
+  linalg::GenericOp op = nest.reduce->op;
+  const Access &access = nest.reduce->inputs[input];
+  std::optional<int64_t> elements = elementsOf(nest, access);
+  if (getUses(op, op.getDpsInputOperand(input)) > 1 || (elements && *elements <= cacheBytes / 4)) // of four bytes
+    return true;
+  // Windows that overlap.
+  int64_t terms = 1;
+  for (const Loop &info : nest.loops)
+    if (info.reduction)
+      terms = llvm::SaturatingMultiply<uint64_t>(terms, info.size.isKnown() ? info.size.known : cacheBytes);
+  const Extent &distance = stride(access, loop);
+  return distance.isKnown() && std::abs(distance.known) < terms;
+}
+
+/// Those that lie nearest to each other.
+void strata::planRowsOfSums(LoopNest &nest, const NestOptions &options, NestPlan &plan) {
+  std::optional<ProductSum> product = matchProductSum(nest.reduce->op);
+  if (!product || !product->sum.isF32())
+    return;
+  const int64_t most = options.registers / 2;
+  int64_t nearest = INT64_MAX;
+  for (auto [loop, info] : llvm::enumerate(nest.loops)) {
+    int64_t rows = info.size.isKnown() ? std::min(info.size.known, most) : most;
+    if (info.reduction || rows < 4 || rows < plan.rowTile)
+      continue;
+    auto isShared = [&, loop = loop](unsigned input) { return stride(nest.reduce->inputs[input], loop).is(0); };
+    unsigned varying = isShared(0);
+    if (isShared(varying) || !isShared(1 - varying) || !isReadAgain(nest, varying, loop, options.cacheBytes))
+      continue;
+    const Extent &step = stride(nest.reduce->inputs[varying], loop);
+    int64_t distance = step.isKnown() ? std::abs(step.known) : INT64_MAX - 1;
+    if (rows == plan.rowTile && distance >= nearest)
+      continue;
+    nearest = distance;
+    plan.row = loop;
+    plan.rowTile = rows;
+    plan.vectorTile = 1;
+  }
+}
 
 /// Whether a reduction along the lanes may load some of a vector's: all that it loads there is in lanes which a mask
 /// has bits for.

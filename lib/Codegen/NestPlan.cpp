@@ -1,7 +1,6 @@
 //===- NestPlan.cpp - which loops are lanes and rows ----------------------===//
 #include "NestPlan.h"
 #include "BodyLoads.h"
-#include "ProductSums.h"
 #include "RegisterTile.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -342,6 +341,17 @@ static void chooseWindow(LoopNest &nest, NestPlan &plan) {
   }
 }
 
+std::optional<int64_t> strata::elementsOf(const LoopNest &nest, const Access &access) {
+  int64_t elements = 1;
+  for (auto [loop, info] : llvm::enumerate(nest.loops))
+    if (!stride(access, loop).is(0)) {
+      if (!info.size.isKnown())
+        return std::nullopt;
+      elements = llvm::SaturatingMultiply<uint64_t>(elements, std::max<int64_t>(1, info.size.known));
+    }
+  return elements;
+}
+
 /// Whether the elements that a reduction's lanes read, which all rows share, may be too many for the cache.
 static bool hasLargeWeights(LoopNest &nest, const NestPlan &plan, int64_t bits, int64_t cacheBytes) {
   int64_t elements = 1;
@@ -360,14 +370,8 @@ static bool keepsAllWeights(LoopNest &nest, const NestPlan &plan, int64_t bits, 
   return llvm::all_of(nest.reduce->inputs, [&](Access &access) {
     if (!access.base || stride(access, plan.lane).is(0))
       return true;
-    int64_t elements = 1;
-    for (auto [loop, info] : llvm::enumerate(nest.loops))
-      if (!stride(access, loop).is(0)) {
-        if (!info.size.isKnown() || elements > cacheBytes)
-          return false;
-        elements *= std::max<int64_t>(1, info.size.known);
-      }
-    return elements * bits / 8 <= cacheBytes / 4;
+    std::optional<int64_t> elements = elementsOf(nest, access);
+    return elements && *elements <= cacheBytes * 2 / bits;
   });
 }
 
@@ -537,51 +541,6 @@ static void planScaled(LoopNest &nest, const NestOptions &options, NestPlan &pla
     plan.scaled = result;
 }
 
-/// Whether what the iterations of a loop read, each something else, is read again or stays in the cache: else one after
-/// the other is the order in which memory gives most.
-static bool isReadAgain(const LoopNest &nest, const Access &access, int loop, int64_t cacheBytes) {
-  int64_t terms = 1, elements = 1;
-  for (auto [other, info] : llvm::enumerate(nest.loops)) {
-    bool depends = !stride(access, other).is(0);
-    if (!depends && !info.reduction && !info.size.is(1))
-      return true;
-    int64_t size = !depends ? 1 : info.size.isKnown() ? std::max<int64_t>(1, info.size.known) : cacheBytes;
-    elements = llvm::SaturatingMultiply<uint64_t>(elements, size);
-    if (info.reduction)
-      terms = llvm::SaturatingMultiply<uint64_t>(terms, size);
-  }
-  const Extent &distance = stride(access, loop);
-  return (distance.isKnown() && std::abs(distance.known) < terms) || elements <= cacheBytes / 4; // of four bytes
-}
-
-/// Sums along lanes, of products: rows that share one factor's vectors are added up side by side, those that lie
-/// nearest to each other.
-static void chooseRowsOfSums(LoopNest &nest, const NestOptions &options, NestPlan &plan) {
-  std::optional<ProductSum> product = matchProductSum(nest.reduce->op);
-  if (!product || !product->sum.isF32())
-    return;
-  const int64_t most = options.registers / 2;
-  int64_t nearest = INT64_MAX;
-  for (auto [loop, info] : llvm::enumerate(nest.loops)) {
-    int64_t rows = info.size.isKnown() ? std::min(info.size.known, most) : most;
-    if (info.reduction || rows < 4 || rows < plan.rowTile)
-      continue;
-    Access *varying = nullptr, *shared = nullptr;
-    for (Access &access : nest.reduce->inputs)
-      (!access.base || stride(access, loop).is(0) ? shared : varying) = &access;
-    if (!shared || !varying || !isReadAgain(nest, *varying, loop, options.cacheBytes))
-      continue;
-    const Extent &step = stride(*varying, loop);
-    int64_t distance = step.isKnown() ? std::abs(step.known) : INT64_MAX - 1;
-    if (rows == plan.rowTile && distance >= nearest)
-      continue;
-    nearest = distance;
-    plan.row = loop;
-    plan.rowTile = rows;
-    plan.vectorTile = 1;
-  }
-}
-
 NestPlan strata::planNest(LoopNest &nest, const NestOptions &options) {
   NestPlan plan;
   if (planMatrixTiles(nest, options, plan))
@@ -611,7 +570,7 @@ NestPlan strata::planNest(LoopNest &nest, const NestOptions &options) {
   }
   if (plan.laneIsReduction) {
     plan.vectorTile = atMost(4);
-    chooseRowsOfSums(nest, options, plan);
+    planRowsOfSums(nest, options, plan);
     return plan;
   }
   bool reuse = chooseRow(nest, plan);

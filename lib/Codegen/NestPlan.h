@@ -116,6 +116,12 @@ bool planDots(LoopNest &nest, const NestOptions &options, NestPlan &plan);
 /// Plans for products of quantised data, if the target adds products of bytes and the nest is one.
 bool planBlockDots(LoopNest &nest, const NestOptions &options, NestPlan &plan);
 
+/// Plans rows that share vectors, where sums of products go along the lanes.
+void planRowsOfSums(LoopNest &nest, const NestOptions &options, NestPlan &plan);
+
+/// How many elements of an access all loops read, if that is known.
+std::optional<int64_t> elementsOf(const LoopNest &nest, const Access &access);
+
 /// Whether a choice (PlanChoice.h) may be made for the nest at all, and whether it may be this one.
 bool hasChoices(const LoopNest &nest, const NestPlan &plan);
 bool isPossible(LoopNest &nest, const NestPlan &plan, const TargetFacts &target, const PlanChoice &choice);

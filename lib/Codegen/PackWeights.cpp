@@ -97,15 +97,10 @@ private:
   bool liesFarApart(linalg::GenericOp op, linalg::TransposeOp transpose, AffineMap folded) const {
     auto type = cast<RankedTensorType>(transpose.getInput().getType());
     auto row = dyn_cast<AffineDimExpr>(folded.getResults().back());
-    SmallVector<utils::IteratorType> kinds = op.getIteratorTypesArray();
-    if (!row || kinds[row.getPosition()] == utils::IteratorType::reduction)
+    if (!row || op.getIteratorTypesArray()[row.getPosition()] == utils::IteratorType::reduction)
       return false;
-    int64_t steps = 1;
-    for (auto [size, kind] : llvm::zip_equal(op.getStaticLoopRanges(), kinds))
-      if (kind == utils::IteratorType::reduction)
-        steps *= std::max<int64_t>(1, size);
     int64_t rows = type.getShape().back();
-    return steps * lineBytes > nearCacheBytes &&
+    return termsOf(op) * lineBytes > nearCacheBytes &&
            (ShapedType::isDynamic(rows) || rows * strata::bytesOf(type.getElementType()) >= pageBytes);
   }
 
