@@ -94,9 +94,9 @@ struct TargetFacts;
 /// Derives the facts from triple, CPU and features (or from the host's).
 TargetFacts describeTarget(const CompileOptions &options);
 
-/// The CPU that the variable STRATA_EMULATE_CPU names, or none. Where no target is asked for, plans are those for this
-/// CPU, and code is for the machine that compiles: it can be tested there (docs/testing.md).
-llvm::StringRef emulatedCPU();
+/// The CPU that the variable STRATA_EMULATE_CPU names, if the options ask for no target: plans are those for this CPU,
+/// and code is for the machine that compiles, where it can be tested (docs/testing.md). Empty: none.
+llvm::StringRef emulatedCPU(const CompileOptions &options);
 
 /// The options with every empty target field filled in from the host.
 CompileOptions resolveTarget(CompileOptions options);

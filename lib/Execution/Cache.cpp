@@ -52,7 +52,7 @@ static void hashOptions(HashStream &hash, const CompileOptions &options) {
   hash << options.modelName << ' ' << options.optLevel << options.threads << options.winograd << options.profile << ' '
        << nameOf(options.precision) << ' ' << options.targetTriple << ' ' << options.targetCPU << ' '
        << options.targetFeatures << ' ' << options.gpu << ' ' << nameOf(options.gpuFormat) << ' ' << options.tuning.mode
-       << ' ' << options.tuning.file << ' ' << options.tuning.device << ' ' << emulatedCPU() << '\n';
+       << ' ' << options.tuning.file << ' ' << options.tuning.device << '\n';
 }
 
 FailureOr<std::string> cachedLibrary(MLIRContext &context, const ModelSource &source, const CompileOptions &options,
@@ -62,6 +62,7 @@ FailureOr<std::string> cachedLibrary(MLIRContext &context, const ModelSource &so
   HashStream hash;
   hashCompiler(hash);
   hashOptions(hash, resolveTarget(options));
+  hash << emulatedCPU(options) << '\n';
   for (const ShapeSet &set : specialize.sets) {
     for (const auto &[name, size] : set)
       hash << name << '=' << size << ' ';

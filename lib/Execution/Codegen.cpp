@@ -99,8 +99,8 @@ static void chooseInlined(Module &module) {
 }
 
 mlir::FailureOr<std::unique_ptr<Module>> translateToLLVM(mlir::ModuleOp module, LLVMContext &context,
-                                                         TargetMachine &machine, StringRef modelName) {
-  std::unique_ptr<Module> result = mlir::translateModuleToLLVMIR(module, context, modelName);
+                                                         TargetMachine &machine, const CompileOptions &options) {
+  std::unique_ptr<Module> result = mlir::translateModuleToLLVMIR(module, context, options.modelName);
   if (!result)
     return mlir::failure();
   result->setTargetTriple(machine.getTargetTriple().str());
@@ -115,14 +115,14 @@ mlir::FailureOr<std::unique_ptr<Module>> translateToLLVM(mlir::ModuleOp module, 
     if (machine.getTargetTriple().isX86())
       function.addFnAttr("prefer-vector-width", "512");
     function.setDoesNotThrow();
-    if (emulatedCPU().empty())
+    if (emulatedCPU(options).empty())
       promoteTiles(function);
     else
       emulateInstructions(function);
     keepLoops(function, machine);
   }
   chooseInlined(*result);
-  if (GlobalVariable *table = result->getNamedGlobal((modelName + "_constants").str())) {
+  if (GlobalVariable *table = result->getNamedGlobal(options.modelName + "_constants")) {
     table->setInitializer(nullptr);
     table->setLinkage(GlobalValue::ExternalLinkage);
     // Through the GOT: the JIT's table may be anywhere.

@@ -15,10 +15,11 @@
 
 namespace strata {
 
-/// Translates a module in the LLVM dialect. NAME_constants becomes a
+/// Translates a module in the LLVM dialect. NAME_constants (`options.modelName`) becomes a
 /// declaration: the table is defined by whoever loads or links the code.
 mlir::FailureOr<std::unique_ptr<llvm::Module>> translateToLLVM(mlir::ModuleOp module, llvm::LLVMContext &context,
-                                                               llvm::TargetMachine &machine, llvm::StringRef modelName);
+                                                               llvm::TargetMachine &machine,
+                                                               const CompileOptions &options);
 
 /// Runs LLVM's standard pipeline of that level.
 void optimize(llvm::Module &module, llvm::TargetMachine &machine, unsigned level);

@@ -70,7 +70,7 @@ static LogicalResult emitText(ModuleOp module, const CompileRequest &request, ll
   if (request.emit == EmitKind::Kernels)
     return writeKernels(module, os);
   llvm::LLVMContext context;
-  auto ir = translateToLLVM(module, context, machine, request.options.modelName);
+  auto ir = translateToLLVM(module, context, machine, request.options);
   if (failed(ir))
     return failure();
   optimize(**ir, machine, request.options.optLevel);
@@ -144,7 +144,7 @@ static LogicalResult compileUnit(Unit &unit, const CompileRequest &request, Cons
   }
   return timed(progress, nameOf(Phase::Object), [&]() -> LogicalResult {
     llvm::LLVMContext context;
-    auto ir = translateToLLVM(unit.module, context, machine, unit.symbol);
+    auto ir = translateToLLVM(unit.module, context, machine, options);
     if (failed(ir))
       return failure();
     auto code = compileToObjects(std::move(*ir), options);
@@ -400,7 +400,7 @@ int compile(const CompileRequest &request, const Progress &progress) {
   if (llvm::Error error = checkOptions(request.options))
     return report(std::move(error));
   if (!isText(request.emit)) {
-    if (!emulatedCPU().empty())
+    if (!emulatedCPU(request.options).empty())
       return report(
           llvm::createStringError("what STRATA_EMULATE_CPU asks for runs in the process that compiles it, not "
                                   "from a file"));

@@ -44,7 +44,7 @@ FailureOr<std::unique_ptr<JitCode>> JitCode::compile(ModuleOp module, const Comp
   std::vector<std::unique_ptr<llvm::MemoryBuffer>> objects;
   {
     llvm::LLVMContext context;
-    auto ir = translateToLLVM(module, context, **machine, options.modelName);
+    auto ir = translateToLLVM(module, context, **machine, options);
     if (failed(ir))
       return failure();
     auto compiled = compileToObjects(std::move(*ir), options, stop);

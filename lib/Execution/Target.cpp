@@ -66,9 +66,8 @@ Expected<std::unique_ptr<TargetMachine>> createTargetMachine(const CompileOption
   SubtargetFeatures given(options.targetFeatures);
   if (Error error = checkNames(*target, triple, cpu, given))
     return std::move(error);
-  if (isHostArch)
-    if (Error error = checkNames(*target, triple, emulatedCPU(), SubtargetFeatures()))
-      return std::move(error);
+  if (Error error = checkNames(*target, triple, emulatedCPU(options), SubtargetFeatures()))
+    return std::move(error);
   features.addFeaturesVector(given.getFeatures());
   auto level = static_cast<CodeGenOptLevel>(std::min(options.optLevel, 3u));
   std::unique_ptr<TargetMachine> machine(target->createTargetMachine(

@@ -18,9 +18,9 @@
 
 using namespace strata;
 
-llvm::StringRef strata::emulatedCPU() {
+llvm::StringRef strata::emulatedCPU(const CompileOptions &options) {
   const char *name = std::getenv("STRATA_EMULATE_CPU");
-  return name ? name : "";
+  return name && options.targetTriple.empty() && options.targetCPU.empty() ? name : "";
 }
 
 CompileOptions strata::resolveTarget(CompileOptions options) {
@@ -125,9 +125,9 @@ TargetFacts strata::describeTarget(const CompileOptions &given) {
   }();
   (void)initialized;
   CompileOptions options = resolveTarget(given);
-  bool emulates = !emulatedCPU().empty() && given.targetTriple.empty() && given.targetCPU.empty();
+  bool emulates = !emulatedCPU(given).empty();
   if (emulates) {
-    options.targetCPU = emulatedCPU();
+    options.targetCPU = emulatedCPU(given);
     options.targetFeatures = given.targetFeatures;
   }
   TargetFacts facts;
