@@ -428,6 +428,29 @@ def HoistConstants : Pass<"strata-hoist-constants", "mlir::ModuleOp"> {
   let dependentDialects = ["mlir::ml_program::MLProgramDialect", "mlir::func::FuncDialect"];
 }
 
+def FuseTransposes : Pass<"strata-fuse-transposes", "mlir::func::FuncOp"> {
+  let summary = "Convolutions and the transposes of their results become loops over blocks";
+  let description = [{
+    Where a result has the channels first, the sums of a block of pixels, with what
+    is computed of them, lie in a buffer of the block's size, from which they are
+    transposed: by upstream's `scf::tileConsumerAndFuseProducersUsingSCF`. Only with
+    constant weights that stay in the cache, and not by minimal filtering.
+
+    ```mlir
+    %c = linalg.generic ... ins(%x, %w) outs(%zero)  // 1x56x56x64
+    %t = linalg.transpose ins(%c) outs(%e) permutation = [0, 3, 1, 2]
+    ```
+    becomes
+    ```mlir
+    %t = scf.forall (%i) = (0) to (56) step (8) shared_outs(%o = %e) {
+      %rows = tensor.extract_slice %x[0, %i, 0, 0] ...
+      ...
+    ```
+  }];
+  let options = targetOptions;
+  let dependentDialects = ["mlir::scf::SCFDialect", "mlir::tensor::TensorDialect", "mlir::affine::AffineDialect"];
+}
+
 def FuseRows : Pass<"strata-fuse-rows", "mlir::func::FuncOp"> {
   let summary = "Operations that share their rows become one loop over rows";
   let description = [{

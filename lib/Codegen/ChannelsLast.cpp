@@ -81,10 +81,15 @@ static bool isFastAlongRows(linalg::GenericOp op, unsigned data, const strata::T
   }
   AffineExpr last = map.getResults().back();
   std::optional<unsigned> row = windowDim(last, kinds);
-  if (!row || ranges[*row] <= 0 || strideOf(last, *row, kinds.size()) != 1)
+  if (!row || ranges[*row] <= 0)
+    return false;
+  // What lies some steps apart is read with what is between.
+  constexpr int64_t mostSteps = 4;
+  int64_t steps = strideOf(last, *row, kinds.size());
+  if (steps < 1 || steps > mostSteps)
     return false;
   int64_t columns = ranges[*row], vectors = columns / lanes + llvm::popcount<uint64_t>(columns % lanes);
-  return elements * vectors * lanes < (elements + transposes) * columns;
+  return steps * elements * vectors * lanes < (elements + transposes) * columns;
 }
 
 /// A convolution with windows of one pixel: a product of matrices in either layout, as fast with vectors of pixels as

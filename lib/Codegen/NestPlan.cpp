@@ -106,9 +106,18 @@ static int chooseLane(LoopNest &nest, NestPlan &plan) {
     Extent s = stride(access, loop);
     return s.is(0) || s.is(1);
   };
+  // A window's steps, of which two lanes or more lie in a vector.
+  auto isInSteps = [&](const Access &access, int loop) {
+    constexpr int64_t largest = 4;
+    Extent s = stride(access, loop);
+    return isNear(s) && s.known <= largest;
+  };
   auto misfits = [&](int loop) {
     int64_t count = 0;
-    nest.forEachAccess([&](Access &access) { count += access.base && !fits(access, loop); });
+    nest.forEachAccess([&](Access &access) {
+      if (access.base && !fits(access, loop))
+        count += isInSteps(access, loop) ? 1 : 2;
+    });
     return count;
   };
   int best = -1;
@@ -132,7 +141,7 @@ static int chooseLane(LoopNest &nest, NestPlan &plan) {
   int64_t misfitInputs = 0;
   if (best >= 0)
     for (Access &access : nest.reduce->inputs)
-      misfitInputs += !fits(access, best);
+      misfitInputs += !fits(access, best) && !isInSteps(access, best);
   if (best >= 0 && !misfitInputs)
     return best;
   plan.combiner = matchCombiner(nest.reduce->op);
@@ -234,8 +243,8 @@ static bool chooseRowToTranspose(LoopNest &nest, const NestOptions &options, Nes
   return false;
 }
 
-/// Where results lie in groups, of one element of each of a few rows, but inputs along the rows: vectors of all rows
-/// are read and mixed.
+/// Where results lie in groups, of one element of each of a few rows (the channels of an image), but inputs along the
+/// rows: vectors of all rows are read and mixed.
 static bool chooseRowsToInterleave(LoopNest &nest, const NestOptions &options, NestPlan &plan) {
   constexpr int64_t mostRows = 4;
   Stage &stage = *nest.finish;
@@ -245,8 +254,7 @@ static bool chooseRowsToInterleave(LoopNest &nest, const NestOptions &options, N
   if (!output.base || output.blockedLoop >= 0 || !output.element.isIntOrFloat() || output.element.isInteger(1))
     return false;
   for (auto [row, rows] : llvm::enumerate(nest.loops)) {
-    if (!rows.size.isKnown() || !llvm::isPowerOf2_64(rows.size.known) || rows.size.known < 2 ||
-        rows.size.known > mostRows || !stride(output, row).is(1))
+    if (!rows.size.isKnown() || rows.size.known < 2 || rows.size.known > mostRows || !stride(output, row).is(1))
       continue;
     for (auto [lane, lanes] : llvm::enumerate(nest.loops)) {
       auto lies = [&, lane = lane](Access &access) {

@@ -146,6 +146,9 @@ const Access *windowData(LoopNest &nest, const NestPlan &plan);
 /// Elements from one iteration of a loop (-1: none) to the next.
 Extent stride(const Access &access, int loop);
 
+/// Whether lanes that lie so far apart are read in whole vectors, with what is between them.
+inline bool isNear(const Extent &step) { return step.isKnown() && step.known > 1 && step.known <= 8; }
+
 } // namespace strata
 
 #endif // STRATA_CODEGEN_NESTPLAN_H

@@ -111,6 +111,40 @@ Value TileEmitter::loadPart(VectorType type, Value buffer, Value at, int64_t pre
   return b.create<vector::MaskedLoadOp>(loc, type, buffer, at, maskOf(lanes, {present, {}}), zero);
 }
 
+/// Numbers of 16 bits and less are moved as integers: LLVM would take vectors of them apart where the target does not
+/// compute with them.
+Value TileEmitter::asBits(Value vector) {
+  auto type = cast<VectorType>(vector.getType());
+  if (!isa<FloatType>(type.getElementType()) || type.getElementTypeBitWidth() >= 32)
+    return vector;
+  return b.create<vector::BitCastOp>(loc, type.clone(b.getIntegerType(type.getElementTypeBitWidth())), vector);
+}
+
+Value TileEmitter::fromBits(Value bits, VectorType type) {
+  return bits.getType() == type ? bits : Value(b.create<vector::BitCastOp>(loc, type, bits));
+}
+
+/// Lanes that lie `step` elements apart. As many vectors hold them and what is between them; the last one ends with the
+/// last lane, so that nothing behind it is read.
+Value TileEmitter::loadApart(VectorType type, Value buffer, Value at, int64_t step) {
+  int64_t lanes = type.getNumElements(), elements = (lanes - 1) * step + 1;
+  Value result;
+  for (int64_t begin = 0; begin < elements; begin += lanes) {
+    int64_t first = std::min(begin, elements - lanes);
+    Value part = asBits(b.create<vector::LoadOp>(loc, type, buffer, first ? add(at, index(first)) : at));
+    if (!result) {
+      result = part;
+      continue;
+    }
+    auto taken = llvm::map_to_vector(llvm::seq(lanes), [&](int64_t lane) {
+      int64_t element = lane * step;
+      return element >= begin ? lanes + std::min(element - first, lanes - 1) : begin == lanes ? element : lane;
+    });
+    result = b.create<vector::ShuffleOp>(loc, result, part, taken);
+  }
+  return fromBits(result, type);
+}
+
 Value TileEmitter::load(const Access &access, Value base, const Tile &tile, int64_t i, int64_t j) {
   if (access.scalar)
     return access.scalar;
@@ -143,6 +177,8 @@ Value TileEmitter::load(const Access &access, Value base, const Tile &tile, int6
                                           b.create<arith::ConstantOp>(loc, b.getZeroAttr(type)));
   if (lanes.is(1))
     return finish(b.create<vector::LoadOp>(loc, type, access.base, at));
+  if (isNear(lanes) && lanes.known <= tile.lanes / 2)
+    return finish(loadApart(type, access.base, at, lanes.known));
   Value gathered = b.create<arith::ConstantOp>(loc, b.getZeroAttr(type));
   for (int64_t l = 0; l < tile.lanes; ++l) {
     Value one = b.create<memref::LoadOp>(loc, access.base, add(at, times(index(l), lanes)));

@@ -93,6 +93,9 @@ private:
 
   // Accesses.
   mlir::Value elementAt(const Access &access, mlir::Value base, const Tile &tile, int64_t i, int64_t j);
+  mlir::Value asBits(mlir::Value vector);
+  mlir::Value fromBits(mlir::Value bits, mlir::VectorType type);
+  mlir::Value loadApart(mlir::VectorType type, mlir::Value buffer, mlir::Value at, int64_t step);
   mlir::Value load(const Access &access, mlir::Value base, const Tile &tile, int64_t i, int64_t j);
   bool prefetchNext(const Access &access, mlir::Value base, const Tile &tile);
   void prefetchRows(const Access &access, mlir::Value base, const Tile &tile);

@@ -553,10 +553,29 @@ bool TileEmitter::isLastStageLong() const {
 
 /// The vectors of all rows, an element of each after another.
 void TileEmitter::storeInterleaved(const Access &access, Value base, const Tile &tile, int64_t j, Values rows) {
-  for (; rows.size() > 1; rows.resize(rows.size() / 2))
-    for (size_t i = 0, half = rows.size() / 2; i < half; ++i)
-      rows[i] = b.create<vector::InterleaveOp>(loc, rows[i], rows[i + half]);
-  b.create<vector::StoreOp>(loc, rows[0], access.base, elementAt(access, base, tile, 0, j));
+  const int64_t count = rows.size(), lanes = tile.lanes;
+  for (Value &row : rows)
+    row = asBits(row);
+  if (llvm::isPowerOf2_64(count)) {
+    for (; rows.size() > 1; rows.resize(rows.size() / 2))
+      for (size_t i = 0, half = rows.size() / 2; i < half; ++i)
+        rows[i] = b.create<vector::InterleaveOp>(loc, rows[i], rows[i + half]);
+  } else {
+    // Behind one another in two vectors, then by one shuffle: LLVM has the instructions for it.
+    rows.resize(llvm::PowerOf2Ceil(count), rows.back());
+    int64_t joined = lanes;
+    for (; rows.size() > 2; rows.resize(rows.size() / 2)) {
+      joined *= 2;
+      for (size_t i = 0; i < rows.size() / 2; ++i)
+        rows[i] = b.create<vector::ShuffleOp>(loc, rows[2 * i], rows[2 * i + 1],
+                                              llvm::to_vector(llvm::seq<int64_t>(0, joined)));
+    }
+    auto order = llvm::map_to_vector(llvm::seq<int64_t>(0, count * lanes),
+                                     [&](int64_t at) { return at % count * lanes + at / count; });
+    rows[0] = b.create<vector::ShuffleOp>(loc, rows[0], rows[1], order);
+  }
+  auto type = VectorType::get({count * lanes}, access.element);
+  b.create<vector::StoreOp>(loc, fromBits(rows[0], type), access.base, elementAt(access, base, tile, 0, j));
 }
 
 /// The last stage, of the accumulators if there is a reduction.

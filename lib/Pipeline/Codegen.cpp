@@ -120,6 +120,11 @@ void strata::buildTiledPhase(OpPassManager &pm, const CompileOptions &options) {
   if (!options.gpu.empty())
     pm.addNestedPass<func::FuncOp>(createFuseAttention());
   pm.addNestedPass<func::FuncOp>(options.gpu.empty() ? createFuseRows(rows) : createFuseDeviceRows());
+  if (options.gpu.empty()) {
+    FuseTransposesOptions transposes;
+    copyTarget(transposes, facts);
+    pm.addNestedPass<func::FuncOp>(createFuseTransposes(transposes));
+  }
   pm.addPass(createCanonicalizerPass());
 }
 

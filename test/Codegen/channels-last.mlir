@@ -187,15 +187,29 @@ func.func @depthwise(%x: tensor<1x96x58x58xf32>, %w: tensor<96x3x3xf32>) -> tens
   return %0 : tensor<1x96x56x56xf32>
 }
 
-// In steps of two, elements of a row do not lie side by side.
+// In steps of two, elements of a row are read with those between them.
 // CHECK-LABEL: func.func @strided(
-// CHECK:         linalg.transpose
-// CHECK:         outs(%{{.*}} : tensor<1x28x28x96xf32>)
+// CHECK-NOT:     linalg.transpose
+// CHECK:         outs(%{{.*}} : tensor<1x96x28x28xf32>)
+// CHECK-NOT:     linalg.transpose
+// CHECK:         return
 func.func @strided(%x: tensor<1x96x57x57xf32>, %w: tensor<96x3x3xf32>) -> tensor<1x96x28x28xf32> {
   %z = arith.constant 0.0 : f32
   %e = tensor.empty() : tensor<1x96x28x28xf32>
   %f = linalg.fill ins(%z : f32) outs(%e : tensor<1x96x28x28xf32>) -> tensor<1x96x28x28xf32>
   %0 = linalg.depthwise_conv_2d_nchw_chw {strides = dense<2> : tensor<2xi64>} ins(%x, %w : tensor<1x96x57x57xf32>, tensor<96x3x3xf32>) outs(%f : tensor<1x96x28x28xf32>) -> tensor<1x96x28x28xf32>
+  return %0 : tensor<1x96x28x28xf32>
+}
+
+// In steps of five, hardly two of them are in one vector.
+// CHECK-LABEL: func.func @farther(
+// CHECK:         linalg.transpose
+// CHECK:         outs(%{{.*}} : tensor<1x28x28x96xf32>)
+func.func @farther(%x: tensor<1x96x138x138xf32>, %w: tensor<96x3x3xf32>) -> tensor<1x96x28x28xf32> {
+  %z = arith.constant 0.0 : f32
+  %e = tensor.empty() : tensor<1x96x28x28xf32>
+  %f = linalg.fill ins(%z : f32) outs(%e : tensor<1x96x28x28xf32>) -> tensor<1x96x28x28xf32>
+  %0 = linalg.depthwise_conv_2d_nchw_chw {strides = dense<5> : tensor<2xi64>} ins(%x, %w : tensor<1x96x138x138xf32>, tensor<96x3x3xf32>) outs(%f : tensor<1x96x28x28xf32>) -> tensor<1x96x28x28xf32>
   return %0 : tensor<1x96x28x28xf32>
 }
 

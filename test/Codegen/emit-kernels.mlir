@@ -862,7 +862,10 @@ func.func @small(%x: memref<64x512xf32>, %y: memref<64x512xf32>) attributes {str
 // CHECK:         %[[A:.*]] = arith.truncf %[[X]]
 // CHECK:         %[[Y:.*]] = vector.load {{.*}} vector<8xf32>
 // CHECK:         %[[B:.*]] = arith.truncf %[[Y]]
-// CHECK:         %[[BOTH:.*]] = vector.interleave %[[A]], %[[B]] : vector<8xbf16> -> vector<16xbf16>
+// CHECK:         %[[A_BITS:.*]] = vector.bitcast %[[A]] : vector<8xbf16> to vector<8xi16>
+// CHECK:         %[[B_BITS:.*]] = vector.bitcast %[[B]] : vector<8xbf16> to vector<8xi16>
+// CHECK:         %[[BITS:.*]] = vector.interleave %[[A_BITS]], %[[B_BITS]] : vector<8xi16> -> vector<16xi16>
+// CHECK:         %[[BOTH:.*]] = vector.bitcast %[[BITS]] : vector<16xi16> to vector<16xbf16>
 // CHECK:         vector.store %[[BOTH]]
 func.func @pairs(%x: memref<8x2x4x32xf32>, %y: memref<4x8x32x2xbf16>) attributes {strata.kernel} {
   linalg.generic {indexing_maps = [affine_map<(n, k, l, g) -> (k, g, n, l)>, affine_map<(n, k, l, g) -> (n, k, l, g)>],
@@ -871,6 +874,47 @@ func.func @pairs(%x: memref<8x2x4x32xf32>, %y: memref<4x8x32x2xbf16>) attributes
   ^bb0(%a: f32, %o: bf16):
     %0 = arith.truncf %a : f32 to bf16
     linalg.yield %0 : bf16
+  }
+  return
+}
+
+// The channels of an image: three vectors become three others in one step.
+// CHECK-LABEL: func.func @channels(
+// CHECK:         %[[R:.*]] = vector.load {{.*}} vector<8xf32>
+// CHECK:         %[[G:.*]] = vector.load {{.*}} vector<8xf32>
+// CHECK:         %[[B:.*]] = vector.load {{.*}} vector<8xf32>
+// CHECK:         %[[RG:.*]] = vector.shuffle %[[R]], %[[G]] [0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15]
+// CHECK:         %[[BB:.*]] = vector.shuffle %[[B]], %[[B]]
+// CHECK:         %[[RGB:.*]] = vector.shuffle %[[RG]], %[[BB]] [0, 8, 16, 1, 9, 17, 2, 10, 18,
+// CHECK:         vector.store %[[RGB]], {{.*}} vector<24xf32>
+func.func @channels(%x: memref<3x64x64xf32>, %y: memref<64x64x3xf32>) attributes {strata.kernel} {
+  linalg.generic {indexing_maps = [affine_map<(i, j, k) -> (k, i, j)>, affine_map<(i, j, k) -> (i, j, k)>],
+                  iterator_types = ["parallel", "parallel", "parallel"]}
+      ins(%x : memref<3x64x64xf32>) outs(%y : memref<64x64x3xf32>) {
+  ^bb0(%a: f32, %o: f32):
+    linalg.yield %a : f32
+  }
+  return
+}
+
+// A window in steps of two: each of its elements is in two vectors, of which the last one ends with the last lane.
+// CHECK-LABEL: func.func @steps(
+// CHECK:         scf.for %[[K:.*]] = {{.*}} iter_args
+// CHECK:           %[[AT:.*]] = arith.addi %{{.*}}, %[[K]]
+// CHECK:           %[[FIRST:.*]] = vector.load %{{.*}}[%[[AT]]] : memref<?xf32, strided<[1]>>, vector<8xf32>
+// CHECK:           %[[NEXT:.*]] = arith.addi %[[AT]], %c7
+// CHECK:           %[[LAST:.*]] = vector.load %{{.*}}[%[[NEXT]]] : memref<?xf32, strided<[1]>>, vector<8xf32>
+// CHECK:           vector.shuffle %[[FIRST]], %[[LAST]] [0, 2, 4, 6, 9, 11, 13, 15]
+// CHECK-NOT:       memref.load
+// CHECK:           arith.maximumf {{.*}} vector<8xf32>
+func.func @steps(%x: memref<8x65xf32>, %window: memref<3xf32>, %y: memref<8x32xf32>) attributes {strata.kernel} {
+  linalg.generic {indexing_maps = [affine_map<(c, i, k) -> (c, i * 2 + k)>, affine_map<(c, i, k) -> (k)>,
+                                   affine_map<(c, i, k) -> (c, i)>],
+                  iterator_types = ["parallel", "parallel", "reduction"]}
+      ins(%x, %window : memref<8x65xf32>, memref<3xf32>) outs(%y : memref<8x32xf32>) {
+  ^bb0(%a: f32, %w: f32, %o: f32):
+    %0 = arith.maximumf %a, %o : f32
+    linalg.yield %0 : f32
   }
   return
 }
