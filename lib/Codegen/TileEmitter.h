@@ -140,6 +140,7 @@ private:
   Accumulators loadSums(const Tile &tile);
   void storeSums(const Tile &tile, const Accumulators &accumulators);
   int64_t stepsAtOnce(const Tile &tile);
+  int64_t partsAtOnce(const Tile &tile);
   const PaddedLoop *paddedRowsOf(int tap, const Tile &tile);
   Values reduceLoops(Tile tile, llvm::ArrayRef<int> order, Values carried, Inner inner);
   Values reduceLanes(const Tile &outer, Values carried);

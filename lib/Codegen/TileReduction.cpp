@@ -13,6 +13,14 @@
 using namespace mlir;
 using namespace strata;
 
+/// Elements of a block of packed weights in one step of the reduction: one for each lane, or a group.
+static int64_t blockStep(const Access &access) { return access.block * std::max<int64_t>(1, access.withinStride); }
+
+/// What a tile's vectors read of an access in one step, if it lies along the lanes.
+static int64_t vectorElements(const Access &access, const Tile &tile) {
+  return tile.vectors * tile.lanes * (access.blockedLoop >= 0 ? std::max<int64_t>(1, access.withinStride) : 1);
+}
+
 std::pair<Value, Value> TileEmitter::rangeOf(int loop, const Tile &tile) {
   if (depth.first)
     return depth;
@@ -47,6 +55,39 @@ const PaddedLoop *TileEmitter::paddedRowsOf(int tap, const Tile &tile) {
              : nullptr;
 }
 
+/// Weights that come from memory, each once in a run, lie in order: of one place after another, hardware fetches ahead
+/// to the end of a page. So several parts of the reduction, as far apart as they are long, go side by side: how many.
+int64_t TileEmitter::partsAtOnce(const Tile &tile) {
+  constexpr int64_t parts = 4;
+  SmallVector<int> order = reductionOrder();
+  if (order.size() != 1 || depth.first || tile.steps > 1 || plan.copied >= 0 || !nest.padded.empty())
+    return 1;
+  int depthLoop = order.front();
+  const Extent &size = nest.loops[depthLoop].size;
+  if (!size.isKnown() || size.known % parts)
+    return 1;
+  for (auto [number, info] : llvm::enumerate(nest.loops)) {
+    // Equal tiles have at least half of the most rows, unless one is all there is.
+    int loop = number;
+    bool areAllRows =
+        loop == plan.row && (info.size.isKnown() ? info.size.is(tile.rows) : rowNumber && 2 * tile.rows < plan.rowTile);
+    if (!info.reduction && loop != plan.lane && !info.size.is(1) && !areAllRows)
+      return 1;
+  }
+  auto comesFromMemory = [&](const Access &access) {
+    if (!access.base || access.blockedLoop != plan.lane || !isa<FloatType>(access.element) ||
+        !access.strides[depthLoop].is(blockStep(access)))
+      return false;
+    auto bytes = [&](int64_t elements) { return elements * access.element.getIntOrFloatBitWidth() / 8; };
+    std::optional<int64_t> elements = elementsOf(nest, access);
+    // Of several rows, steps of one line are few beside what is computed of them: prefetches serve them better.
+    bool areLong = tile.rows == 1 || bytes(vectorElements(access, tile)) >= 2 * target.lineBytes;
+    return areLong && elements && bytes(*elements) > target.cacheBytes &&
+           bytes(size.known / parts * blockStep(access)) >= target.pageBytes;
+  };
+  return llvm::any_of(nest.reduce->inputs, comesFromMemory) ? parts : 1;
+}
+
 /// The loops of the reduction around `inner`, with `carried` from one iteration
 /// to the next.
 SmallVector<Value> TileEmitter::reduceLoops(Tile tile, ArrayRef<int> order, Values carried, Inner inner) {
@@ -69,13 +110,17 @@ SmallVector<Value> TileEmitter::reduceLoops(Tile tile, ArrayRef<int> order, Valu
     return carried;
   }
   auto [from, to] = rangeOf(loop, tile);
-  int64_t steps = order.size() == 1 ? tile.steps : 1;
+  int64_t steps = order.size() == 1 ? tile.steps : 1, parts = partsAtOnce(tile), apart = 1;
+  if (parts > 1) {
+    apart = nest.loops[loop].size.known / parts;
+    to = index(apart);
+  }
   auto each = b.create<scf::ForOp>(loc, from, to, index(steps), carried);
   OpBuilder::InsertionGuard guard(b);
   b.setInsertionPointToStart(each.getBody());
   SmallVector<Value> values(each.getRegionIterArgs());
-  for (tile.step = 0; tile.step < steps; ++tile.step) {
-    tile.at[loop] = add(each.getInductionVar(), index(tile.step));
+  for (tile.step = 0; tile.step < steps * parts; ++tile.step) {
+    tile.at[loop] = add(each.getInductionVar(), index(tile.step * apart));
     values = reduceLoops(tile, order.drop_front(), values, inner);
   }
   if (!values.empty()) // else it is there
@@ -102,14 +147,6 @@ SmallVector<int> TileEmitter::reductionOrder() {
     return a != b ? a > b : x < y;
   });
   return order;
-}
-
-/// Elements of a block of packed weights in one step of the reduction: one for each lane, or a group.
-static int64_t blockStep(const Access &access) { return access.block * std::max<int64_t>(1, access.withinStride); }
-
-/// What a tile's vectors read of an access in one step, if it lies along the lanes.
-static int64_t vectorElements(const Access &access, const Tile &tile) {
-  return tile.vectors * tile.lanes * (access.blockedLoop >= 0 ? std::max<int64_t>(1, access.withinStride) : 1);
 }
 
 /// Steps whose weights are a few lines make one iteration together: the instructions of a loop, and those that ask for
@@ -286,7 +323,7 @@ void TileEmitter::prefetch(const Access &access, Value base, Value at, const Til
       prefetchNear(access, at, access.strides[reductionOrder().back()], tile);
     return;
   }
-  if (!access.blockStride.isKnown())
+  if (!access.blockStride.isKnown() || partsAtOnce(tile) > 1)
     return;
   bool fromMemory = plan.laneOutermost && access.blockStride.known && !prefetchNext(access, base, tile);
   int64_t bytes = access.element.getIntOrFloatBitWidth() / 8;

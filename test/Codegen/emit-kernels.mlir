@@ -1179,19 +1179,45 @@ func.func @part_of_the_data(%x: memref<64x4x4xf32>, %w: memref<3x3xf32>, %y: mem
 // -----
 
 // One row by the weights of four heads, in blocks of a head's columns: one loop over the blocks, each of which is read
-// in order, as if the columns were not split. The heads' results lie apart.
+// in order, as if the columns were not split. The heads' results lie apart. The weights come from memory, which answers
+// four at once: a quarter of the rows behind the first one, and so on.
 // WIDE-LABEL: func.func @heads
 // WIDE:         scf.for %[[COLUMN:.*]] = %c0 to %c256 step %c64
 // WIDE:           %[[HEAD:.*]] = arith.divui %[[COLUMN]], %c64
 // WIDE:           %[[DISTANCE:.*]] = arith.constant 1000
 // WIDE:           arith.muli %[[HEAD]], %[[DISTANCE]]
-// WIDE:           scf.for %{{.*}} to %c4096 step %c1 iter_args
+// WIDE:           scf.for %[[ROW:.*]] = %c0 to %c1024 step %c1 iter_args
 // WIDE-COUNT-4:     vector.load {{.*}} vector<16xf32>
-// WIDE-NOT:       vector.load
-// WIDE:           scf.yield
+// WIDE-NOT:         vector.load
+// WIDE:             arith.addi %[[ROW]], %c1024
+// WIDE-COUNT-4:     vector.load {{.*}} vector<16xf32>
+// WIDE-NOT:         vector.load
+// WIDE:             arith.addi %[[ROW]], %c2048
+// WIDE-COUNT-4:     vector.load {{.*}} vector<16xf32>
+// WIDE-NOT:         vector.load
+// WIDE:             arith.addi %[[ROW]], %c3072
+// WIDE-COUNT-4:     vector.load {{.*}} vector<16xf32>
+// WIDE-NOT:         vector.load
+// WIDE:             scf.yield
+// Half as many weights stay in the cache: row after row.
+// WIDE-LABEL: func.func @heads_in_cache
+// WIDE:           scf.for %{{.*}} to %c2048 step %c1 iter_args
+// WIDE-COUNT-4:     vector.load {{.*}} vector<16xf32>
+// WIDE-NOT:         vector.load
+// WIDE:             scf.yield
 func.func @heads(%a: memref<4096xf32>, %b: memref<4x4096x64xf32>, %c: memref<4x64xf32, strided<[1000, 1]>>) attributes {strata.kernel} {
   linalg.generic {indexing_maps = [affine_map<(h, d, k) -> (k)>, affine_map<(h, d, k) -> (h, k, d)>, affine_map<(h, d, k) -> (h, d)>], iterator_types = ["parallel", "parallel", "reduction"]}
       ins(%a, %b : memref<4096xf32>, memref<4x4096x64xf32>) outs(%c : memref<4x64xf32, strided<[1000, 1]>>) {
+  ^bb0(%x: f32, %y: f32, %o: f32):
+    %0 = arith.mulf %x, %y : f32
+    %1 = arith.addf %0, %o : f32
+    linalg.yield %1 : f32
+  }
+  return
+}
+func.func @heads_in_cache(%a: memref<2048xf32>, %b: memref<4x2048x64xf32>, %c: memref<4x64xf32, strided<[1000, 1]>>) attributes {strata.kernel} {
+  linalg.generic {indexing_maps = [affine_map<(h, d, k) -> (k)>, affine_map<(h, d, k) -> (h, k, d)>, affine_map<(h, d, k) -> (h, d)>], iterator_types = ["parallel", "parallel", "reduction"]}
+      ins(%a, %b : memref<2048xf32>, memref<4x2048x64xf32>) outs(%c : memref<4x64xf32, strided<[1000, 1]>>) {
   ^bb0(%x: f32, %y: f32, %o: f32):
     %0 = arith.mulf %x, %y : f32
     %1 = arith.addf %0, %o : f32
