@@ -9,21 +9,44 @@
 using namespace mlir;
 using namespace strata;
 
-/// Whether what the iterations of a loop read, each something else, is read again or stays in the cache: else one after
-/// the other is the order in which memory gives most.
-static bool isReadAgain(LoopNest &nest, unsigned input, int loop, int64_t cacheBytes) {
-  linalg::GenericOp op = nest.reduce->op;
-  const Access &access = nest.reduce->inputs[input];
-  std::optional<int64_t> elements = elementsOf(nest, access);
-  if (getUses(op, op.getDpsInputOperand(input)) > 1 || (elements && *elements <= cacheBytes / 4)) // of four bytes
-    return true;
-  // Windows that overlap.
-  int64_t terms = 1;
-  for (const Loop &info : nest.loops)
-    if (info.reduction)
-      terms = llvm::SaturatingMultiply<uint64_t>(terms, info.size.isKnown() ? info.size.known : cacheBytes);
-  const Extent &distance = stride(access, loop);
-  return distance.isKnown() && std::abs(distance.known) < terms;
+/// Splits a loop in `parts`, of which a new one, the last, has one iteration each. Fails where it cannot be told where
+/// they lie, or somebody asks for a number of the loop.
+static LogicalResult splitLoop(LoopNest &nest, int loop, int64_t parts) {
+  Extent &size = nest.loops[loop].size;
+  bool can = size.isKnown() && size.known % parts == 0 && nest.tails.empty();
+  for (const PaddedLoop &padded : nest.padded)
+    can &= padded.position != loop;
+  nest.forEachStage([&](Stage &stage) {
+    for (Operation &op : *stage.op.getBody())
+      can &= !isa<linalg::IndexOp, memref::LoadOp>(op);
+  });
+  nest.forEachAccess(
+      [&](Access &access) { can &= access.blockedLoop != loop && (!access.base || access.strides[loop].isKnown()); });
+  if (!can)
+    return failure();
+  size.known /= parts;
+  nest.loops.push_back({false, {parts, {}}});
+  nest.forEachAccess([&](Access &access) {
+    access.strides.push_back({access.base ? access.strides[loop].known * size.known : 0, {}});
+    access.inside.assign(nest.loops.size(), -1);
+  });
+  return success();
+}
+
+/// Rows that come from memory, each once in a run. Of one place after another, hardware reads ahead to the end of a
+/// page, so that rows at the beginning, the middle and so on of all rows go together: four of them. Where they are not
+/// as many, rows of a page at least go side by side as others do, and shorter ones by themselves, in order.
+static void planRowsFromMemory(LoopNest &nest, int64_t distance, const NestOptions &options, NestPlan &plan) {
+  constexpr int64_t parts = 4;
+  if (succeeded(splitLoop(nest, plan.row, parts))) {
+    plan.row = static_cast<int>(nest.loops.size()) - 1;
+    plan.rowTile = parts;
+    plan.vectorTile = 2;
+  } else if (distance * 4 < options.pageBytes) {
+    plan.row = -1;
+    plan.rowTile = 1;
+    plan.vectorTile = 4;
+  }
 }
 
 /// Those that lie nearest to each other.
@@ -33,13 +56,14 @@ void strata::planRowsOfSums(LoopNest &nest, const NestOptions &options, NestPlan
     return;
   const int64_t most = options.registers / 2;
   int64_t nearest = INT64_MAX;
+  unsigned rowsOf = 0;
   for (auto [loop, info] : llvm::enumerate(nest.loops)) {
     int64_t rows = info.size.isKnown() ? std::min(info.size.known, most) : most;
     if (info.reduction || rows < 4 || rows < plan.rowTile)
       continue;
     auto isShared = [&, loop = loop](unsigned input) { return stride(nest.reduce->inputs[input], loop).is(0); };
     unsigned varying = isShared(0);
-    if (isShared(varying) || !isShared(1 - varying) || !isReadAgain(nest, varying, loop, options.cacheBytes))
+    if (isShared(varying) || !isShared(1 - varying))
       continue;
     const Extent &step = stride(nest.reduce->inputs[varying], loop);
     int64_t distance = step.isKnown() ? std::abs(step.known) : INT64_MAX - 1;
@@ -49,7 +73,14 @@ void strata::planRowsOfSums(LoopNest &nest, const NestOptions &options, NestPlan
     plan.row = loop;
     plan.rowTile = rows;
     plan.vectorTile = 1;
+    rowsOf = varying;
   }
+  if (plan.row < 0)
+    return;
+  linalg::GenericOp op = nest.reduce->op;
+  std::optional<int64_t> elements = elementsOf(nest, nest.reduce->inputs[rowsOf]);
+  if (elements && *elements * 4 > options.cacheBytes && strata::getUses(op, op.getDpsInputOperand(rowsOf)) == 1)
+    planRowsFromMemory(nest, nearest, options, plan);
 }
 
 /// Whether a reduction along the lanes may load some of a vector's: all that it loads there is in lanes which a mask

@@ -441,7 +441,8 @@ bool NestEmitter::isBetweenPadding(std::pair<int, int64_t> entry) {
 
 /// Outside first: what the weights depend on; then rows inside vectors of weights where these are large, else vectors
 /// inside rows. Where all weights stay in the cache, what lies within the results of a row comes behind the rows: tasks
-/// are then made of rows, and threads do not write the same lines by turns.
+/// are then made of rows, and threads do not write the same lines by turns. Rows of sums along the lanes are used by
+/// all that they are multiplied with before the next ones are read.
 Order NestEmitter::orderLoops() {
   Order order, inner, behind;
   bool laneLoop = plan.lane >= 0 && !plan.laneIsReduction;
@@ -450,6 +451,11 @@ Order NestEmitter::orderLoops() {
     return s.isKnown() ? s.known : INT64_MAX;
   };
   bool rowsFirst = plan.weightsStay && plan.row >= 0;
+  auto usesRowsAgain = [&](int loop) {
+    return plan.laneIsReduction && plan.row >= 0 && llvm::all_of(nest.reduce->inputs, [&](Access &access) {
+             return stride(access, plan.row).is(0) || stride(access, loop).is(0);
+           });
+  };
   for (auto [l, info] : llvm::enumerate(nest.loops)) {
     int loop = l;
     if (info.reduction || loop == plan.lane || loop == plan.row || isAmongRows(loop))
@@ -460,7 +466,8 @@ Order NestEmitter::orderLoops() {
         weightsDepend |= !stride(access, plan.lane).is(0) && !stride(access, loop).is(0);
     bool tiled = plan.matrix && plan.matrix->second == loop;
     bool within = rowsFirst && outStride(loop) < outStride(plan.row);
-    (weightsDepend ? within ? behind : order : inner).push_back({loop, tiled ? plan.matrix->rowTiles : 1});
+    Order &place = usesRowsAgain(loop) ? behind : !weightsDepend ? inner : within ? behind : order;
+    place.push_back({loop, tiled ? plan.matrix->rowTiles : 1});
   }
   auto byStride = [&](auto &x, auto &y) {
     int64_t a = outStride(x.first), b = outStride(y.first);

@@ -124,7 +124,7 @@ private:
         AffineMap map = op.getMatchingIndexingMap(input);
         AffineMap folded = strata::mapBehind(transpose, map);
         if (map.isFunctionOfDim(*lane) && hasLast(map, *lane) && !hasLast(folded, *lane) &&
-            !constants.isConstant(input->get()) && isWorthMoving(op, input, *lane))
+            !constants.isConstant(input->get()) && isWorthMoving(op, input, *lane) && !isWorthPacking(op, input))
           break;
         if (!map.isFunctionOfDim(*lane) && !constants.isConstant(input->get()) &&
             (liesFarApart(op, transpose, folded) || isReadOften(op, input, *lane, constants)))
@@ -220,20 +220,58 @@ private:
   /// A right-hand side that is given in each run, and has to be transposed: a large one that many rows use comes in
   /// blocks. (Those of a batch are small, and what attention fuses with.)
   bool isWorthPacking(linalg::GenericOp op, OpOperand *operand) const {
+    constexpr double copied = 0.65;
     auto type = cast<RankedTensorType>(operand->get().getType());
-    if (!type.hasStaticShape() || type.getRank() != 2 || !type.getElementType().isIntOrFloat() ||
-        type.getNumElements() * type.getElementTypeBitWidth() / 8 <= nearCacheBytes)
+    if (!type.hasStaticShape() || type.getRank() < 2 || !type.getElementType().isIntOrFloat() ||
+        type.getNumElements() * type.getElementTypeBitWidth() / 8 <= nearCacheBytes ||
+        !llvm::all_of(type.getShape().drop_back(2), [](int64_t size) { return size == 1; }))
       return false;
+    if (std::optional<double> cycles = cyclesOfUses(op, operand))
+      return *cycles >= copied;
     // The rows of one tile read everything once, as a copy does.
     return strata::getUses(op, operand) > strata::chooseRegisterTile(target(), std::nullopt, std::nullopt).rows;
   }
 
-  /// Each element is used often enough to pay for a copy.
-  static bool isWorthMoving(linalg::GenericOp op, OpOperand *operand, unsigned lane) {
+  /// Each element is used often enough to pay for a copy, which takes as many cycles for each.
+  bool isWorthMoving(linalg::GenericOp op, OpOperand *operand, unsigned lane) const {
+    constexpr int64_t fewest = 4;
+    constexpr double copied = 1, copiedFar = 4;
     SmallVector<int64_t> ranges = op.getStaticLoopRanges();
-    if (!ShapedType::isDynamic(ranges[lane]) && ranges[lane] < 4)
+    if ((!ShapedType::isDynamic(ranges[lane]) && ranges[lane] < fewest) || strata::getUses(op, operand) < fewest)
       return false;
-    return strata::getUses(op, operand) >= 4;
+    std::optional<double> cycles = cyclesOfUses(op, operand);
+    auto type = cast<RankedTensorType>(operand->get().getType());
+    bool isNear = type.hasStaticShape() && type.getNumElements() * 4 <= 2 * cacheBytes;
+    return !cycles || *cycles >= (isNear ? copied : copiedFar);
+  }
+
+  /// What it costs that sums of products lie along the lanes, for each element of an operand: each use takes half a
+  /// cycle of a vector more, and the lanes of each sum are added up. None where they cannot, or the uses are not known.
+  std::optional<double> cyclesOfUses(linalg::GenericOp op, OpOperand *operand) const {
+    constexpr double addUp = 3;
+    AffineMap map = op.getMatchingIndexingMap(operand);
+    for (auto [loop, size] : llvm::enumerate(op.getStaticLoopRanges()))
+      if (ShapedType::isDynamic(size) && !map.isFunctionOfDim(loop))
+        return std::nullopt;
+    if (!areRowsOfSums(op))
+      return std::nullopt;
+    double each = 16.0 / vectorBits + addUp / static_cast<double>(termsOf(op));
+    return static_cast<double>(strata::getUses(op, operand)) * each;
+  }
+
+  /// Whether both operands of a product of f32 lie along its terms, whose vectors then are multiplied as they are.
+  static bool areRowsOfSums(linalg::GenericOp op) {
+    std::optional<strata::ProductSum> product = strata::matchProductSum(op);
+    if (!product || !product->elements[0].isF32() || !product->elements[1].isF32() || op.getNumReductionLoops() != 1)
+      return false;
+    return llvm::all_of(op.getDpsInputOperands(), [&](OpOperand *input) {
+      AffineMap map = op.getMatchingIndexingMap(input);
+      if (auto transpose = input->get().getDefiningOp<linalg::TransposeOp>())
+        map = strata::mapBehind(transpose, map);
+      std::optional<unsigned> last = strata::innermost(map);
+      return last && map.isProjectedPermutation() &&
+             op.getIteratorTypesArray()[*last] == utils::IteratorType::reduction;
+    });
   }
 
   /// Whether vectors add the products of groups, of which each lane has one.

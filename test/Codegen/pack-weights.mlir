@@ -165,19 +165,19 @@ func.func @main(%x: tensor<64x128xf32>, %few: tensor<4x128xf32>, %w: tensor<128x
 
 // -----
 
-// Keys that were transposed before are read where they lie by one query, and are copied for four.
+// Keys that were transposed before are read where they lie by four queries, and are copied for many.
 // CHECK-LABEL: func.func @main(
-// CHECK-SAME:      %[[Q:.*]]: tensor<8x1x64xf32>, %[[MORE:.*]]: tensor<8x4x64xf32>, %[[K:.*]]: tensor<8x1500x64xf32>,
+// CHECK-SAME:      %[[Q:.*]]: tensor<8x4x64xf32>, %[[MORE:.*]]: tensor<8x48x64xf32>, %[[K:.*]]: tensor<8x1500x64xf32>,
 // CHECK:         %[[T:.*]] = linalg.transpose ins(%[[K]] {{.*}} permutation = [0, 2, 1]
 // CHECK:         linalg.generic {{.*}} ins(%[[Q]], %[[K]] :
 // CHECK:         linalg.generic {{.*}} ins(%[[MORE]], %[[T]] :
-func.func @main(%q: tensor<8x1x64xf32>, %more: tensor<8x4x64xf32>, %k: tensor<8x1500x64xf32>, %c: tensor<8x1x1500xf32>, %d: tensor<8x4x1500xf32>)
-    -> (tensor<8x1x1500xf32>, tensor<8x4x1500xf32>) {
+func.func @main(%q: tensor<8x4x64xf32>, %more: tensor<8x48x64xf32>, %k: tensor<8x1500x64xf32>, %c: tensor<8x4x1500xf32>, %d: tensor<8x48x1500xf32>)
+    -> (tensor<8x4x1500xf32>, tensor<8x48x1500xf32>) {
   %e = tensor.empty() : tensor<8x64x1500xf32>
   %t = linalg.transpose ins(%k : tensor<8x1500x64xf32>) outs(%e : tensor<8x64x1500xf32>) permutation = [0, 2, 1]
-  %0 = linalg.batch_matmul ins(%q, %t : tensor<8x1x64xf32>, tensor<8x64x1500xf32>) outs(%c : tensor<8x1x1500xf32>) -> tensor<8x1x1500xf32>
-  %1 = linalg.batch_matmul ins(%more, %t : tensor<8x4x64xf32>, tensor<8x64x1500xf32>) outs(%d : tensor<8x4x1500xf32>) -> tensor<8x4x1500xf32>
-  return %0, %1 : tensor<8x1x1500xf32>, tensor<8x4x1500xf32>
+  %0 = linalg.batch_matmul ins(%q, %t : tensor<8x4x64xf32>, tensor<8x64x1500xf32>) outs(%c : tensor<8x4x1500xf32>) -> tensor<8x4x1500xf32>
+  %1 = linalg.batch_matmul ins(%more, %t : tensor<8x48x64xf32>, tensor<8x64x1500xf32>) outs(%d : tensor<8x48x1500xf32>) -> tensor<8x48x1500xf32>
+  return %0, %1 : tensor<8x4x1500xf32>, tensor<8x48x1500xf32>
 }
 
 // -----

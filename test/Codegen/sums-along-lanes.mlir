@@ -32,3 +32,63 @@ func.func @rows(%x: memref<43x64xf32>, %w: memref<3x64xf32>, %y: memref<43x3xf32
   }
   return
 }
+
+// One vector with a matrix from memory: rows a quarter of all rows apart, two vectors of each at once.
+// CHECK-LABEL: func.func @from_memory(
+// CHECK:         scf.for %[[N:.*]] = %c0 to %c512 step %c1
+// CHECK:           %[[SECOND:.*]] = arith.addi %[[N]], %c512
+// CHECK:           %[[LAST:.*]] = arith.addi %[[N]], %c1536
+// CHECK:           scf.for %{{.*}} = %c0 to %c1024 step %c16 iter_args
+// CHECK:             %[[X:.*]] = vector.load
+// CHECK-COUNT-4:     math.fma %[[X]], {{.*}} : vector<8xf32>
+// CHECK:             %[[NEXT:.*]] = vector.load
+// CHECK-COUNT-4:     math.fma %[[NEXT]], {{.*}} : vector<8xf32>
+// CHECK:             scf.yield
+// CHECK-COUNT-4:   vector.reduction <add>
+// CHECK:           memref.store %{{.*}}[%[[N]]]
+// CHECK:           memref.store %{{.*}}[%[[SECOND]]]
+// CHECK:           memref.store %{{.*}}[%[[LAST]]]
+#v = affine_map<(n, k) -> (k)>
+#m = affine_map<(n, k) -> (n, k)>
+#r = affine_map<(n, k) -> (n)>
+func.func @from_memory(%x: memref<1024xf32>, %w: memref<2048x1024xf32>, %y: memref<2048xf32>) attributes {strata.kernel} {
+  linalg.generic {indexing_maps = [#v, #m, #r], iterator_types = ["parallel", "reduction"]}
+      ins(%x, %w : memref<1024xf32>, memref<2048x1024xf32>) outs(%y : memref<2048xf32>) {
+  ^bb0(%a: f32, %b: f32, %s: f32):
+    %0 = arith.mulf %a, %b : f32
+    %1 = arith.addf %s, %0 : f32
+    linalg.yield %1 : f32
+  }
+  return
+}
+
+// Of a number of rows that has no quarter, short ones are read one after the other.
+// CHECK-LABEL: func.func @in_order(
+// CHECK:         scf.for %{{.*}} = %c0 to %c8191 step %c1
+// CHECK:           scf.for %{{.*}} = %c0 to %c256 step %c32 iter_args
+func.func @in_order(%x: memref<256xf32>, %w: memref<8191x256xf32>, %y: memref<8191xf32>) attributes {strata.kernel} {
+  linalg.generic {indexing_maps = [#v, #m, #r], iterator_types = ["parallel", "reduction"]}
+      ins(%x, %w : memref<256xf32>, memref<8191x256xf32>) outs(%y : memref<8191xf32>) {
+  ^bb0(%a: f32, %b: f32, %s: f32):
+    %0 = arith.mulf %a, %b : f32
+    %1 = arith.addf %s, %0 : f32
+    linalg.yield %1 : f32
+  }
+  return
+}
+
+// Several vectors: rows that are in the cache serve all of them before the next rows come.
+// CHECK-LABEL: func.func @shared(
+// CHECK:         scf.for %{{.*}} = %c0 to %c2048 step %c8
+// CHECK:           scf.for %{{.*}} = %c0 to %c4 step %c1
+// CHECK:             scf.for %{{.*}} = %c0 to %c1024 step %c8 iter_args
+func.func @shared(%x: memref<4x1024xf32>, %w: memref<2048x1024xf32>, %y: memref<4x2048xf32>) attributes {strata.kernel} {
+  linalg.generic {indexing_maps = [#x, #w, #o], iterator_types = ["parallel", "parallel", "reduction"]}
+      ins(%x, %w : memref<4x1024xf32>, memref<2048x1024xf32>) outs(%y : memref<4x2048xf32>) {
+  ^bb0(%a: f32, %b: f32, %s: f32):
+    %0 = arith.mulf %a, %b : f32
+    %1 = arith.addf %s, %0 : f32
+    linalg.yield %1 : f32
+  }
+  return
+}

@@ -31,3 +31,28 @@ def test_products(monkeypatch, cpu, threads, depth, columns, precision, toleranc
         for compiled in known, some:
             [y] = compiled.run({"x": x})
             np.testing.assert_allclose(y, want, rtol=0, atol=tolerance * np.abs(want).max())
+
+
+# Matrices that are given in each run and lie along the terms of the sums: from memory or not, in four equal parts or
+# not, once or for each of a batch, read by so many rows that they are copied or not.
+@pytest.mark.parametrize("cpu", ["", "sapphirerapids"])
+@pytest.mark.parametrize(
+    "shape", [(2048, 512), (2050, 512), (9001, 64), (301, 1500), (3, 1024, 300), (4, 40, 64), (1, 900, 640)]
+)
+def test_given_matrices(monkeypatch, cpu, shape):
+    monkeypatch.setenv("STRATA_EMULATE_CPU", cpu)
+    rng = np.random.default_rng(shape[-1])
+    matrix = rng.standard_normal(shape, np.float32)
+    axes = [*range(len(shape) - 2), len(shape) - 1, len(shape) - 2]
+    for rows in (1, 3, 4, 9, 13, 40):
+        x = rng.standard_normal((*shape[:-2], rows, shape[-1]), np.float32)
+        graph = helper.make_graph(
+            [helper.make_node("Transpose", ["w"], ["t"], perm=axes), helper.make_node("MatMul", ["x", "t"], ["p"]),
+             helper.make_node("Relu", ["p"], ["y"])], "given",
+            [helper.make_tensor_value_info("x", TensorProto.FLOAT, x.shape),
+             helper.make_tensor_value_info("w", TensorProto.FLOAT, shape)],
+            [helper.make_tensor_value_info("y", TensorProto.FLOAT, (*x.shape[:-1], shape[-2]))])  # fmt: skip
+        proto = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=8)
+        want = np.maximum(x.astype(np.float64) @ matrix.astype(np.float64).transpose(axes), 0)
+        [y] = strata.compile(proto).run({"x": x, "w": matrix})
+        np.testing.assert_allclose(y, want, rtol=0, atol=1e-5 * np.abs(want).max())
