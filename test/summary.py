@@ -42,7 +42,6 @@ def conformance_results(file):
 READERS = {
     "lit.json": lit_results,
     "pytest.xml": pytest_results,
-    "pytest-slow.xml": pytest_results,
     "conformance.json": conformance_results,
     "steps.json": conformance_results,
     "suite.json": suite_results,

@@ -7,8 +7,6 @@ import strata
 from onnx import TensorProto, helper, numpy_helper
 from onnx.reference import ReferenceEvaluator
 
-CPUS = ["", "sapphirerapids"]
-
 
 def model(operator, x, weights=(), **attributes):
     names = ["x", *(f"w{i}" for i in range(len(weights)))]
@@ -39,10 +37,11 @@ def outputs(proto, x):
 
 
 # Rows that are full vectors, with rests of every width, shorter than a vector, and of one element.
-@pytest.mark.parametrize("cpu", CPUS)
+@pytest.mark.parametrize(
+    "cpu, columns", [("", 1), ("", 3), ("", 15), ("", 64), ("sapphirerapids", 31), ("sapphirerapids", 48)]
+)
 @pytest.mark.parametrize("steps", [2, 3, 4, 5])
-@pytest.mark.parametrize("kernel", [1, 2, 3, 5])
-@pytest.mark.parametrize("columns", [1, 3, 8, 15, 16, 31, 64])
+@pytest.mark.parametrize("kernel", [1, 3])
 def test_windows_in_steps(monkeypatch, cpu, steps, kernel, columns):
     monkeypatch.setenv("STRATA_EMULATE_CPU", cpu)
     x = numbers((2, 3, 2 * steps + kernel, (columns - 1) * steps + kernel))
@@ -79,8 +78,7 @@ def test_depthwise(steps):
 
 # What is read last is the end of the tensor: nothing behind it is.
 @pytest.mark.parametrize("dtype", [np.float32, np.float64, np.float16, np.int32, np.int64, np.uint8, np.bool_])
-@pytest.mark.parametrize("step", [2, 3, 4, 8, 9])
-@pytest.mark.parametrize("count", [1, 7, 32, 77])
+@pytest.mark.parametrize("step, count", [(2, 1), (2, 77), (3, 32), (4, 77), (8, 32), (9, 7)])
 def test_slices(dtype, step, count):
     x = numbers((3, (count - 1) * step + 1), np.uint8).astype(dtype)
     ends = [np.array([value], np.int64) for value in (0, x.shape[1], 1, step)]
@@ -88,10 +86,10 @@ def test_slices(dtype, step, count):
     np.testing.assert_array_equal(y, want)
 
 
-@pytest.mark.parametrize("cpu", CPUS)
-@pytest.mark.parametrize("dtype", [np.float32, np.float64, np.float16, np.int64, np.uint8, np.bool_])
-@pytest.mark.parametrize("channels", [1, 2, 3, 4, 5, 7])
-@pytest.mark.parametrize("size", [(5, 3), (4, 8), (3, 61), (16, 64)])
+@pytest.mark.parametrize("cpu", ["", "sapphirerapids"])
+@pytest.mark.parametrize("dtype", [np.float32, np.float64, np.float16, np.uint8, np.bool_])
+@pytest.mark.parametrize("channels", [2, 3, 5])
+@pytest.mark.parametrize("size", [(5, 3), (3, 61)])
 def test_channels_of_images(monkeypatch, cpu, dtype, channels, size):
     monkeypatch.setenv("STRATA_EMULATE_CPU", cpu)
     x = numbers((2, channels, *size), np.uint8).astype(dtype)
@@ -113,8 +111,7 @@ CONVOLUTIONS = [
 ]
 
 
-@pytest.mark.parametrize("cpu", CPUS)
-@pytest.mark.parametrize("threads", [1, 2])
+@pytest.mark.parametrize("cpu, threads", [("", 1), ("", 2), ("sapphirerapids", 1)])
 @pytest.mark.parametrize("shape, filters, attributes", CONVOLUTIONS)
 def test_transposed_results(monkeypatch, cpu, threads, shape, filters, attributes):
     monkeypatch.setenv("STRATA_EMULATE_CPU", cpu)

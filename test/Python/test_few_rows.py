@@ -44,7 +44,7 @@ def test_given_matrices(monkeypatch, cpu, shape):
     rng = np.random.default_rng(shape[-1])
     matrix = rng.standard_normal(shape, np.float32)
     axes = [*range(len(shape) - 2), len(shape) - 1, len(shape) - 2]
-    for rows in (1, 3, 4, 9, 13, 40):
+    for rows in (1, 4, 13, 40):
         x = rng.standard_normal((*shape[:-2], rows, shape[-1]), np.float32)
         graph = helper.make_graph(
             [helper.make_node("Transpose", ["w"], ["t"], perm=axes), helper.make_node("MatMul", ["x", "t"], ["p"]),
