@@ -95,6 +95,7 @@ SmallVector<linalg::GenericOp> FuseTransposesPass::makersOf(Value value,
 
 /// By dimension of the result, how much of it is a block; 0: all. None where blocks are not worth it.
 SmallVector<int64_t> FuseTransposesPass::blockOf(linalg::TransposeOp transpose) const {
+  constexpr int64_t fewest = 8; // for threads to share
   auto type = cast<RankedTensorType>(transpose.getInput().getType());
   ArrayRef<int64_t> permutation = transpose.getPermutation();
   int64_t rank = type.getRank(), bytes = strata::bytesOf(type.getElementType());
@@ -113,7 +114,7 @@ SmallVector<int64_t> FuseTransposesPass::blockOf(linalg::TransposeOp transpose) 
       continue;
     }
     // Parts of a line are written several times; equal parts keep threads busy alike.
-    int64_t most = isWhole ? std::max<int64_t>(1, fits) : 1;
+    int64_t most = isWhole ? std::clamp<int64_t>(fits, 1, llvm::divideCeil(size, fewest)) : 1;
     if (dim == rank - 1 && (most = most / line * line) == 0)
       return {};
     block[dim] = dim == rank - 1 ? most : llvm::divideCeil(size, llvm::divideCeil(size, most));
