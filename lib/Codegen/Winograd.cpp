@@ -9,7 +9,6 @@
 #include "Blocks.h"
 #include "Codegen/Passes.h"
 #include "ConstantExpressions.h"
-#include "LinalgQueries.h"
 #include "Padding.h"
 #include "ProductSums.h"
 #include "Transposed.h"
@@ -19,10 +18,8 @@
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
-#include "llvm/ADT/MapVector.h"
 
 #include <limits>
-#include <numeric>
 
 namespace strata {
 #define GEN_PASS_DEF_WINOGRAD
@@ -73,11 +70,11 @@ struct WinogradPass : WithTarget<strata::impl::WinogradBase<WinogradPass>> {
   void runOnOperation() override {
     ConstantExpressions constants(getOperation());
     SmallVector<linalg::GenericOp> ops;
-    SmallVector<Convolution> convolutions;
-    getOperation().walk([&](linalg::GenericOp op) {
+    getOperation().walk([&](linalg::GenericOp op) { ops.push_back(op); });
+    for (linalg::GenericOp op : ops) {
       std::optional<Convolution> convolution = match(op, constants);
       if (!convolution || !canTileWinograd(*convolution, target()))
-        return;
+        continue;
       if (convolution->volume || convolution->dilation > 1)
         markPadding(op);
       if (convolution->volume) {
@@ -85,81 +82,19 @@ struct WinogradPass : WithTarget<strata::impl::WinogradBase<WinogradPass>> {
           convolution->inside = padded->share(convolution->slices, convolution->taps);
       }
       convolution->read = paddedShare(op, *convolution);
-      ops.push_back(op);
-      convolutions.push_back(*convolution);
-    });
-    SmallVector<int64_t> chosen = choose(convolutions, bytesOfWeights(constants) + spareBytes);
-    for (auto [op, convolution, m] : llvm::zip(ops, convolutions, chosen))
-      if (m)
-        rewrite(op, convolution, convolution.perLane > 1 ? getIntegerWinogradMatrices() : getWinogradMatrices(m));
+      if (int64_t m = chooseWinograd(*convolution, target()))
+        rewrite(op, *convolution, convolution->perLane > 1 ? getIntegerWinogradMatrices() : getWinogradMatrices(m));
+    }
   }
 
 private:
-  /// What transformed weights may take beyond what all weights of the model take once more.
-  static constexpr int64_t spareBytes = 16 << 20;
-
   int64_t lanes() const { return vectorBits / 32; }
-  int64_t bytesOfWeights(const ConstantExpressions &constants);
-  SmallVector<int64_t> choose(ArrayRef<Convolution> convolutions, int64_t room) const;
 
   static std::optional<Convolution> match(linalg::GenericOp op, const ConstantExpressions &constants);
   void rewrite(linalg::GenericOp op, const Convolution &convolution, const WinogradMatrices &matrices) const;
   Value transformed(OpBuilder &b, Location loc, const Convolution &convolution, const WinogradMatrices &matrices) const;
 };
 } // namespace
-
-/// Of all weights of the function, each once.
-int64_t WinogradPass::bytesOfWeights(const ConstantExpressions &constants) {
-  llvm::DenseMap<Attribute, int64_t> bytes;
-  getOperation().walk([&](Operation *op) {
-    auto type = op->getNumResults() == 1 ? dyn_cast<RankedTensorType>(op->getResult(0).getType()) : nullptr;
-    if (type && type.hasStaticShape() && !op->getNumOperands() && constants.usesWeights(op->getResult(0)))
-      bytes[op->getAttrDictionary()] = type.getNumElements() * bytesOf(type.getElementType());
-  });
-  return std::accumulate(bytes.begin(), bytes.end(), int64_t(0),
-                         [](int64_t sum, const auto &entry) { return sum + entry.second; });
-}
-
-/// By convolution, the size of its tiles, or 0. Transformed weights are 1.8 or 4 times as many: where there is no room
-/// for all of them, those that save most for each byte come first, and smaller tiles serve others as far as they fit.
-SmallVector<int64_t> WinogradPass::choose(ArrayRef<Convolution> convolutions, int64_t room) const {
-  struct Weights {
-    int64_t m = 0, bytes = 0;
-    double saved = 0;
-    SmallVector<size_t> users;
-  };
-  SmallVector<int64_t> chosen(convolutions.size());
-  llvm::DenseMap<Value, size_t> users;
-  for (const Convolution &c : convolutions)
-    ++users[c.weights];
-  for (int64_t most : {4, 2}) {
-    llvm::MapVector<std::pair<Value, int64_t>, Weights> shared;
-    for (auto [number, c] : llvm::enumerate(convolutions)) {
-      WinogradChoice choice = chosen[number] ? WinogradChoice() : chooseWinograd(c, target(), /*group=*/1, most);
-      if (!choice.m)
-        continue;
-      Weights &weights = shared[{c.weights, choice.m}];
-      weights.m = choice.m;
-      weights.users.push_back(number);
-      // What takes the place of the weights themselves, if nobody else reads them.
-      int64_t points = (choice.m + 2) * (choice.m + 2) - (weights.users.size() == users[c.weights] ? 9 : 0);
-      weights.bytes = points * c.taps * c.channels * c.filters * bytesOf(c.element());
-      weights.saved += choice.saved;
-    }
-    auto byGain = llvm::to_vector(llvm::make_second_range(shared));
-    llvm::stable_sort(byGain, [](const Weights &x, const Weights &y) {
-      return x.saved / static_cast<double>(x.bytes) > y.saved / static_cast<double>(y.bytes);
-    });
-    for (const Weights &weights : byGain) {
-      if (weights.bytes > room)
-        continue;
-      room -= weights.bytes;
-      for (size_t user : weights.users)
-        chosen[user] = weights.m;
-    }
-  }
-  return chosen;
-}
 
 /// A sum of products of f32, or of integers of 16 bits that are bytes, with sums that i32 holds four times.
 static bool isSupported(linalg::GenericOp op, int64_t depth) {

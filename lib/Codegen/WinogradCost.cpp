@@ -62,19 +62,18 @@ static double cycles(const WinogradSize &c, const TargetFacts &target, int64_t g
   return slices * (std::max(load, tiles * weights * area / lanes / products) + transforms);
 }
 
-WinogradChoice strata::chooseWinograd(const WinogradSize &given, const TargetFacts &target, int64_t group,
-                                      int64_t most) {
+int64_t strata::chooseWinograd(const WinogradSize &given, const TargetFacts &target, int64_t group) {
   WinogradSize size = given;
   for (int64_t *side : {&size.rows, &size.columns})
     if (mlir::ShapedType::isDynamic(*side))
       *side = usualSide(size.channels);
   // The transforms of numbers lose some digits, so there must be something to gain.
   bool isExact = size.perLane > 1;
-  WinogradChoice best;
-  double direct = (isExact ? 1 : 0.85) * cycles(size, target, group, 0), least = direct;
-  for (int64_t m = 2; m <= (isExact ? 2 : most); m += 2)
+  int64_t best = 0;
+  double least = (isExact ? 1 : 0.85) * cycles(size, target, group, 0);
+  for (int64_t m = 2; m <= (isExact ? 2 : 4); m += 2)
     if (double time = cycles(size, target, group, m); time < 0.95 * least) {
-      best = {m, direct - time};
+      best = m;
       least = time;
     }
   return best;

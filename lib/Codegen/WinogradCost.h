@@ -30,15 +30,10 @@ int64_t panelVectors(int64_t filters, int64_t lanes);
 /// Whether its channels are whole vectors, as the emitter takes them.
 bool canTileWinograd(const WinogradSize &size, const TargetFacts &target);
 
-/// Tiles F(m x m, 3x3), and the cycles that they are estimated to save; m is 0 where the sum over the window is faster.
-struct WinogradChoice {
-  int64_t m = 0;
-  double saved = 0;
-};
-
-/// The tiles whose estimated time is least, of m up to `most`. Of integers m is 2 or 0, and exact. `group` is how many
-/// products of one lane an instruction of the sum over the window adds where this is not `perLane`: 2 of bf16.
-WinogradChoice chooseWinograd(const WinogradSize &size, const TargetFacts &target, int64_t group = 1, int64_t most = 4);
+/// The size m of the tiles F(m x m, 3x3) whose estimated time is least, 0 if that of the sum over the window is.
+/// Of integers it is 2 or 0, and exact. `group` is how many products of one lane an instruction of that sum adds where
+/// this is not `perLane`: 2 of bf16.
+int64_t chooseWinograd(const WinogradSize &size, const TargetFacts &target, int64_t group = 1);
 
 } // namespace strata
 
