@@ -84,9 +84,8 @@ static bool isFastAlongRows(linalg::GenericOp op, unsigned data, const strata::T
   if (!row || ranges[*row] <= 0)
     return false;
   // What lies some steps apart is read with what is between.
-  constexpr int64_t mostSteps = 4;
   int64_t steps = strideOf(last, *row, kinds.size());
-  if (steps < 1 || steps > mostSteps)
+  if (steps < 1 || steps > strata::kMostApart)
     return false;
   int64_t columns = ranges[*row], vectors = columns / lanes + llvm::popcount<uint64_t>(columns % lanes);
   return steps * elements * vectors * lanes < (elements + transposes) * columns;

@@ -36,13 +36,13 @@ static LogicalResult splitLoop(LoopNest &nest, int loop, int64_t parts) {
 /// Rows that come from memory, each once in a run. Of one place after another, hardware reads ahead to the end of a
 /// page, so that rows at the beginning, the middle and so on of all rows go together: four of them. Where they are not
 /// as many, rows of a page at least go side by side as others do, and shorter ones by themselves, in order.
-static void planRowsFromMemory(LoopNest &nest, int64_t distance, const NestOptions &options, NestPlan &plan) {
+static void planRowsFromMemory(LoopNest &nest, bool areShort, NestPlan &plan) {
   constexpr int64_t parts = 4;
   if (succeeded(splitLoop(nest, plan.row, parts))) {
     plan.row = static_cast<int>(nest.loops.size()) - 1;
     plan.rowTile = parts;
     plan.vectorTile = 2;
-  } else if (distance * 4 < options.pageBytes) {
+  } else if (areShort) {
     plan.row = -1;
     plan.rowTile = 1;
     plan.vectorTile = 4;
@@ -78,9 +78,11 @@ void strata::planRowsOfSums(LoopNest &nest, const NestOptions &options, NestPlan
   if (plan.row < 0)
     return;
   linalg::GenericOp op = nest.reduce->op;
-  std::optional<int64_t> elements = elementsOf(nest, nest.reduce->inputs[rowsOf]);
-  if (elements && *elements * 4 > options.cacheBytes && strata::getUses(op, op.getDpsInputOperand(rowsOf)) == 1)
-    planRowsFromMemory(nest, nearest, options, plan);
+  const Access &rows = nest.reduce->inputs[rowsOf];
+  std::optional<int64_t> elements = elementsOf(nest, rows);
+  int64_t bytes = bytesOf(rows.element);
+  if (elements && *elements * bytes > options.cacheBytes && getUses(op, op.getDpsInputOperand(rowsOf)) == 1)
+    planRowsFromMemory(nest, /*areShort=*/nearest < options.pageBytes / bytes, plan);
 }
 
 /// Whether a reduction along the lanes may load some of a vector's: all that it loads there is in lanes which a mask

@@ -15,6 +15,9 @@ inline std::optional<unsigned> positionOf(mlir::AffineMap map, unsigned dim) {
   return map.getResultPosition(mlir::getAffineDimExpr(dim, map.getContext()));
 }
 
+/// Elements so far apart, at most, are read for the lanes of a vector with what is between them.
+constexpr int64_t kMostApart = 4;
+
 /// Of one element in memory.
 inline int64_t bytesOf(mlir::Type element) {
   return element.isIntOrFloat() ? llvm::divideCeil(element.getIntOrFloatBitWidth(), 8) : 8;

@@ -106,17 +106,11 @@ static int chooseLane(LoopNest &nest, NestPlan &plan) {
     Extent s = stride(access, loop);
     return s.is(0) || s.is(1);
   };
-  // A window's steps, of which two lanes or more lie in a vector.
-  auto isInSteps = [&](const Access &access, int loop) {
-    constexpr int64_t largest = 4;
-    Extent s = stride(access, loop);
-    return isNear(s) && s.known <= largest;
-  };
   auto misfits = [&](int loop) {
     int64_t count = 0;
     nest.forEachAccess([&](Access &access) {
       if (access.base && !fits(access, loop))
-        count += isInSteps(access, loop) ? 1 : 2;
+        count += isNear(stride(access, loop)) ? 1 : 2;
     });
     return count;
   };
@@ -141,7 +135,7 @@ static int chooseLane(LoopNest &nest, NestPlan &plan) {
   int64_t misfitInputs = 0;
   if (best >= 0)
     for (Access &access : nest.reduce->inputs)
-      misfitInputs += !fits(access, best) && !isInSteps(access, best);
+      misfitInputs += !fits(access, best) && !isNear(stride(access, best));
   if (best >= 0 && !misfitInputs)
     return best;
   plan.combiner = matchCombiner(nest.reduce->op);

@@ -12,6 +12,7 @@
 #define STRATA_CODEGEN_NESTPLAN_H
 
 #include "BlockDots.h"
+#include "LinalgQueries.h"
 #include "LoopNest.h"
 
 #include "Codegen/PlanChoice.h"
@@ -116,7 +117,8 @@ bool planDots(LoopNest &nest, const NestOptions &options, NestPlan &plan);
 /// Plans for products of quantised data, if the target adds products of bytes and the nest is one.
 bool planBlockDots(LoopNest &nest, const NestOptions &options, NestPlan &plan);
 
-/// Plans rows that share vectors, where sums of products go along the lanes.
+/// Plans rows that share vectors, where sums of products go along the lanes. May split a loop of the nest: a new one,
+/// the last, is then the rows.
 void planRowsOfSums(LoopNest &nest, const NestOptions &options, NestPlan &plan);
 
 /// How many elements of an access all loops read, if that is known.
@@ -147,7 +149,7 @@ const Access *windowData(LoopNest &nest, const NestPlan &plan);
 Extent stride(const Access &access, int loop);
 
 /// Whether lanes that lie so far apart are read in whole vectors, with what is between them.
-inline bool isNear(const Extent &step) { return step.isKnown() && step.known > 1 && step.known <= 8; }
+inline bool isNear(const Extent &step) { return step.isKnown() && step.known > 1 && step.known <= kMostApart; }
 
 } // namespace strata
 

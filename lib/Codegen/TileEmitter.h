@@ -32,6 +32,7 @@ struct Tile {
   int64_t stored = 0;          ///< of one vector: so many of the first lanes are another tile's, and are not stored
   int64_t present = 0;         ///< of one vector: only so many of the first lanes are there; 0: all
   mlir::Value mask;            ///< of one vector: which lanes are loaded; null: all
+  int64_t parts = 1;           ///< of the reduction that go side by side (partsAtOnce)
   int64_t step = 0, steps = 1; ///< of the innermost loop of the reduction: which one of how many in an iteration
   int64_t paddedFirst = 0, paddedLast = 0; ///< rows, the first and the last ones, whose step reads padding: none to do
   bool inside = false;                     ///< a full tile of rows that read no padding

@@ -864,7 +864,7 @@ func.func @small(%x: memref<64x512xf32>, %y: memref<64x512xf32>) attributes {str
 // CHECK:         %[[B:.*]] = arith.truncf %[[Y]]
 // CHECK:         %[[A_BITS:.*]] = vector.bitcast %[[A]] : vector<8xbf16> to vector<8xi16>
 // CHECK:         %[[B_BITS:.*]] = vector.bitcast %[[B]] : vector<8xbf16> to vector<8xi16>
-// CHECK:         %[[BITS:.*]] = vector.interleave %[[A_BITS]], %[[B_BITS]] : vector<8xi16> -> vector<16xi16>
+// CHECK:         %[[BITS:.*]] = vector.shuffle %[[A_BITS]], %[[B_BITS]] [0, 8, 1, 9, 2, 10, 3, 11, 4, 12, 5, 13, 6, 14, 7, 15] : vector<8xi16>, vector<8xi16>
 // CHECK:         %[[BOTH:.*]] = vector.bitcast %[[BITS]] : vector<16xi16> to vector<16xbf16>
 // CHECK:         vector.store %[[BOTH]]
 func.func @pairs(%x: memref<8x2x4x32xf32>, %y: memref<4x8x32x2xbf16>) attributes {strata.kernel} {
@@ -922,7 +922,7 @@ func.func @steps(%x: memref<8x65xf32>, %window: memref<3xf32>, %y: memref<8x32xf
 // As large elements are mixed, too, of one row for all where each is repeated.
 // CHECK-LABEL: func.func @repeated(
 // CHECK:         %[[X:.*]] = vector.load {{.*}} vector<8xf32>
-// CHECK:         %[[TWICE:.*]] = vector.interleave %[[X]], %[[X]] : vector<8xf32> -> vector<16xf32>
+// CHECK:         %[[TWICE:.*]] = vector.shuffle %[[X]], %[[X]] [0, 8, 1, 9, 2, 10, 3, 11, 4, 12, 5, 13, 6, 14, 7, 15] : vector<8xf32>, vector<8xf32>
 // CHECK:         vector.store %[[TWICE]]
 func.func @repeated(%x: memref<64x32xf32>, %y: memref<64x32x2xf32>) attributes {strata.kernel} {
   linalg.generic {indexing_maps = [affine_map<(i, j, k) -> (i, j)>, affine_map<(i, j, k) -> (i, j, k)>],

@@ -1,0 +1,215 @@
+//===- TileFetch.cpp - the order in which a tile's data is asked for ------===//
+//
+// How many steps of the reduction, or parts of it, go together, and what is
+// asked for before its turn comes.
+//
+//===----------------------------------------------------------------------===//
+#include "TileEmitter.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
+
+#include <numeric>
+
+using namespace mlir;
+using namespace strata;
+
+/// Elements of a block of packed weights in one step of the reduction: one for each lane, or a group.
+static int64_t blockStep(const Access &access) { return access.block * std::max<int64_t>(1, access.withinStride); }
+
+/// What a tile's vectors read of an access in one step, if it lies along the lanes.
+static int64_t vectorElements(const Access &access, const Tile &tile) {
+  return tile.vectors * tile.lanes * (access.blockedLoop >= 0 ? std::max<int64_t>(1, access.withinStride) : 1);
+}
+
+/// Weights that come from memory, each once in a run, lie in order: of one place after another, hardware fetches ahead
+/// to the end of a page. So several parts of the reduction, as far apart as they are long, go side by side: how many.
+int64_t TileEmitter::partsAtOnce(const Tile &tile) {
+  constexpr int64_t parts = 4;
+  SmallVector<int> order = reductionOrder();
+  if (order.size() != 1 || depth.first || tile.steps > 1 || plan.copied >= 0 || !nest.padded.empty())
+    return 1;
+  int depthLoop = order.front();
+  const Extent &size = nest.loops[depthLoop].size;
+  if (!size.isKnown() || size.known % parts)
+    return 1;
+  for (auto [number, info] : llvm::enumerate(nest.loops)) {
+    // Equal tiles have at least half of the most rows, unless one is all there is.
+    int loop = number;
+    bool areAllRows =
+        loop == plan.row && (info.size.isKnown() ? info.size.is(tile.rows) : rowNumber && 2 * tile.rows < plan.rowTile);
+    if (!info.reduction && loop != plan.lane && !info.size.is(1) && !areAllRows)
+      return 1;
+  }
+  auto comesFromMemory = [&](const Access &access) {
+    if (!access.base || access.blockedLoop != plan.lane || !isa<FloatType>(access.element) ||
+        !access.strides[depthLoop].is(blockStep(access)))
+      return false;
+    auto bytes = [&](int64_t elements) { return elements * access.element.getIntOrFloatBitWidth() / 8; };
+    std::optional<int64_t> elements = elementsOf(nest, access);
+    // Of several rows, steps of one line are few beside what is computed of them: prefetches serve them better.
+    bool areLong = tile.rows == 1 || bytes(vectorElements(access, tile)) >= 2 * target.lineBytes;
+    return areLong && elements && bytes(*elements) > target.cacheBytes &&
+           bytes(size.known / parts * blockStep(access)) >= target.pageBytes;
+  };
+  return llvm::any_of(nest.reduce->inputs, comesFromMemory) ? parts : 1;
+}
+
+/// Steps whose weights are a few lines make one iteration together: the instructions of a loop, and those that ask for
+/// the lines of the next block, are many beside those of a short step. Of few sums LLVM does so by itself; of so many
+/// that they nearly fill the registers, it would keep them in memory to load the weights of the next step early.
+int64_t TileEmitter::stepsAtOnce(const Tile &tile) {
+  constexpr int64_t mostCycles = 12;
+  SmallVector<int> order = reductionOrder();
+  auto isTap = [&](const PaddedLoop &padded) { return padded.tap == order.back(); };
+  if (order.empty() || depth.first || llvm::any_of(nest.padded, isTap) || !nest.loops[order.back()].size.isKnown())
+    return 1;
+  const Extent &size = nest.loops[order.back()].size;
+  // What the steps read of one word is shifted by numbers that are known.
+  constexpr int64_t mostCounted = 8;
+  if (size.known <= mostCounted && llvm::any_of(*nest.reduce->op.getBody(), [&](Operation &op) {
+        auto number = dyn_cast<linalg::IndexOp>(op);
+        return number && nest.reduce->loopOf[number.getDim()] == order.back();
+      }))
+    return size.known;
+  bool crossed = plan.dots && plan.dots->other; // with as many vectors again
+  int64_t sums = tile.rows * tile.vectors, lines = crossed ? 8 : 4;
+  bool areFew = 2 * sums <= target.registers && !crossed;
+  if (areFew || sums > mostCycles * target.fmaPerCycle)
+    return 1;
+  int64_t bytes = 0;
+  for (Access &access : nest.reduce->inputs) {
+    if (!access.base || stride(access, plan.lane).is(0))
+      continue;
+    // What the steps read lies together.
+    if (!access.element.isIntOrFloat() ||
+        (access.blockedLoop >= 0 && !access.strides[order.back()].is(blockStep(access))))
+      return 1;
+    bytes += vectorElements(access, tile) * access.element.getIntOrFloatBitWidth() / 8;
+  }
+  int64_t steps = std::max<int64_t>(1, bytes ? lines * target.lineBytes / bytes : 1);
+  // What one row reads and another one reads again some steps later LLVM would keep, too.
+  for (Access &access : nest.reduce->inputs) {
+    if (!access.base || plan.row < 0 || !stride(access, plan.lane).is(0))
+      continue;
+    const Extent &row = stride(access, plan.row), &step = stride(access, order.back());
+    if (!row.isKnown() || !step.isKnown() || row.known <= 0 || step.known <= 0)
+      continue;
+    int64_t again = std::lcm(row.known, step.known);
+    if (again < tile.rows * row.known)
+      steps = std::min(steps, again / step.known);
+  }
+  while (size.known % steps)
+    --steps;
+  return steps;
+}
+
+/// Large weights are read once per run, block after block, and no hardware sees where the next block begins: while one
+/// is used, the next one comes to the second-level cache. Each tile that uses the block brings its share, so that
+/// memory is busy all the time and not only during the first. Of a block that one tile uses everything is read in
+/// order, so nothing is done: false.
+bool TileEmitter::prefetchNext(const Access &access, Value base, const Tile &tile) {
+  int64_t lineElements = std::max<int64_t>(1, 8 * target.lineBytes / access.element.getIntOrFloatBitWidth());
+  int64_t tiles = 1;
+  Value number;
+  for (auto [loop, info] : llvm::enumerate(nest.loops)) {
+    if (info.reduction || static_cast<int>(loop) == plan.lane || !stride(access, loop).is(0))
+      continue;
+    bool isRow = static_cast<int>(loop) == plan.row;
+    int64_t step = isRow ? plan.rowTile : 1, size = info.size.known, block = isRow ? plan.rowBlock : 0;
+    if (!info.size.isKnown()) {
+      // Of unknown rows each full tile brings an eighth; what is left over, which may be all there is, the whole. Equal
+      // tiles have at least half of the most rows, unless one is all there is.
+      if (!isRow || tile.rows < (rowNumber ? (plan.rowTile + 1) / 2 : plan.rowTile))
+        continue;
+      block = 8 * plan.rowTile;
+    }
+    Value at = tile.at[loop];
+    if (isRow && rowNumber) {
+      at = rowNumber;
+      block /= step;
+      size = llvm::divideCeil(size, step);
+      step = 1;
+    }
+    if (block) {
+      at = b.create<arith::RemUIOp>(loc, at, index(block));
+      size = block;
+    }
+    int64_t trips = llvm::divideCeil(size, step);
+    Value here = step == 1 ? at : b.create<arith::DivUIOp>(loc, at, index(step)).getResult();
+    number = number ? add(times(number, {trips, {}}), here) : here;
+    tiles *= trips;
+  }
+  if (tiles == 1)
+    return false;
+  // Elements per iteration of the reduction; the iteration's number is its distance in blocks.
+  int64_t block = blockStep(access), share = llvm::divideCeil(block, tiles);
+  Value at = index(access.blockStride.known);
+  if (number)
+    at = add(at, times(number, {static_cast<int64_t>(llvm::divideCeil(access.blockStride.known, tiles)), {}}));
+  for (auto [loop, info] : llvm::enumerate(nest.loops)) {
+    if (!info.reduction || !tile.at[loop]) // the elements of a group
+      continue;
+    const Extent &distance = access.strides[loop];
+    if (!distance.isKnown() || distance.known % block)
+      return true;
+    at = add(at, times(tile.at[loop], {distance.known / block * share, {}}));
+  }
+  for (int64_t i = 0; i < share * tile.steps && !tile.step; i += lineElements)
+    b.create<memref::PrefetchOp>(loc, access.base, add(add(base, at), index(i)), /*isWrite=*/false,
+                                 /*localityHint=*/2, /*isDataCache=*/true);
+  return true;
+}
+
+/// The data of the next tile of rows, which follows that of this one, comes to the second-level cache, a share in each
+/// step: hardware does not look beyond a page.
+void TileEmitter::prefetchRows(const Access &access, Value base, const Tile &tile) {
+  SmallVector<int> order = reductionOrder();
+  const Extent &row = stride(access, plan.row), &depth = nest.loops[order.back()].size;
+  if (order.size() > 1 || !access.strides[order.back()].is(1) || !depth.isKnown() || !row.is(depth.known) || tile.step)
+    return;
+  int64_t lineElements = std::max<int64_t>(1, 8 * target.lineBytes / access.element.getIntOrFloatBitWidth());
+  Value at = times(tile.at[order.back()], {tile.rows, {}});
+  at = add(base, add(at, index(plan.rowTile * row.known)));
+  for (int64_t i = 0; i < tile.rows * tile.steps; i += lineElements)
+    b.create<memref::PrefetchOp>(loc, access.base, add(at, index(i)), /*isWrite=*/false, /*localityHint=*/2,
+                                 /*isDataCache=*/true);
+}
+
+/// What is in the second-level cache, or further away, and read too fast, or in too large steps, for hardware to bring
+/// it to the first one: by its distance from one step of the reduction to the next. What comes from memory is asked for
+/// pages ahead, since what hardware brings by itself ends with the page.
+void TileEmitter::prefetchNear(const Access &access, Value at, const Extent &step, const Tile &tile, bool fromMemory) {
+  int64_t lineElements = std::max<int64_t>(1, 8 * target.lineBytes / access.element.getIntOrFloatBitWidth());
+  int64_t cycles = std::max<int64_t>(1, tile.rows * tile.vectors / target.fmaPerCycle);
+  int64_t steps = llvm::divideCeil(target.nearLatency, cycles);
+  if (fromMemory && step.isKnown()) {
+    int64_t bytes = std::max<int64_t>(1, step.known * access.element.getIntOrFloatBitWidth() / 8);
+    steps = std::max(steps, std::min(2 * target.pageBytes, target.nearCacheBytes / 4) / bytes);
+  }
+  Value ahead = add(at, times(index(steps), step));
+  for (int64_t i = 0, e = vectorElements(access, tile); i < e; i += lineElements)
+    b.create<memref::PrefetchOp>(loc, access.base, add(ahead, index(i)), /*isWrite=*/false, /*localityHint=*/3,
+                                 /*isDataCache=*/true);
+}
+
+/// In one step of the reduction: `base` is where the access begins, `at` what this step reads.
+void TileEmitter::prefetch(const Access &access, Value base, Value at, const Tile &tile) {
+  if (!access.base || !access.element.isIntOrFloat())
+    return;
+  if (stride(access, plan.lane).is(0))
+    return plan.rowsComeFromFar ? prefetchRows(access, base, tile) : void();
+  if (access.blockedLoop != plan.lane) {
+    if (plan.copied >= 0 && &access == &nest.reduce->inputs[plan.copied])
+      prefetchNear(access, at, access.strides[reductionOrder().back()], tile);
+    return;
+  }
+  if (!access.blockStride.isKnown() || tile.parts > 1)
+    return;
+  bool fromMemory = plan.laneOutermost && access.blockStride.known && !prefetchNext(access, base, tile);
+  int64_t bytes = access.element.getIntOrFloatBitWidth() / 8;
+  for (const Loop &loop : nest.loops)
+    bytes *= loop.reduction && loop.size.isKnown() ? loop.size.known : 1;
+  if (tile.rows > 1 && access.block * bytes > target.nearCacheBytes / 2)
+    prefetchNear(access, at, {blockStep(access), {}}, tile, fromMemory);
+}
