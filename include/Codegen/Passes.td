@@ -262,6 +262,27 @@ def FuseElementwise : Pass<"strata-fuse-elementwise"> {
                            "mlir::affine::AffineDialect"];
 }
 
+def PrepareAttention : Pass<"strata-prepare-attention", "mlir::func::FuncOp"> {
+  let summary = "Attention reads keys and values that heads share where they lie; a single query has code of its own";
+  let description = [{
+    Where several heads of Q have the same K and V, exporters repeat those:
+
+        [b, 2, s, d] -> [b, 2, 4, s, d] -> [b, 8, s, d]
+
+    The loop of the heads becomes two, of which K and V have the outer one only, so that nothing is copied, and the
+    queries of all heads that share keys are rows of one product.
+
+    A language model reads a prompt with many queries, and then writes with one at a time: where their number is only
+    known in the run and the keys are a cache, there is a branch for one query, in which every size is known to be 1 that
+    can be. Its products read K as it lies; for many queries, K is transposed first.
+
+    The chain is found by what it computes: two products, and a maximum, exponentials, a sum and weights along the same
+    rows between them.
+  }];
+  let dependentDialects = ["mlir::arith::ArithDialect", "mlir::linalg::LinalgDialect", "mlir::scf::SCFDialect",
+                           "mlir::tensor::TensorDialect"];
+}
+
 def DeferDivision : Pass<"strata-defer-division", "mlir::func::FuncOp"> {
   let summary = "The division of a softmax in front of a product goes behind the product";
   let description = [{

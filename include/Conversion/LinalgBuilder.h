@@ -139,16 +139,23 @@ public:
 
 private:
   llvm::LogicalResult lowerOp(mlir::Operation &op);
+  /// Gives sizes of the op's results that only the run tells a name of their own.
+  void nameSizes(mlir::Operation &op);
+  /// The value is where the sizes are read that its source's type has names for, if it is the first of them.
+  void recordSymbols(mlir::Value onnxValue, mlir::Value value);
   /// Records what the source value's type tells about the lowered value.
   void map(mlir::Value onnxValue, mlir::Value value);
+  /// A dimension's size as what made the tensor knows it.
+  mlir::OpFoldResult madeSize(mlir::Value tensor, int64_t i);
 
   mlir::ModuleOp module;
   ValueAnalysis analysis;
   /// Source types of lowered values: their symbolic dimensions.
   llvm::DenseMap<mlir::Value, mlir::Type> sourceTypes;
-  /// An input of the function and its dimension of each symbolic size, and the size once it was asked for.
+  /// The first tensor and dimension of each symbolic size, and the size once it was asked for.
   llvm::DenseMap<mlir::StringAttr, std::pair<mlir::Value, int64_t>> symbols;
   llvm::DenseMap<mlir::StringAttr, mlir::Value> symbolSizes;
+  int64_t namedSizes = 0;
   mlir::IRMapping mapping;
   /// The global of each large constant: one for all that reads its bytes, which are given back after the last reader.
   llvm::DenseMap<mlir::Attribute, mlir::FlatSymbolRefAttr> globals;

@@ -95,7 +95,7 @@ private:
            llvm::all_of(ArrayRef(dims->dilations).take_back(2), isOne) &&
            llvm::all_of(window, [&](unsigned dim) { return ranges[dim] == 3; }) &&
            llvm::none_of(ArrayRef({size.filters, size.channels, size.slices, size.taps}), ShapedType::isDynamic) &&
-           strata::canTileWinograd(size, target()) && strata::chooseWinograd(size, target(), /*group=*/2);
+           strata::canTileWinograd(size, target()) && strata::chooseWinograd(size, target(), /*group=*/2).m;
   }
 
   bool isWorthNarrowing(linalg::GenericOp op, unsigned weights, const strata::ConstantExpressions &constants) const {

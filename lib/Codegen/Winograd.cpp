@@ -9,6 +9,7 @@
 #include "Blocks.h"
 #include "Codegen/Passes.h"
 #include "ConstantExpressions.h"
+#include "LinalgQueries.h"
 #include "Padding.h"
 #include "ProductSums.h"
 #include "Transposed.h"
@@ -18,8 +19,10 @@
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
+#include "llvm/ADT/MapVector.h"
 
 #include <limits>
+#include <numeric>
 
 namespace strata {
 #define GEN_PASS_DEF_WINOGRAD
@@ -34,30 +37,33 @@ namespace {
 /// a dilation, of which kh and kw are times so much. Or one of volumes, whose slices are such images: out(n, d, h, w,
 /// f) += data(n, slice, h + kh, w + kw, c) * weights, where the slice is any sum of d and kd.
 struct Convolution : WinogradSize {
-  Value data, weights;
+  linalg::GenericOp op;
+  unsigned dataInput;
+  Value weights;
   AffineMap weightsMap;
   unsigned n, h, w, f, kh, kw, c; ///< dimensions of the generic
   bool volume = false;
   unsigned d, kd;
   AffineExpr slice;
 
-  Type element() const { return getElementTypeOrSelf(data); }
+  Value data() const { return linalg::GenericOp(op).getDpsInputs()[dataInput]; }
+  Type element() const { return getElementTypeOrSelf(weights); }
   /// Filters of one panel of transformed weights.
   int64_t block(int64_t lanes) const { return panelVectors(filters, lanes) * lanes; }
 };
 
 /// What is known of slices that are padding: which taps of a convolution of volumes need not be computed.
-std::optional<PaddedLoop> paddedSlices(linalg::GenericOp op, const Convolution &convolution) {
-  for (const PaddedLoop &loop : getPaddedLoops(op))
+std::optional<PaddedLoop> paddedSlices(const Convolution &convolution) {
+  for (const PaddedLoop &loop : getPaddedLoops(convolution.op))
     if (convolution.volume && loop.tap == static_cast<int>(convolution.kd))
       return loop;
   return std::nullopt;
 }
 
 /// The share of the window that is not padding, in the mean over the image, as far as that is known.
-double paddedShare(linalg::GenericOp op, const Convolution &convolution) {
+double paddedShare(const Convolution &convolution) {
   double share = 1;
-  for (const PaddedLoop &loop : getPaddedLoops(op))
+  for (const PaddedLoop &loop : getPaddedLoops(convolution.op))
     for (auto [tap, size] : {std::pair(convolution.kh, convolution.rows), {convolution.kw, convolution.columns}})
       if (loop.tap == static_cast<int>(tap))
         share *= loop.share(size, 3);
@@ -69,32 +75,90 @@ struct WinogradPass : WithTarget<strata::impl::WinogradBase<WinogradPass>> {
 
   void runOnOperation() override {
     ConstantExpressions constants(getOperation());
-    SmallVector<linalg::GenericOp> ops;
-    getOperation().walk([&](linalg::GenericOp op) { ops.push_back(op); });
-    for (linalg::GenericOp op : ops) {
+    // By their weights, which are transformed once for all of them.
+    llvm::MapVector<Value, SmallVector<Convolution>> convolutions;
+    getOperation().walk([&](linalg::GenericOp op) {
       std::optional<Convolution> convolution = match(op, constants);
       if (!convolution || !canTileWinograd(*convolution, target()))
-        continue;
+        return;
       if (convolution->volume || convolution->dilation > 1)
         markPadding(op);
       if (convolution->volume) {
-        if (std::optional<PaddedLoop> padded = paddedSlices(op, *convolution))
+        if (std::optional<PaddedLoop> padded = paddedSlices(*convolution))
           convolution->inside = padded->share(convolution->slices, convolution->taps);
       }
-      convolution->read = paddedShare(op, *convolution);
-      if (int64_t m = chooseWinograd(*convolution, target()))
-        rewrite(op, *convolution, convolution->perLane > 1 ? getIntegerWinogradMatrices() : getWinogradMatrices(m));
-    }
+      convolution->read = paddedShare(*convolution);
+      convolutions[convolution->weights].push_back(*convolution);
+    });
+    auto groups = llvm::to_vector(llvm::make_second_range(convolutions));
+    SmallVector<int64_t> chosen = choose(groups, spareBytes + bytesOfWeights(constants) / 2);
+    for (auto [group, m] : llvm::zip(groups, chosen))
+      for (const Convolution &convolution : group)
+        if (m && savedByWinograd(convolution, target(), m) > 0)
+          rewrite(convolution, convolution.perLane > 1 ? getIntegerWinogradMatrices() : getWinogradMatrices(m));
   }
 
 private:
+  /// What transformed weights may add to the model's weights beyond a half of these, and what more of them have to save.
+  static constexpr int64_t spareBytes = 16 << 20;
+  static constexpr double cyclesPerByte = 1;
+
   int64_t lanes() const { return vectorBits / 32; }
+  int64_t bytesOfWeights(const ConstantExpressions &constants);
+  SmallVector<int64_t> choose(ArrayRef<SmallVector<Convolution>> groups, int64_t room) const;
 
   static std::optional<Convolution> match(linalg::GenericOp op, const ConstantExpressions &constants);
-  void rewrite(linalg::GenericOp op, const Convolution &convolution, const WinogradMatrices &matrices) const;
+  void rewrite(const Convolution &convolution, const WinogradMatrices &matrices) const;
   Value transformed(OpBuilder &b, Location loc, const Convolution &convolution, const WinogradMatrices &matrices) const;
 };
 } // namespace
+
+/// Of all weights of the function, each once.
+int64_t WinogradPass::bytesOfWeights(const ConstantExpressions &constants) {
+  llvm::DenseMap<Attribute, int64_t> bytes;
+  getOperation().walk([&](Operation *op) {
+    auto type = op->getNumResults() == 1 ? dyn_cast<RankedTensorType>(op->getResult(0).getType()) : nullptr;
+    if (type && type.hasStaticShape() && !op->getNumOperands() && constants.usesWeights(op->getResult(0)))
+      bytes[op->getAttrDictionary()] = type.getNumElements() * bytesOf(type.getElementType());
+  });
+  return std::accumulate(bytes.begin(), bytes.end(), int64_t(0),
+                         [](int64_t sum, const auto &entry) { return sum + entry.second; });
+}
+
+/// By weights, the size of the tiles of the convolutions by them, or 0. Transformed weights are 1.8 or 4 times as many:
+/// those that save most for each byte come first; where they have no room, only those that save much, and smaller tiles
+/// as far as there is room for these.
+SmallVector<int64_t> WinogradPass::choose(ArrayRef<SmallVector<Convolution>> groups, int64_t room) const {
+  struct Candidate {
+    size_t group;
+    int64_t m, bytes; ///< those added
+    double saved;
+  };
+  SmallVector<int64_t> chosen(groups.size());
+  for (int64_t most : {4, 2}) {
+    SmallVector<Candidate> candidates;
+    for (auto [number, group] : llvm::enumerate(groups)) {
+      if (chosen[number])
+        continue;
+      const Convolution &c = group.front();
+      auto sizes = llvm::map_to_vector(group, [](const Convolution &c) -> WinogradSize { return c; });
+      WinogradChoice choice = chooseWinograd(sizes, target(), /*group=*/1, most);
+      int64_t points = (choice.m + 2) * (choice.m + 2) - 9;
+      if (choice.m)
+        candidates.push_back(
+            {number, choice.m, points * c.taps * c.channels * c.filters * bytesOf(c.element()), choice.saved});
+    }
+    llvm::stable_sort(candidates, [](const Candidate &x, const Candidate &y) {
+      return x.saved * static_cast<double>(y.bytes) > y.saved * static_cast<double>(x.bytes);
+    });
+    for (const Candidate &candidate : candidates)
+      if (candidate.bytes <= room || candidate.saved > cyclesPerByte * static_cast<double>(candidate.bytes)) {
+        room -= candidate.bytes;
+        chosen[candidate.group] = candidate.m;
+      }
+  }
+  return chosen;
+}
 
 /// A sum of products of f32, or of integers of 16 bits that are bytes, with sums that i32 holds four times.
 static bool isSupported(linalg::GenericOp op, int64_t depth) {
@@ -145,7 +209,8 @@ std::optional<Convolution> WinogradPass::match(linalg::GenericOp op, const Const
     *dim = out.getDimPosition(rank - 3 + i);
   unsigned data = constants.usesWeights(op.getDpsInputs()[0]) ? 1 : 0;
   AffineMap x = maps[data];
-  found.data = op.getDpsInputs()[data];
+  found.op = op;
+  found.dataInput = data;
   found.weights = op.getDpsInputs()[1 - data];
   found.weightsMap = maps[1 - data];
   if (!constants.usesWeights(found.weights) || x.getNumResults() != rank || dimOf(x.getResult(0)) != found.n ||
@@ -250,12 +315,13 @@ Value WinogradPass::transformed(OpBuilder &b, Location loc, const Convolution &c
   return b.create<tensor::ExpandShapeOp>(loc, type, result, ArrayRef<ReassociationIndices>{{0}, {1}, {2}, {3, 4}, {5}});
 }
 
-void WinogradPass::rewrite(linalg::GenericOp op, const Convolution &c, const WinogradMatrices &matrices) const {
+void WinogradPass::rewrite(const Convolution &c, const WinogradMatrices &matrices) const {
+  linalg::GenericOp op = c.op;
   OpBuilder b(op);
   Location loc = op.getLoc();
   MLIRContext *context = b.getContext();
   Value weights = transformed(b, loc, c, matrices);
-  Value recover = constant(b, loc, matrices.recover, {3, matrices.points()}, c.element()), data = c.data;
+  Value recover = constant(b, loc, matrices.recover, {3, matrices.points()}, c.element()), data = c.data();
   // n, h, w, f, kh, kw, i, j, c; of volumes also d, kd; of integers also the elements of a pair of channels
   enum { N, H, W, F, KH, KW, I, J, C, D, KD, Pair = D };
   unsigned count = c.volume ? KD + 1 : c.perLane > 1 ? Pair + 1 : C + 1;
@@ -283,7 +349,7 @@ void WinogradPass::rewrite(linalg::GenericOp op, const Convolution &c, const Win
   auto convolution = b.create<linalg::GenericOp>(loc, init.getType(), ValueRange{data, recover, recover, weights}, init,
                                                  maps, kinds, sumOfProducts);
   convolution->setAttr(kWinograd, b.getI64IntegerAttr(matrices.m));
-  if (std::optional<PaddedLoop> padded = paddedSlices(op, c)) {
+  if (std::optional<PaddedLoop> padded = paddedSlices(c)) {
     padded->position = D;
     padded->tap = KD;
     setPaddedLoops(convolution, *padded);

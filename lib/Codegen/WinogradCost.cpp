@@ -62,18 +62,38 @@ static double cycles(const WinogradSize &c, const TargetFacts &target, int64_t g
   return slices * (std::max(load, tiles * weights * area / lanes / products) + transforms);
 }
 
-int64_t strata::chooseWinograd(const WinogradSize &given, const TargetFacts &target, int64_t group) {
-  WinogradSize size = given;
+/// As `size`, with an image of usual height and width where the run tells them.
+static WinogradSize withUsualSides(WinogradSize size) {
   for (int64_t *side : {&size.rows, &size.columns})
     if (mlir::ShapedType::isDynamic(*side))
       *side = usualSide(size.channels);
+  return size;
+}
+
+double strata::savedByWinograd(const WinogradSize &given, const TargetFacts &target, int64_t m, int64_t group) {
+  WinogradSize size = withUsualSides(given);
+  return cycles(size, target, group, 0) - cycles(size, target, group, m);
+}
+
+WinogradChoice strata::chooseWinograd(llvm::ArrayRef<WinogradSize> sizes, const TargetFacts &target, int64_t group,
+                                      int64_t most) {
   // The transforms of numbers lose some digits, so there must be something to gain.
-  bool isExact = size.perLane > 1;
-  int64_t best = 0;
-  double least = (isExact ? 1 : 0.85) * cycles(size, target, group, 0);
-  for (int64_t m = 2; m <= (isExact ? 2 : 4); m += 2)
-    if (double time = cycles(size, target, group, m); time < 0.95 * least) {
-      best = m;
+  bool isExact = sizes.front().perLane > 1;
+  double worth = isExact ? 1 : 0.85;
+  auto timeOf = [&](int64_t m) {
+    double sum = 0;
+    for (const WinogradSize &given : sizes) {
+      WinogradSize size = withUsualSides(given);
+      double direct = worth * cycles(size, target, group, 0);
+      sum += m ? std::min(direct, cycles(size, target, group, m)) : direct;
+    }
+    return sum;
+  };
+  WinogradChoice best;
+  double direct = timeOf(0), least = direct;
+  for (int64_t m = 2; m <= (isExact ? 2 : most); m += 2)
+    if (double time = timeOf(m); time < 0.95 * least) {
+      best = {m, direct - time};
       least = time;
     }
   return best;

@@ -3,6 +3,7 @@
 #define STRATA_CODEGEN_WINOGRADCOST_H
 
 #include "Codegen/Target.h"
+#include "llvm/ADT/ArrayRef.h"
 
 namespace strata {
 
@@ -30,10 +31,20 @@ int64_t panelVectors(int64_t filters, int64_t lanes);
 /// Whether its channels are whole vectors, as the emitter takes them.
 bool canTileWinograd(const WinogradSize &size, const TargetFacts &target);
 
-/// The size m of the tiles F(m x m, 3x3) whose estimated time is least, 0 if that of the sum over the window is.
-/// Of integers it is 2 or 0, and exact. `group` is how many products of one lane an instruction of that sum adds where
-/// this is not `perLane`: 2 of bf16.
-int64_t chooseWinograd(const WinogradSize &size, const TargetFacts &target, int64_t group = 1);
+/// The cycles that tiles F(m x m, 3x3) are estimated to save of those of the sum over the window. `group` is how many
+/// products of one lane an instruction of that sum adds where this is not `perLane`: 2 of bf16.
+double savedByWinograd(const WinogradSize &size, const TargetFacts &target, int64_t m, int64_t group = 1);
+
+/// The size m of tiles, and the cycles that they save; m is 0 where the sum over the window is faster.
+struct WinogradChoice {
+  int64_t m = 0;
+  double saved = 0;
+};
+
+/// For convolutions by the same weights the tiles whose estimated time is least, of m up to `most`. Of integers m is 2
+/// or 0, and exact.
+WinogradChoice chooseWinograd(llvm::ArrayRef<WinogradSize> sizes, const TargetFacts &target, int64_t group = 1,
+                              int64_t most = 4);
 
 } // namespace strata
 

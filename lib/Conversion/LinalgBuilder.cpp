@@ -62,11 +62,14 @@ std::optional<OpFoldResult> LinalgBuilder::symbolSize(StringAttr symbol) {
   auto found = symbols.find(symbol);
   if (found == symbols.end())
     return std::nullopt;
-  // At the function's start, so that one value serves everywhere.
-  auto [input, dimension] = found->second;
+  // As soon as it is there, so that one value serves everywhere.
+  auto [tensor, dimension] = found->second;
   InsertionGuard guard(*this);
-  setInsertionPointToStart(input.getParentBlock());
-  return OpFoldResult(symbolSizes[symbol] = create<tensor::DimOp>(input, dimension));
+  setInsertionPointAfterValue(tensor);
+  OpFoldResult size = madeSize(tensor, dimension);
+  if (auto value = dyn_cast<Value>(size))
+    symbolSizes[symbol] = value;
+  return size;
 }
 
 std::optional<OpFoldResult> LinalgBuilder::knownSize(const Dim &dim) {
@@ -162,7 +165,10 @@ OpFoldResult LinalgBuilder::dim(Value tensor, int64_t i) {
     if (std::optional<Shape> shape = getShape(source); shape && static_cast<int64_t>(shape->size()) == type.getRank())
       if (std::optional<OpFoldResult> size = knownSize((*shape)[i]))
         return *size;
-  // What made the tensor often knows its sizes.
+  return madeSize(tensor, i);
+}
+
+OpFoldResult LinalgBuilder::madeSize(Value tensor, int64_t i) {
   if (auto empty = tensor.getDefiningOp<tensor::EmptyOp>())
     return empty.getMixedSizes()[i];
   if (auto destination = tensor.getDefiningOp<linalg::LinalgOp>())

@@ -189,8 +189,15 @@ Value LinalgBuilder::elementwise(ValueRange operands, Type element, ScalarFn bod
   SmallVector<Value> inputs(operands);
   SmallVector<AffineMap> maps;
   for (unsigned o = 0; o < operands.size(); ++o) {
-    if (ambiguous[o])
-      inputs[o] = broadcastAtRunTime(*this, operands[o], result);
+    if (ambiguous[o]) {
+      // Only along what may have either size.
+      auto type = cast<RankedTensorType>(operands[o].getType());
+      Sizes sizes(ArrayRef<OpFoldResult>(result).take_back(type.getRank()));
+      for (auto [size, known] : llvm::zip(sizes, type.getShape()))
+        if (!ShapedType::isDynamic(known))
+          size = getIndexAttr(known);
+      inputs[o] = broadcastAtRunTime(*this, operands[o], sizes);
+    }
     auto type = cast<RankedTensorType>(inputs[o].getType());
     int64_t lead = rank - type.getRank();
     SmallVector<AffineExpr> exprs;

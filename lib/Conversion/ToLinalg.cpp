@@ -97,8 +97,52 @@ static void hoistChecks(Block &block) {
   }
 }
 
+void LinalgBuilder::nameSizes(Operation &op) {
+  auto isUnnamed = [](const Dim &dim) { return !dim.isStatic() && !dim.symbol; };
+  auto hasUnnamed = [&](Type type) {
+    std::optional<Shape> shape = getShape(type);
+    return shape && llvm::any_of(*shape, isUnnamed);
+  };
+  if (llvm::none_of(op.getResultTypes(), hasUnnamed))
+    return;
+  // Operands may have got names in the meantime, which the results have, too.
+  SmallVector<Type> inferred(op.getResultTypes());
+  if (isa<TypeInferenceInterface>(op) && !op.getNumRegions()) {
+    ShapeContext context(&op, analysis);
+    if (succeeded(inferResultTypes(context)))
+      inferred.assign(context.getResultTypes().begin(), context.getResultTypes().end());
+  } else if (auto shapeCast = dyn_cast<onnx::CastShapeOp>(op)) {
+    inferred[0] = shapeCast.getInput().getType();
+  }
+  for (auto [result, type] : llvm::zip_equal(op.getResults(), inferred)) {
+    if (!hasUnnamed(result.getType()))
+      continue;
+    Shape shape = *getShape(result.getType()), named = getShape(type).value_or(shape);
+    for (auto [i, dim] : llvm::enumerate(shape)) {
+      if (!isUnnamed(dim))
+        continue;
+      if (named.size() == shape.size() && !named[i].isStatic())
+        dim = named[i];
+      if (isUnnamed(dim)) // no name in a model begins so
+        dim = Dim(getStringAttr("\x1f" + Twine(namedSizes++)));
+    }
+    result.setType(makeTensorType(shape, getElementTypeOrSelf(result.getType())));
+  }
+}
+
+void LinalgBuilder::recordSymbols(Value onnxValue, Value value) {
+  if (std::optional<Shape> shape = getShape(onnxValue.getType()))
+    for (auto [i, dim] : llvm::enumerate(*shape))
+      if (dim.symbol && !dim.isStatic())
+        symbols.try_emplace(dim.symbol, value, i);
+}
+
 LogicalResult LinalgBuilder::lowerOp(Operation &op) {
   setLoc(op.getLoc());
+  // What is inside of a branch or a loop is not there outside of it.
+  bool isOuter = isa<func::FuncOp>(op.getParentOp());
+  if (isOuter)
+    nameSizes(op);
   if (auto custom = dyn_cast<onnx::CustomOp>(op))
     return op.emitError("operator '") << custom.getOpType() << "' of the domain '" << custom.getDomain()
                                       << "' cannot be compiled: the operator is not known; "
@@ -118,7 +162,10 @@ LogicalResult LinalgBuilder::lowerOp(Operation &op) {
     auto type = cast<RankedTensorType>(getSeamType(shapeCast.getType()));
     // What elements of containers are is checked where they are taken out.
     Value input = lookup(shapeCast.getInput());
-    map(shapeCast.getOutput(), isa<TensorType>(shapeCast.getType()) ? castShape(*this, input, type) : input);
+    Value output = isa<TensorType>(shapeCast.getType()) ? castShape(*this, input, type) : input;
+    map(shapeCast.getOutput(), output);
+    if (isOuter)
+      recordSymbols(shapeCast.getOutput(), output);
     return success();
   }
   if (failed(checkHandles(op)))
@@ -141,7 +188,10 @@ LogicalResult LinalgBuilder::lowerOp(Operation &op) {
     auto type = cast<RankedTensorType>(getSeamType(result.getType()));
     if (!tensor::CastOp::areCastCompatible(value.getType(), type))
       return op.emitOpError("was lowered to ") << value.getType() << ", but its type is " << type;
-    map(result, castShape(*this, value, type));
+    Value lowered = castShape(*this, value, type);
+    map(result, lowered);
+    if (isOuter)
+      recordSymbols(result, lowered);
   }
   return success();
 }
@@ -151,10 +201,7 @@ FailureOr<SmallVector<Value>> LinalgBuilder::lowerBlock(Block &block, ValueRange
     map(argument, value);
   if (isa<func::FuncOp>(block.getParentOp()))
     for (auto [argument, value] : llvm::zip_equal(block.getArguments(), arguments))
-      if (std::optional<Shape> shape = getShape(argument.getType()))
-        for (auto [i, dim] : llvm::enumerate(*shape))
-          if (dim.symbol && !dim.isStatic())
-            symbols.try_emplace(dim.symbol, value, i);
+      recordSymbols(argument, value);
   Operation *saved = source;
   Location savedLoc = getLoc();
   for (Operation &op : block.without_terminator())

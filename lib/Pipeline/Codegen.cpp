@@ -71,8 +71,10 @@ void strata::buildFusedPhase(OpPassManager &pm, const CompileOptions &options) {
   pm.addPass(createCanonicalizerPass());
   pm.addPass(createCSEPass());
   pm.addNestedPass<func::FuncOp>(createFuseElementwise());
-  if (options.gpu.empty())
+  if (options.gpu.empty()) {
+    pm.addNestedPass<func::FuncOp>(createPrepareAttention());
     pm.addNestedPass<func::FuncOp>(createDeferDivision());
+  }
   // Behind what keeps bytes between the products.
   if (options.gpu.empty() && facts.pairDots && !facts.byteDots && !facts.int8Tiles) {
     WidenProductsOptions widen;

@@ -13,6 +13,7 @@
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
 
 namespace strata {
 
@@ -61,6 +62,10 @@ llvm::SmallVector<KeyBound> findKeyBounds(const Attention &attention);
 /// The attention that ends in a product of weights and V, on tensors.
 std::optional<Attention> findAttention(mlir::linalg::GenericOp values);
 
+/// Whether it may be computed elsewhere as a whole: all in one block, with results that nobody else reads, and sums that
+/// start with nothing.
+bool canMove(const Attention &attention);
+
 /// Where K and V are repeated, for the heads of Q that share them, the operations read what is not. Gives the product
 /// with V, now of other operations; null if nothing is repeated.
 mlir::linalg::GenericOp shareRepeatedHeads(const Attention &attention);
@@ -70,6 +75,9 @@ void readThroughTransposes(mlir::OpOperand &operand);
 
 /// The number that a tensor is filled with; null if it is no fill.
 mlir::Value filledWith(mlir::Value tensor);
+
+/// The tensor without numbers that is filled, or a destination by itself.
+mlir::tensor::EmptyOp destinationBehind(mlir::Value init);
 
 /// The attention that a loop of one iteration holds, on buffers.
 std::optional<Attention> matchAttention(mlir::scf::ForallOp loop);

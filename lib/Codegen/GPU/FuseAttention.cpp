@@ -35,11 +35,32 @@ Value strata::filledWith(Value tensor) {
   return value.getParentBlock() == generic.getBody() ? Value() : value;
 }
 
-/// The tensor without numbers that is filled, or a destination by itself.
-static tensor::EmptyOp emptyBehind(Value init) {
+tensor::EmptyOp strata::destinationBehind(Value init) {
   if (filledWith(init))
     init = cast<linalg::LinalgOp>(init.getDefiningOp()).getDpsInits()[0];
   return init.getDefiningOp<tensor::EmptyOp>();
+}
+
+bool strata::canMove(const Attention &a) {
+  SmallVector<Operation *> members;
+  for (auto [name, op] : a.ops())
+    members.push_back(op);
+  for (auto [name, op] : a.ops()) {
+    Value init = op.getDpsInits()[0];
+    if (op->getBlock() != members.back()->getBlock() || !destinationBehind(init))
+      return false;
+    if (op != members.back() &&
+        !llvm::all_of(op->getUsers(), [&](Operation *user) { return llvm::is_contained(members, user); }))
+      return false;
+    if (!op.getNumReductionLoops())
+      continue;
+    APFloat start(0.0f);
+    Value filled = filledWith(init);
+    bool isNumber = filled && matchPattern(filled, m_ConstantFloat(&start));
+    if (!isNumber || !(op == a.maximum ? start.isInfinity() && start.isNegative() : start.isZero()))
+      return false;
+  }
+  return true;
 }
 
 void strata::readThroughTransposes(OpOperand &operand) {
@@ -77,29 +98,6 @@ struct FuseAttentionPass : strata::impl::FuseAttentionBase<FuseAttentionPass> {
   }
 
 private:
-  /// All in one block, with results that nobody else reads, and sums that start with nothing.
-  static bool canMove(const Attention &a) {
-    SmallVector<Operation *> members;
-    for (auto [name, op] : a.ops())
-      members.push_back(op);
-    for (auto [name, op] : a.ops()) {
-      Value init = op.getDpsInits()[0];
-      if (op->getBlock() != members.back()->getBlock() || !emptyBehind(init))
-        return false;
-      if (op != members.back() &&
-          !llvm::all_of(op->getUsers(), [&](Operation *user) { return llvm::is_contained(members, user); }))
-        return false;
-      if (!op.getNumReductionLoops())
-        continue;
-      APFloat start(0.0f);
-      Value filled = filledWith(init);
-      bool isNumber = filled && matchPattern(filled, m_ConstantFloat(&start));
-      if (!isNumber || !(op == a.maximum ? start.isInfinity() && start.isNegative() : start.isZero()))
-        return false;
-    }
-    return true;
-  }
-
   /// The transposition of the result, if that is all that happens to it; it is then written so.
   static linalg::TransposeOp transposeBehind(Value result) {
     auto transpose = result.hasOneUse() ? dyn_cast<linalg::TransposeOp>(*result.user_begin()) : nullptr;
@@ -145,7 +143,7 @@ private:
     for (auto [name, op] : a.ops())
       locations.push_back(op->getLoc());
     Location loc = FusedLoc::get(b.getContext(), locations);
-    Value destination = b.clone(*emptyBehind(last.getDpsInits()[0]))->getResult(0);
+    Value destination = b.clone(*destinationBehind(last.getDpsInits()[0]))->getResult(0);
     SmallVector<OpFoldResult> sizes = tensor::getMixedSizes(b, loc, destination);
     // One iteration, of all blocks.
     auto blocks = gpu::GPUBlockMappingAttr::get(b.getContext(), gpu::MappingId::DimX);
@@ -160,7 +158,7 @@ private:
     IRMapping inside;
     for (auto [name, op] : a.ops()) {
       Value init = op.getDpsInits()[0];
-      Value place = op == last ? part : b.clone(*emptyBehind(init))->getResult(0);
+      Value place = op == last ? part : b.clone(*destinationBehind(init))->getResult(0);
       if (Value number = filledWith(init))
         place = b.create<linalg::FillOp>(op.getLoc(), number, place).getResult(0);
       SmallVector<Value> operands;
