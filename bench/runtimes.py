@@ -106,6 +106,7 @@ class Strata:
         self.arrays = [feeds[value.name] for value in self.model.inputs]
 
     def run(self):
+        self.results = None  # as a bound output, which the next run overwrites
         self.results = self.model(*self.arrays)
 
     def outputs(self):

@@ -430,11 +430,10 @@ static void removeLoop(LoopNest &nest, int loop) {
   llvm::erase_if(nest.padded, [](const PaddedLoop &padded) { return padded.tap < 0; });
 }
 
-/// Whether elements are copied as they are, or rounded from f32.
-static bool isCopy(Block *body, bool roundsGroups) {
+bool strata::isCopy(Block *body, bool rounds) {
   Operation &first = body->front();
   Value copied = body->getTerminator()->getOperand(0);
-  if (auto rounded = dyn_cast<arith::TruncFOp>(first); roundsGroups && rounded && rounded.getIn().getType().isF32() &&
+  if (auto rounded = dyn_cast<arith::TruncFOp>(first); rounds && rounded && rounded.getIn().getType().isF32() &&
                                                        copied == rounded.getResult() && llvm::hasNItems(*body, 2))
     return rounded.getIn() == body->getArgument(0);
   return llvm::hasSingleElement(*body) && copied == body->getArgument(0);

@@ -109,6 +109,9 @@ std::optional<Combiner> matchCombiner(mlir::linalg::GenericOp op);
 /// Of a nest's operation that is a tail.
 constexpr const char kTail[] = "strata.tail";
 
+/// Whether elements are copied as they are, or, where that is asked for, rounded from f32.
+bool isCopy(mlir::Block *body, bool rounds = false);
+
 /// Builds the nest of `ops` (in program order: initialisation, reduction, consumer, tails); fails on accesses that are
 /// not affine and on element types without vectors. Creates operations that compute sizes, strides and base buffers
 /// before the first one.

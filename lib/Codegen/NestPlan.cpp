@@ -519,6 +519,25 @@ static bool streamsResults(LoopNest &nest, const NestOptions &options, const Nes
   });
 }
 
+/// Copies of long runs are the C library's, which knows how its machine writes lines without reading them first.
+static void chooseRuns(LoopNest &nest, NestPlan &plan) {
+  constexpr int64_t shortBytes = 2048, mostBytes = 64 << 10;
+  if (nest.init || !nest.tails.empty() || plan.transposes || plan.interleaves || nest.finish->inputs.size() != 1 ||
+      nest.finish->outputs.size() != 1 || !isCopy(nest.finish->op.getBody()))
+    return;
+  Access &input = nest.finish->inputs[0], &output = nest.finish->outputs[0];
+  for (Access *access : {&input, &output})
+    if (!access->base || access->blockedLoop >= 0 || !stride(*access, plan.lane).is(1))
+      return;
+  const Extent &run = nest.loops[plan.lane].size;
+  int64_t bytes = bytesOf(output.element);
+  if (input.element != output.element || (run.isKnown() && run.known * bytes < shortBytes))
+    return;
+  plan.copiesRuns = true;
+  plan.streams = false;
+  plan.vectorTile = mostBytes / bytes / plan.width;
+}
+
 /// Of so few rows that multiplications by the factors are a good part of the work. All rows are computed alike: those
 /// of one tile, or of tiles that all have so few.
 static void planScaled(LoopNest &nest, const NestOptions &options, NestPlan &plan) {
@@ -568,6 +587,7 @@ NestPlan strata::planNest(LoopNest &nest, const NestOptions &options) {
     if (!chooseRowToTranspose(nest, options, plan))
       plan.vectorTile = atMost(4);
     plan.streams = streamsResults(nest, options, plan);
+    chooseRuns(nest, plan);
     return plan;
   }
   if (plan.laneIsReduction) {
