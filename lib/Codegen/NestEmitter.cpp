@@ -72,6 +72,7 @@ private:
   Order orderLoops();
   bool isBetweenPadding(std::pair<int, int64_t> entry);
   bool canRepeatLanes();
+  bool canLeaveLanes();
   void copyRun(const Tile &tile);
   void lanesOf(Tile tile);
   void tiles(Tile tile);
@@ -91,6 +92,22 @@ private:
 bool NestEmitter::canRepeatLanes() {
   bool can = plan.copied < 0 && !plan.laneBlock && mayDiscardLanes(nest, plan);
   nest.forEachAccess([&](Access &access) { can &= access.blockedLoop != plan.lane; });
+  return can;
+}
+
+/// Whether lanes behind the last result may be computed and left: they are not loaded, or what is there fills up a block
+/// of weights.
+bool NestEmitter::canLeaveLanes() {
+  bool can = options.partLoads && plan.copied < 0 && !plan.laneBlock && !plan.blocks && !plan.scaled &&
+             plan.window < 0 && mayDiscardLanes(nest, plan);
+  nest.forEachAccess([&](Access &access) {
+    Extent lanes = stride(access, plan.lane);
+    bool hasParts = access.element.isIntOrFloat() && access.element.getIntOrFloatBitWidth() >= 32;
+    if (access.blockedLoop >= 0)
+      can &= access.blockedLoop == plan.lane && access.withinStride == 1 && access.block % plan.width == 0;
+    else
+      can &= access.scalar || !access.base || lanes.is(0) || (lanes.is(1) && hasParts);
+  });
   return can;
 }
 
@@ -137,8 +154,17 @@ void NestEmitter::lanesOf(Tile tile) {
   Value end = materialize(size);
   auto rest = [&] {
     if (size.isKnown()) {
-      int64_t left = size.known % step;
+      int64_t left = size.known % step, over = left % plan.width;
       Value at = start;
+      // Narrower vectors would take passes of their own.
+      bool hasPasses = left > plan.width ? over : !llvm::isPowerOf2_64(left) && !canRepeatLanes();
+      if (hasPasses && size.known > plan.width && canLeaveLanes()) {
+        Tile part = tile;
+        part.lanes = plan.width;
+        part.vectors = llvm::divideCeil(left, plan.width);
+        part.present = over;
+        return emitter->emit(part);
+      }
       for (int64_t lanes = plan.width; left; lanes /= 2) {
         Tile part = tile;
         // Several narrow vectors are one that reaches back into the last full one.

@@ -170,8 +170,8 @@ Value TileEmitter::load(const Access &access, Value base, const Tile &tile, int6
       b.create<memref::PrefetchOp>(
           loc, access.base, add(add(at, materialize(access.ahead)), index(line * 8 / element.getIntOrFloatBitWidth())),
           /*isWrite=*/false, /*localityHint=*/3, /*isDataCache=*/true);
-  if (lanes.is(1) && tile.present)
-    return loadPart(type, access.base, at, tile.present);
+  if (int64_t present = tile.presentOf(j); present && lanes.is(1) && access.blockedLoop < 0)
+    return loadPart(type, access.base, at, present);
   if (lanes.is(1) && tile.mask)
     return b.create<vector::MaskedLoadOp>(loc, type, access.base, at, tile.mask,
                                           b.create<arith::ConstantOp>(loc, b.getZeroAttr(type)));
@@ -294,8 +294,8 @@ void TileEmitter::store(const Access &access, Value base, const Tile &tile, int6
     b.create<memref::StoreOp>(loc, value, access.base, at);
     return;
   }
-  if (tile.stored || tile.present) {
-    int64_t end = tile.present ? tile.present : tile.lanes;
+  if (int64_t present = tile.presentOf(j); tile.stored || present) {
+    int64_t end = present ? present : tile.lanes;
     for (int64_t lane = tile.stored; lane < end;) {
       int64_t count = llvm::bit_floor(static_cast<uint64_t>(end - lane));
       Value part = b.create<vector::ExtractStridedSliceOp>(loc, value, lane, count, int64_t(1));
