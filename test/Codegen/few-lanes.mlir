@@ -179,3 +179,33 @@ func.func @unknown_number(%z: memref<?xf32>, %r: memref<?xf32>) attributes {stra
   }
   return
 }
+
+// -----
+
+// Of 29 columns in blocks of 16 the last 13 are a vector of eight and five lanes of another one, side by side: the block
+// has zeros behind them.
+// CHECK-LABEL: func.func @block(
+// CHECK-NOT:     vector.maskedload
+// CHECK:         } else {
+// CHECK:           scf.for {{.*}} iter_args({{.*}}) -> (vector<8xf32>, vector<8xf32>
+// CHECK-NOT:       vector.load {{.*}} vector<4xf32>
+// CHECK:           vector.store {{.*}} vector<8xf32>
+// CHECK:           vector.extract_strided_slice {{.*}} {offsets = [0], sizes = [4], strides = [1]} : vector<8xf32> to vector<4xf32>
+// CHECK:           vector.store {{.*}} vector<4xf32>
+// CHECK:           vector.extract_strided_slice {{.*}} {offsets = [4], sizes = [1], strides = [1]} : vector<8xf32> to vector<1xf32>
+// CHECK:           vector.store {{.*}} vector<1xf32>
+// NONE-LABEL:  func.func @block(
+// NONE:          scf.for {{.*}} iter_args({{.*}}) -> (vector<4xf32>
+#x = affine_map<(m, n, k) -> (m, k)>
+#w = affine_map<(m, n, k) -> (n floordiv 16, k, n mod 16)>
+#o = affine_map<(m, n, k) -> (m, n)>
+func.func @block(%x: memref<40x32xf32>, %w: memref<2x32x16xf32>, %y: memref<40x29xf32>) attributes {strata.kernel} {
+  linalg.generic {indexing_maps = [#x, #w, #o], iterator_types = ["parallel", "parallel", "reduction"]}
+      ins(%x, %w : memref<40x32xf32>, memref<2x32x16xf32>) outs(%y : memref<40x29xf32>) {
+  ^bb0(%a: f32, %b: f32, %s: f32):
+    %0 = arith.mulf %a, %b : f32
+    %1 = arith.addf %s, %0 : f32
+    linalg.yield %1 : f32
+  }
+  return
+}

@@ -97,3 +97,19 @@ def test_both_given():
         [y] = strata.compile(proto).run({"x": x, "v": v})
         want = x.astype(np.float64) @ v.astype(np.float64).T
         np.testing.assert_allclose(y, want, rtol=0, atol=2e-6 * np.abs(want).max())
+
+
+# What is left of columns and filters is a part of a vector beside full ones, or narrower vectors.
+@pytest.mark.parametrize("columns", [13, 21, 29, 40, 43, 54, 72, 90, 117, 250])
+def test_last_columns(columns):
+    rng = np.random.default_rng(columns)
+    weights = {"w": rng.standard_normal((37, columns), np.float32), "b": rng.standard_normal(columns, np.float32)}
+    nodes = [helper.make_node("MatMul", ["x", "w"], ["p"]), helper.make_node("Add", ["p", "b"], ["s"]),
+             helper.make_node("Relu", ["s"], ["y"])]  # fmt: skip
+    for rows in (1, 5, 33):
+        x = rng.standard_normal((rows, 37), np.float32)
+        check(model(nodes, x.shape, weights), x)
+    image = {"w": rng.standard_normal((columns, 16, 3, 3), np.float32), "b": weights["b"]}
+    x = rng.standard_normal((1, 16, 9, 11), np.float32)
+    check(model([helper.make_node("Conv", ["x", "w", "b"], ["c"], strides=[2, 2]),
+                 helper.make_node("Add", ["c", "c"], ["y"])], x.shape, image), x)  # fmt: skip
