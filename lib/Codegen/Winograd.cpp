@@ -91,7 +91,7 @@ struct WinogradPass : WithTarget<strata::impl::WinogradBase<WinogradPass>> {
       convolutions[convolution->weights].push_back(*convolution);
     });
     auto groups = llvm::to_vector(llvm::make_second_range(convolutions));
-    SmallVector<int64_t> chosen = choose(groups, spareBytes + bytesOfWeights(constants) / 2);
+    SmallVector<int64_t> chosen = choose(groups, spareBytes + bytesOfWeights(constants) / 3);
     for (auto [group, m] : llvm::zip(groups, chosen))
       for (const Convolution &convolution : group)
         if (m && savedByWinograd(convolution, target(), m) > 0)
@@ -99,7 +99,7 @@ struct WinogradPass : WithTarget<strata::impl::WinogradBase<WinogradPass>> {
   }
 
 private:
-  /// What transformed weights may add to the model's weights beyond a half of these, and what more of them have to save.
+  /// What transformed weights may add to the model's weights beyond a third of these, and what more of them have to save.
   static constexpr int64_t spareBytes = 16 << 20;
   static constexpr double cyclesPerByte = 1;
 
