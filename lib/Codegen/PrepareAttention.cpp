@@ -144,6 +144,8 @@ struct PrepareAttentionPass : strata::impl::PrepareAttentionBase<PrepareAttentio
         continue;
       if (GenericOp shared = shareRepeatedHeads(*attention)) {
         attention = findAttention(shared);
+        if (!attention)
+          continue;
         for (OpOperand *read : {&attention->keys(), &attention->valuesOperand()})
           dropUnitDims(*read);
       }

@@ -191,9 +191,8 @@ def test_instructions():
 
 
 @pytest.mark.skipif(not PTXAS, reason="no ptxas")
-@pytest.mark.parametrize("chip", ["sm_80", "sm_90"])
+@pytest.mark.parametrize("chip, head", [("sm_80", 128), ("sm_90", 64)])
 @pytest.mark.parametrize("kind", KINDS)
-@pytest.mark.parametrize("head", [64, 128])
 def test_registers(kind, chip, head):
     """Of known sizes, and of the forms that have most to keep in mind."""
     for proto in [operator(kind, 1, 4096, head, batch=1, heads=32, shared=8)[0],

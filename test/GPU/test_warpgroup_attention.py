@@ -287,8 +287,7 @@ def test_what_is_broken_shows(what, tmp_path):
 
 
 @pytest.mark.skipif(not PTXAS, reason="no ptxas")
-@pytest.mark.parametrize("kind", HALVES)
-@pytest.mark.parametrize("head", [32, 64, 96, 128])
+@pytest.mark.parametrize("head, kind", [(32, HALVES[0]), (64, HALVES[1]), (96, HALVES[0]), (128, HALVES[1])])
 def test_registers(kind, head):
     """Of known sizes, and of the form that has most to keep in mind, of one and of two warpgroups."""
     known, bias = (1024, 1024, head), {"heads": 4, "symbolic": True, "is_causal": 1, "bias": (70, 90)}

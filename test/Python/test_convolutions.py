@@ -75,10 +75,14 @@ def line_case(line, seed):
     return (height, width), (k, kernel), attributes
 
 
-@pytest.mark.parametrize("precision, channels, filters, group",
-                         [("f32", 16, 48, 1), ("f32", 48, 48, 48), ("f32", 6, 40, 2), ("bf16", 16, 48, 1)])  # fmt: skip
+FLOATS = [("f32", 16, 48, 1), ("f32", 48, 48, 48), ("f32", 6, 40, 2), ("bf16", 16, 48, 1)]
+
+
+@pytest.mark.parametrize("number", range(2))
 @pytest.mark.parametrize("seed, line", list(enumerate(LINES)), ids=str)
-def test_columns_in_the_padding(seed, line, precision, channels, filters, group):
+def test_columns_in_the_padding(seed, line, number):
+    """Each line with two of the forms, by turns."""
+    precision, channels, filters, group = FLOATS[(seed + 2 * number) % len(FLOATS)]
     if precision == "bf16" and not has("avx512_bf16"):
         pytest.skip("this CPU has no AVX512-BF16")
     size, kernel, attributes = line_case(line, seed)
@@ -95,11 +99,14 @@ def test_columns_in_the_padding(seed, line, precision, channels, filters, group)
     np.testing.assert_allclose(found, expected, rtol=1e-5, atol=2e-6 * np.abs(expected).max())
 
 
-@pytest.mark.parametrize("data, weights, zero", [("uint8", "int8", 0), ("int8", "int8", 0), ("uint8", "uint8", 0),
-                                                 ("uint8", "int8", 3)])  # fmt: skip
+BYTES = [("uint8", "int8", 0), ("int8", "int8", 0), ("uint8", "uint8", 0), ("uint8", "int8", 3)]
+
+
+@pytest.mark.parametrize("number", range(2))
 @pytest.mark.parametrize("seed, line", list(enumerate(LINES)), ids=str)
-def test_bytes_in_the_padding(seed, line, data, weights, zero):
-    """Of data whose zero is another number, padding is that number."""
+def test_bytes_in_the_padding(seed, line, number):
+    """Of data whose zero is another number, padding is that number. Each line with two of the types, by turns."""
+    data, weights, zero = BYTES[(seed + 2 * number) % len(BYTES)]
     size, kernel, attributes = line_case(line, seed)
     generator = np.random.default_rng(seed)
     x, w = (generator.integers(np.iinfo(kind).min, np.iinfo(kind).max, shape, kind, endpoint=True)

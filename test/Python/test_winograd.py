@@ -132,8 +132,10 @@ def integer_reference(x, weights, zero):
     return y
 
 
-@pytest.mark.parametrize("types", [("uint8", "int8"), ("int8", "int8"), ("uint8", "uint8")], ids="-".join)
-@pytest.mark.parametrize("values", ["random", "largest"])
+@pytest.mark.parametrize(
+    "types, values",
+    [(("uint8", "int8"), "random"), (("uint8", "int8"), "largest"), (("int8", "int8"), "largest"),
+     (("uint8", "uint8"), "random")], ids=str)  # fmt: skip
 @pytest.mark.parametrize(
     "size", [(32, 64, 30, 27), (64, 32, 14, 14), (16, 96, 17, 56), (512, 32, 7, 9), (32, 43, 30, 27)], ids=str
 )

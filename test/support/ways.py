@@ -3,7 +3,6 @@
 import subprocess
 
 import numpy as np
-import pytest
 import strata
 from support.library import BIN
 
@@ -38,4 +37,3 @@ def by_strata_run(path, folder):
 
 
 ALL_WAYS = [by_python, by_shared_object, by_strata_run]
-WAYS = pytest.mark.parametrize("way", ALL_WAYS, ids=lambda way: way.__name__[3:])

@@ -11,9 +11,9 @@ PAIRS = [(left, right) for left in KINDS for right in KINDS]
 
 
 def cells(count):
-    """(target, number): every number for half of the targets."""
-    targets = range(len(BYTE_TARGETS))
-    return [(target, number) for number in range(count) for target in targets if (target + number) % 2 == 0]
+    """(target, number): every number for a third of the targets, or one of them."""
+    targets = len(BYTE_TARGETS)
+    return [(target, number) for number in range(count) for target in range(number % min(3, targets), targets, 3)]
 
 
 def draw(rng, shape, kind):
