@@ -139,6 +139,10 @@ public:
 
 private:
   llvm::LogicalResult lowerOp(mlir::Operation &op);
+  llvm::SmallVector<mlir::Type> inferAgain(mlir::Operation &op);
+  /// Checks in the run what names of sizes say that the model gives to results: what follows relies on it. (What is a
+  /// result of the function alone may be called anything.)
+  void checkNames(mlir::Operation &op);
   /// Gives sizes of the op's results that only the run tells a name of their own.
   void nameSizes(mlir::Operation &op);
   /// The value is where the sizes are read that its source's type has names for, if it is the first of them.

@@ -97,6 +97,44 @@ static void hoistChecks(Block &block) {
   }
 }
 
+/// What the operands say of the results' types; nothing of those of regions.
+SmallVector<Type> LinalgBuilder::inferAgain(Operation &op) {
+  if (auto shapeCast = dyn_cast<onnx::CastShapeOp>(op))
+    return {shapeCast.getInput().getType()};
+  if (isa<TypeInferenceInterface>(op) && !op.getNumRegions()) {
+    ShapeContext context(&op, analysis);
+    if (succeeded(inferResultTypes(context)))
+      return llvm::to_vector(context.getResultTypes());
+  }
+  return llvm::map_to_vector(op.getResultTypes(), eraseShape);
+}
+
+void LinalgBuilder::checkNames(Operation &op) {
+  auto isRead = [](Value result) {
+    return llvm::any_of(result.getUsers(), [](Operation *user) { return !user->hasTrait<OpTrait::IsTerminator>(); });
+  };
+  std::optional<SmallVector<Type>> inferred;
+  for (auto [number, result] : llvm::enumerate(op.getResults())) {
+    std::optional<Shape> shape = getShape(result.getType());
+    Value tensor = lookup(result);
+    if (!shape || !isRead(result))
+      continue;
+    for (auto [i, dim] : llvm::enumerate(*shape)) {
+      if (dim.isStatic() || !dim.symbol || !symbols.count(dim.symbol) || symbols.lookup(dim.symbol).first == tensor)
+        continue;
+      if (!inferred)
+        inferred = inferAgain(op);
+      std::optional<Shape> known = getShape((*inferred)[number]);
+      if (known && known->size() == shape->size() && (*known)[i].sameAs(dim))
+        continue;
+      Value size = index(madeSize(tensor, i)), expected = index(*symbolSize(dim.symbol));
+      check(createOrFold<arith::CmpIOp>(arith::CmpIPredicate::eq, size, expected),
+            "the model calls dimension " + Twine(i) + " of the result '" + dim.symbol.getValue() +
+                "', which has another size elsewhere");
+    }
+  }
+}
+
 void LinalgBuilder::nameSizes(Operation &op) {
   auto isUnnamed = [](const Dim &dim) { return !dim.isStatic() && !dim.symbol; };
   auto hasUnnamed = [&](Type type) {
@@ -106,14 +144,7 @@ void LinalgBuilder::nameSizes(Operation &op) {
   if (llvm::none_of(op.getResultTypes(), hasUnnamed))
     return;
   // Operands may have got names in the meantime, which the results have, too.
-  SmallVector<Type> inferred(op.getResultTypes());
-  if (isa<TypeInferenceInterface>(op) && !op.getNumRegions()) {
-    ShapeContext context(&op, analysis);
-    if (succeeded(inferResultTypes(context)))
-      inferred.assign(context.getResultTypes().begin(), context.getResultTypes().end());
-  } else if (auto shapeCast = dyn_cast<onnx::CastShapeOp>(op)) {
-    inferred[0] = shapeCast.getInput().getType();
-  }
+  SmallVector<Type> inferred = inferAgain(op);
   for (auto [result, type] : llvm::zip_equal(op.getResults(), inferred)) {
     if (!hasUnnamed(result.getType()))
       continue;
@@ -166,6 +197,7 @@ LogicalResult LinalgBuilder::lowerOp(Operation &op) {
     map(shapeCast.getOutput(), output);
     if (isOuter)
       recordSymbols(shapeCast.getOutput(), output);
+    checkNames(op);
     return success();
   }
   if (failed(checkHandles(op)))
@@ -193,6 +225,7 @@ LogicalResult LinalgBuilder::lowerOp(Operation &op) {
     if (isOuter)
       recordSymbols(result, lowered);
   }
+  checkNames(op);
   return success();
 }
 

@@ -4,6 +4,7 @@ import numpy as np
 import onnx
 import pytest
 import strata
+from onnx import TensorProto, helper
 from onnx.reference import ReferenceEvaluator
 from support.targets import has
 
@@ -82,3 +83,21 @@ def test_parts_that_do_not_fit():
     # What is written before the check must not be written beyond the end: far too much would be.
     with pytest.raises(strata.RunError, match="the inputs' sizes differ in dimension 0"):
         compiled.run({"x": x, "y": np.ones((1 << 20, 4), np.float32)})
+
+
+def test_names_that_do_not_hold():
+    """What is called alike has to be as long where anything relies on it; results may be called anything."""
+    inputs = [helper.make_tensor_value_info(name, TensorProto.FLOAT, [size, 4])
+              for name, size in (("a", "n"), ("b", "m"), ("c", "t"))]  # fmt: skip
+    nodes = [helper.make_node("Concat", ["a", "b"], ["joined"], axis=0, name="join"),
+             helper.make_node("Add", ["joined", "c"], ["sum"], name="add")]  # fmt: skip
+    joined = helper.make_tensor_value_info("joined", TensorProto.FLOAT, ["t", 4])
+    outputs = [joined, helper.make_tensor_value_info("sum", TensorProto.FLOAT, ["n", 4])]
+    graph = helper.make_graph(nodes, "named", inputs, outputs)
+    compiled = strata.compile(helper.make_model(graph, opset_imports=[helper.make_opsetid("", 18)], ir_version=9))
+    a, b, c = (np.arange(4 * n, dtype=np.float32).reshape(n, 4) for n in (2, 3, 5))
+    joined, total = compiled.run({"a": a, "b": b, "c": c})
+    np.testing.assert_array_equal(total, np.concatenate([a, b]) + c)
+    for rows in (1, 4, 6):
+        with pytest.raises(strata.RunError, match="join: the model calls dimension 0 of the result 't'"):
+            compiled.run({"a": a, "b": b, "c": np.ones((rows, 4), np.float32)})
