@@ -102,8 +102,8 @@ public:
                           mlir::ValueRange onnxOperands = {});
   /// Broadcasts to `sizes` (trailing dimensions aligned).
   mlir::Value broadcast(mlir::Value tensor, llvm::ArrayRef<mlir::OpFoldResult> sizes);
-  /// Reduces `axes`; the accumulator has the type of `init`; `combine(element, accumulator)`. With keepDims the axes stay
-  /// with size 1.
+  /// Reduces `axes`; the accumulator has the type of `init`; `combine(element, accumulator)`. With keepDims the axes
+  /// stay with size 1.
   mlir::Value reduce(mlir::Value tensor, llvm::ArrayRef<int64_t> axes, bool keepDims, mlir::Value init,
                      ScalarFn combine);
   mlir::Value transpose(mlir::Value tensor, llvm::ArrayRef<int64_t> permutation);

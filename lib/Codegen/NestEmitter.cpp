@@ -95,8 +95,8 @@ bool NestEmitter::canRepeatLanes() {
   return can;
 }
 
-/// Whether lanes behind the last result may be computed and left: they are not loaded, or what is there fills up a block
-/// of weights.
+/// Whether lanes behind the last result may be computed and left: they are not loaded, or what is there fills up a
+/// block of weights.
 bool NestEmitter::canLeaveLanes() {
   bool can = options.partLoads && plan.copied < 0 && !plan.laneBlock && !plan.blocks && !plan.scaled &&
              plan.window < 0 && mayDiscardLanes(nest, plan);
@@ -118,8 +118,7 @@ void NestEmitter::copyRun(const Tile &tile) {
   int64_t bytes = bytesOf(to.element), most = plan.vectorTile * plan.width;
   Value count = index(most);
   if (!run.isKnown() || run.known % most)
-    count = b.create<arith::MinUIOp>(loc, count,
-                                     b.create<arith::SubIOp>(loc, materialize(run), tile.at[plan.lane]));
+    count = b.create<arith::MinUIOp>(loc, count, b.create<arith::SubIOp>(loc, materialize(run), tile.at[plan.lane]));
   auto number = [&](Value elements) -> Value {
     return b.create<arith::IndexCastOp>(loc, b.getI64Type(), times(elements, {bytes, {}}));
   };

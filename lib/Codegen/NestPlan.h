@@ -94,7 +94,7 @@ struct NestPlan {
   bool rowsComeFromFar = false;        ///< the data of all rows is too much for the cache, and they are in no blocks
   bool transposes = false;             ///< an input lies along the rows: tiles are transposed in registers
   bool interleaves = false;            ///< results lie along the rows, then the lanes: vectors of all rows are mixed
-  bool copiesRuns = false;             ///< what lies side by side is copied as bytes, so many at once as a full tile has
+  bool copiesRuns = false; ///< what lies side by side is copied as bytes, so many at once as a full tile has
   std::optional<MatrixPlan> matrix;
   std::optional<DotPlan> dots;
   std::optional<BlockPlan> blocks;

@@ -164,7 +164,8 @@ private:
     unsigned dim = *positionOf(GenericOp(a.scores).getMatchingIndexingMap(&a.queries()), queries);
     Value count = b.create<tensor::DimOp>(loc, a.queries().get(), dim), one = b.create<arith::ConstantIndexOp>(loc, 1);
     Value isOne = b.create<arith::CmpIOp>(loc, arith::CmpIPredicate::eq, count, one);
-    auto branches = b.create<scf::IfOp>(loc, last->getResultTypes(), isOne, /*addThenBlock=*/true, /*addElseBlock=*/true);
+    auto branches =
+        b.create<scf::IfOp>(loc, last->getResultTypes(), isOne, /*addThenBlock=*/true, /*addElseBlock=*/true);
     last->getResult(0).replaceAllUsesWith(branches.getResult(0));
     b.setInsertionPointToStart(branches.thenBlock());
     b.create<scf::YieldOp>(loc, SingleQuery(b, a).create(queries));

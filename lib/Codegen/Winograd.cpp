@@ -99,7 +99,8 @@ struct WinogradPass : WithTarget<strata::impl::WinogradBase<WinogradPass>> {
   }
 
 private:
-  /// What transformed weights may add to the model's weights beyond a third of these, and what more of them have to save.
+  /// What transformed weights may add to the model's weights beyond a third of these, and what more of them have to
+  /// save.
   static constexpr int64_t spareBytes = 16 << 20;
   static constexpr double cyclesPerByte = 1;
 

@@ -269,7 +269,8 @@ struct PipelineOptions : PassPipelineOptions<PipelineOptions> {
   Option<std::string> triple{*this, "triple", llvm::cl::desc("target triple")};
   Option<std::string> cpu{*this, "cpu", llvm::cl::desc("target CPU")};
   Option<std::string> features{*this, "features", llvm::cl::desc("target features")};
-  Option<std::string> precision{*this, "precision", llvm::cl::desc("f32, bf16, f16, int8 or tf32"), llvm::cl::init("f32")};
+  Option<std::string> precision{*this, "precision", llvm::cl::desc("f32, bf16, f16, int8 or tf32"),
+                                llvm::cl::init("f32")};
   Option<std::string> gpu{*this, "gpu", llvm::cl::desc("sm_NN: run kernels on it")};
   Option<std::string> gpuFormat{*this, "gpu-format", llvm::cl::desc("auto, ptx, cubin, bitcode"),
                                 llvm::cl::init("auto")};

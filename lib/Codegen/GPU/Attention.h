@@ -62,8 +62,8 @@ llvm::SmallVector<KeyBound> findKeyBounds(const Attention &attention);
 /// The attention that ends in a product of weights and V, on tensors.
 std::optional<Attention> findAttention(mlir::linalg::GenericOp values);
 
-/// Whether it may be computed elsewhere as a whole: all in one block, with results that nobody else reads, and sums that
-/// start with nothing.
+/// Whether it may be computed elsewhere as a whole: all in one block, with results that nobody else reads, and sums
+/// that start with nothing.
 bool canMove(const Attention &attention);
 
 /// Where K and V are repeated, for the heads of Q that share them, the operations read what is not. Gives the product
