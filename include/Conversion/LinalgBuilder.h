@@ -139,14 +139,15 @@ public:
 
 private:
   llvm::LogicalResult lowerOp(mlir::Operation &op);
+  /// What the operands say of the types of the op's results; nothing of the shapes of those of regions.
   llvm::SmallVector<mlir::Type> inferAgain(mlir::Operation &op);
-  /// Checks in the run what names of sizes say that the model gives to results: what follows relies on it. (What is a
-  /// result of the function alone may be called anything.)
-  void checkNames(mlir::Operation &op);
   /// Gives sizes of the op's results that only the run tells a name of their own.
   void nameSizes(mlir::Operation &op);
-  /// The value is where the sizes are read that its source's type has names for, if it is the first of them.
-  void recordSymbols(mlir::Value onnxValue, mlir::Value value);
+  /// The value is where the sizes are read that its type has names for, if it is the first of them; otherwise the run
+  /// checks that they are the same, unless the type `known` says so: what follows relies on it.
+  void keepNames(mlir::Value onnxValue, mlir::Type known);
+  /// Those of the op's results. (What nothing is computed of may be called anything.)
+  void keepNames(mlir::Operation &op);
   /// Records what the source value's type tells about the lowered value.
   void map(mlir::Value onnxValue, mlir::Value value);
   /// A dimension's size as what made the tensor knows it.
@@ -156,10 +157,12 @@ private:
   ValueAnalysis analysis;
   /// Source types of lowered values: their symbolic dimensions.
   llvm::DenseMap<mlir::Value, mlir::Type> sourceTypes;
-  /// The first tensor and dimension of each symbolic size, and the size once it was asked for.
+  /// The first tensor and dimension of each symbolic size, and the size once it was asked for; the names in the order in
+  /// which they came, those of the innermost block last.
   llvm::DenseMap<mlir::StringAttr, std::pair<mlir::Value, int64_t>> symbols;
   llvm::DenseMap<mlir::StringAttr, mlir::Value> symbolSizes;
-  int64_t namedSizes = 0;
+  llvm::SmallVector<mlir::StringAttr> names;
+  int64_t namedSizes = 0; ///< by nameSizes
   mlir::IRMapping mapping;
   /// The global of each large constant: one for all that reads its bytes, which are given back after the last reader.
   llvm::DenseMap<mlir::Attribute, mlir::FlatSymbolRefAttr> globals;

@@ -109,29 +109,24 @@ SmallVector<Type> LinalgBuilder::inferAgain(Operation &op) {
   return llvm::map_to_vector(op.getResultTypes(), eraseShape);
 }
 
-void LinalgBuilder::checkNames(Operation &op) {
-  auto isRead = [](Value result) {
-    return llvm::any_of(result.getUsers(), [](Operation *user) { return !user->hasTrait<OpTrait::IsTerminator>(); });
-  };
-  std::optional<SmallVector<Type>> inferred;
-  for (auto [number, result] : llvm::enumerate(op.getResults())) {
-    std::optional<Shape> shape = getShape(result.getType());
-    Value tensor = lookup(result);
-    if (!shape || !isRead(result))
+/// Whether anything is computed of it. What is only a result, of the model or of a branch, is not.
+static bool isRead(Value value) {
+  return llvm::any_of(value.getUsers(), [](Operation *user) { return !user->hasTrait<OpTrait::IsTerminator>(); });
+}
+
+void LinalgBuilder::keepNames(Value onnxValue, Type known) {
+  Value tensor = lookup(onnxValue);
+  std::optional<Shape> shape = getShape(onnxValue.getType()), proven = getShape(known);
+  for (auto [i, dim] : llvm::enumerate(shape.value_or(Shape()))) {
+    if (dim.isStatic() || !dim.symbol)
       continue;
-    for (auto [i, dim] : llvm::enumerate(*shape)) {
-      if (dim.isStatic() || !dim.symbol || !symbols.count(dim.symbol) || symbols.lookup(dim.symbol).first == tensor)
-        continue;
-      if (!inferred)
-        inferred = inferAgain(op);
-      std::optional<Shape> known = getShape((*inferred)[number]);
-      if (known && known->size() == shape->size() && (*known)[i].sameAs(dim))
-        continue;
-      Value size = index(madeSize(tensor, i)), expected = index(*symbolSize(dim.symbol));
-      check(createOrFold<arith::CmpIOp>(arith::CmpIPredicate::eq, size, expected),
-            "the model calls dimension " + Twine(i) + " of the result '" + dim.symbol.getValue() +
+    if (symbols.try_emplace(dim.symbol, tensor, i).second)
+      names.push_back(dim.symbol);
+    else if (!proven || proven->size() != shape->size() || !(*proven)[i].sameAs(dim))
+      check(createOrFold<arith::CmpIOp>(arith::CmpIPredicate::eq, index(madeSize(tensor, i)),
+                                        index(*symbolSize(dim.symbol))),
+            "the model calls dimension " + Twine(i) + " of a value '" + dim.symbol.getValue() +
                 "', which has another size elsewhere");
-    }
   }
 }
 
@@ -161,19 +156,21 @@ void LinalgBuilder::nameSizes(Operation &op) {
   }
 }
 
-void LinalgBuilder::recordSymbols(Value onnxValue, Value value) {
-  if (std::optional<Shape> shape = getShape(onnxValue.getType()))
-    for (auto [i, dim] : llvm::enumerate(*shape))
-      if (dim.symbol && !dim.isStatic())
-        symbols.try_emplace(dim.symbol, value, i);
+void LinalgBuilder::keepNames(Operation &op) {
+  SmallVector<Type> inferred;
+  for (auto [number, result] : llvm::enumerate(op.getResults())) {
+    std::optional<Shape> shape = getShape(result.getType());
+    if (!shape || !isRead(result))
+      continue;
+    if (inferred.empty() && llvm::any_of(*shape, [&](const Dim &dim) { return symbols.count(dim.symbol); }))
+      inferred = inferAgain(op);
+    keepNames(result, inferred.empty() ? Type() : inferred[number]);
+  }
 }
 
 LogicalResult LinalgBuilder::lowerOp(Operation &op) {
   setLoc(op.getLoc());
-  // What is inside of a branch or a loop is not there outside of it.
-  bool isOuter = isa<func::FuncOp>(op.getParentOp());
-  if (isOuter)
-    nameSizes(op);
+  nameSizes(op);
   if (auto custom = dyn_cast<onnx::CustomOp>(op))
     return op.emitError("operator '") << custom.getOpType() << "' of the domain '" << custom.getDomain()
                                       << "' cannot be compiled: the operator is not known; "
@@ -193,11 +190,8 @@ LogicalResult LinalgBuilder::lowerOp(Operation &op) {
     auto type = cast<RankedTensorType>(getSeamType(shapeCast.getType()));
     // What elements of containers are is checked where they are taken out.
     Value input = lookup(shapeCast.getInput());
-    Value output = isa<TensorType>(shapeCast.getType()) ? castShape(*this, input, type) : input;
-    map(shapeCast.getOutput(), output);
-    if (isOuter)
-      recordSymbols(shapeCast.getOutput(), output);
-    checkNames(op);
+    map(shapeCast.getOutput(), isa<TensorType>(shapeCast.getType()) ? castShape(*this, input, type) : input);
+    keepNames(op);
     return success();
   }
   if (failed(checkHandles(op)))
@@ -220,21 +214,20 @@ LogicalResult LinalgBuilder::lowerOp(Operation &op) {
     auto type = cast<RankedTensorType>(getSeamType(result.getType()));
     if (!tensor::CastOp::areCastCompatible(value.getType(), type))
       return op.emitOpError("was lowered to ") << value.getType() << ", but its type is " << type;
-    Value lowered = castShape(*this, value, type);
-    map(result, lowered);
-    if (isOuter)
-      recordSymbols(result, lowered);
+    map(result, castShape(*this, value, type));
   }
-  checkNames(op);
+  keepNames(op);
   return success();
 }
 
 FailureOr<SmallVector<Value>> LinalgBuilder::lowerBlock(Block &block, ValueRange arguments) {
   for (auto [argument, value] : llvm::zip_equal(block.getArguments(), arguments))
     map(argument, value);
-  if (isa<func::FuncOp>(block.getParentOp()))
-    for (auto [argument, value] : llvm::zip_equal(block.getArguments(), arguments))
-      recordSymbols(argument, value);
+  size_t outer = names.size();
+  bool isFunction = isa<func::FuncOp>(block.getParentOp()); // whose caller sees to its arguments
+  for (Value argument : block.getArguments())
+    if (isFunction || isRead(argument))
+      keepNames(argument, isFunction ? argument.getType() : Type());
   Operation *saved = source;
   Location savedLoc = getLoc();
   for (Operation &op : block.without_terminator())
@@ -242,6 +235,11 @@ FailureOr<SmallVector<Value>> LinalgBuilder::lowerBlock(Block &block, ValueRange
       return failure();
   source = saved;
   setLoc(savedLoc);
+  // What is inside of a branch or a loop is not there outside of it.
+  for (; names.size() > outer; names.pop_back()) {
+    symbols.erase(names.back());
+    symbolSizes.erase(names.back());
+  }
   return llvm::map_to_vector(block.getTerminator()->getOperands(), [&](Value v) { return mapping.lookup(v); });
 }
 

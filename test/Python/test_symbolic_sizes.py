@@ -99,5 +99,43 @@ def test_names_that_do_not_hold():
     joined, total = compiled.run({"a": a, "b": b, "c": c})
     np.testing.assert_array_equal(total, np.concatenate([a, b]) + c)
     for rows in (1, 4, 6):
-        with pytest.raises(strata.RunError, match="join: the model calls dimension 0 of the result 't'"):
+        with pytest.raises(strata.RunError, match="join: the model calls dimension 0 of a value 't'"):
             compiled.run({"a": a, "b": b, "c": np.ones((rows, 4), np.float32)})
+
+
+def test_names_that_do_not_hold_of_one_value_and_inside_of_a_branch():
+    """A square that is none, and what a branch names as the model does outside of it."""
+    square = helper.make_tensor_value_info("square", TensorProto.FLOAT, ["k", "k"])
+    inner = helper.make_graph(
+        [helper.make_node("Concat", ["a", "a"], ["twice"], axis=0, name="twice"),
+         helper.make_node("Add", ["twice", "c"], ["then_y"])], "then", [],
+        [helper.make_tensor_value_info("then_y", TensorProto.FLOAT, None)],
+        value_info=[helper.make_tensor_value_info("twice", TensorProto.FLOAT, ["t", 4])])  # fmt: skip
+    other = helper.make_graph([helper.make_node("Identity", ["c"], ["else_y"])], "else", [],
+                              [helper.make_tensor_value_info("else_y", TensorProto.FLOAT, None)])  # fmt: skip
+    nodes = [helper.make_node("Concat", ["a", "a"], ["rows"], axis=0), helper.make_node("Concat", ["b", "b"], ["columns"], axis=1),
+             helper.make_node("MatMul", ["rows", "columns"], ["square"], name="product"),
+             helper.make_node("Transpose", ["square"], ["turned"]),
+             helper.make_node("Add", ["square", "turned"], ["sum"]),
+             helper.make_node("If", ["chosen"], ["y"], then_branch=inner, else_branch=other)]  # fmt: skip
+    inputs = [helper.make_tensor_value_info("a", TensorProto.FLOAT, ["n", 4]),
+              helper.make_tensor_value_info("b", TensorProto.FLOAT, [4, "m"]),
+              helper.make_tensor_value_info("c", TensorProto.FLOAT, ["t", 4]),
+              helper.make_tensor_value_info("chosen", TensorProto.BOOL, [])]  # fmt: skip
+    outputs = [helper.make_tensor_value_info(name, TensorProto.FLOAT, None) for name in ("sum", "y")]
+    graph = helper.make_graph(nodes, "named", inputs, outputs, value_info=[square])
+    compiled = strata.compile(helper.make_model(graph, opset_imports=[helper.make_opsetid("", 18)], ir_version=9))
+
+    def run(columns, rows, chosen):
+        feeds = {"a": np.ones((2, 4), np.float32), "b": np.ones((4, columns), np.float32),
+                 "c": np.ones((rows, 4), np.float32), "chosen": np.array(chosen)}  # fmt: skip
+        return compiled.run(feeds)
+
+    for chosen, rows, value in ((True, 4, 2), (False, 3, 1)):
+        total, y = run(2, rows, chosen)
+        np.testing.assert_array_equal(total, np.full((4, 4), 8, np.float32))
+        np.testing.assert_array_equal(y, np.full((rows, 4), value, np.float32))
+    with pytest.raises(strata.RunError, match="product: the model calls dimension"):
+        run(3, 4, True)
+    with pytest.raises(strata.RunError, match="the model calls dimension 0 of a value 't'"):
+        run(2, 3, True)
