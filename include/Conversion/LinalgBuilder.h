@@ -157,8 +157,8 @@ private:
   ValueAnalysis analysis;
   /// Source types of lowered values: their symbolic dimensions.
   llvm::DenseMap<mlir::Value, mlir::Type> sourceTypes;
-  /// The first tensor and dimension of each symbolic size, and the size once it was asked for; the names in the order in
-  /// which they came, those of the innermost block last.
+  /// The first tensor and dimension of each symbolic size, and the size once it was asked for; the names in the order
+  /// in which they came, those of the innermost block last.
   llvm::DenseMap<mlir::StringAttr, std::pair<mlir::Value, int64_t>> symbols;
   llvm::DenseMap<mlir::StringAttr, mlir::Value> symbolSizes;
   llvm::SmallVector<mlir::StringAttr> names;

@@ -75,30 +75,12 @@ public:
   /// The result of the last one, with the type that it had before.
   Value create(unsigned queries) {
     for (auto [name, op] : attention.ops())
-      clone(op, op == attention.scores ? queries : loopOf(op));
+      clone(op, op == attention.scores ? queries : remadeLoop(op, done));
     Value last = attention.last()->getResult(0);
     return b.create<tensor::CastOp>(last.getLoc(), last.getType(), done.lookup(last).tensor);
   }
 
 private:
-  /// The loop that walks the dimension of the queries in what has been computed before.
-  unsigned loopOf(GenericOp op) const {
-    for (OpOperand *input : op.getDpsInputOperands())
-      if (auto known = done.find(input->get()); known != done.end())
-        return op.getMatchingIndexingMap(input).getDimPosition(known->second.dim);
-    llvm_unreachable("operations of an attention read those before");
-  }
-
-  /// A destination that is like another one.
-  Value placeLike(Location loc, Value init, std::optional<unsigned> dim) {
-    SmallVector<OpFoldResult> sizes = destinationBehind(init).getMixedSizes();
-    if (dim)
-      sizes[*dim] = b.getIndexAttr(1);
-    Value place = b.create<tensor::EmptyOp>(loc, sizes, getElementTypeOrSelf(init));
-    Value number = filledWith(init);
-    return number ? b.create<linalg::FillOp>(loc, number, place).getResult(0) : place;
-  }
-
   void clone(GenericOp op, unsigned loop) {
     Location loc = op.getLoc();
     SmallVector<Value> operands;
@@ -108,7 +90,10 @@ private:
       if (auto known = done.find(tensor); known != done.end()) {
         tensor = known->second.tensor;
       } else if (op.isDpsInit(&operand)) {
-        tensor = placeLike(loc, tensor, dim);
+        SmallVector<OpFoldResult> sizes = destinationBehind(tensor).getMixedSizes();
+        if (dim)
+          sizes[*dim] = b.getIndexAttr(1);
+        tensor = placeLike(b, loc, tensor, sizes);
       } else if (dim) {
         auto type = cast<RankedTensorType>(tensor.getType());
         SmallVector<int64_t> shape(type.getShape());
@@ -121,14 +106,9 @@ private:
     done[op->getResult(0)] = {result, *positionOf(op.getIndexingMapsArray().back(), loop)};
   }
 
-  struct Computed {
-    Value tensor;
-    unsigned dim; ///< of the queries
-  };
-
   OpBuilder &b;
   const Attention &attention;
-  llvm::DenseMap<Value, Computed> done;
+  RemadeValues done; // by the queries' dimension
 };
 
 struct PrepareAttentionPass : strata::impl::PrepareAttentionBase<PrepareAttentionPass> {

@@ -70,9 +70,9 @@ static WinogradSize withUsualSides(WinogradSize size) {
   return size;
 }
 
-double strata::savedByWinograd(const WinogradSize &given, const TargetFacts &target, int64_t m, int64_t group) {
+double strata::savedByWinograd(const WinogradSize &given, const TargetFacts &target, int64_t m) {
   WinogradSize size = withUsualSides(given);
-  return cycles(size, target, group, 0) - cycles(size, target, group, m);
+  return cycles(size, target, /*group=*/1, 0) - cycles(size, target, /*group=*/1, m);
 }
 
 WinogradChoice strata::chooseWinograd(llvm::ArrayRef<WinogradSize> sizes, const TargetFacts &target, int64_t group,

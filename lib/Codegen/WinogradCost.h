@@ -31,9 +31,8 @@ int64_t panelVectors(int64_t filters, int64_t lanes);
 /// Whether its channels are whole vectors, as the emitter takes them.
 bool canTileWinograd(const WinogradSize &size, const TargetFacts &target);
 
-/// The cycles that tiles F(m x m, 3x3) are estimated to save of those of the sum over the window. `group` is how many
-/// products of one lane an instruction of that sum adds where this is not `perLane`: 2 of bf16.
-double savedByWinograd(const WinogradSize &size, const TargetFacts &target, int64_t m, int64_t group = 1);
+/// The cycles that tiles F(m x m, 3x3) are estimated to save of those of the sum over the window.
+double savedByWinograd(const WinogradSize &size, const TargetFacts &target, int64_t m);
 
 /// The size m of tiles, and the cycles that they save; m is 0 where the sum over the window is faster.
 struct WinogradChoice {
@@ -42,7 +41,8 @@ struct WinogradChoice {
 };
 
 /// For convolutions by the same weights the tiles whose estimated time is least, of m up to `most`. Of integers m is 2
-/// or 0, and exact.
+/// or 0, and exact. `group` is how many products of one lane an instruction of the sum over the window adds where this
+/// is not `perLane`: 2 of bf16.
 WinogradChoice chooseWinograd(llvm::ArrayRef<WinogradSize> sizes, const TargetFacts &target, int64_t group = 1,
                               int64_t most = 4);
 

@@ -66,6 +66,20 @@ std::optional<Attention> findAttention(mlir::linalg::GenericOp values);
 /// that start with nothing.
 bool canMove(const Attention &attention);
 
+/// What takes the place of a result of an attention's operations, in other sizes along one dimension.
+struct Remade {
+  mlir::Value tensor;
+  unsigned dim;
+};
+using RemadeValues = llvm::DenseMap<mlir::Value, Remade>;
+
+/// The loop of an operation behind the scores that walks that dimension of what was remade before.
+unsigned remadeLoop(mlir::linalg::GenericOp op, const RemadeValues &before);
+
+/// A destination like `init`, filled as it is, in other sizes.
+mlir::Value placeLike(mlir::OpBuilder &b, mlir::Location loc, mlir::Value init,
+                      llvm::ArrayRef<mlir::OpFoldResult> sizes);
+
 /// Where K and V are repeated, for the heads of Q that share them, the operations read what is not. Gives the product
 /// with V, now of other operations; null if nothing is repeated.
 mlir::linalg::GenericOp shareRepeatedHeads(const Attention &attention);

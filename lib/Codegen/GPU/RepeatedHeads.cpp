@@ -227,6 +227,18 @@ static Value computeBefore(OpBuilder &b, const Reading &reading) {
   return tensor;
 }
 
+unsigned strata::remadeLoop(GenericOp op, const RemadeValues &before) {
+  for (OpOperand *input : op.getDpsInputOperands())
+    if (auto known = before.find(input->get()); known != before.end())
+      return op.getMatchingIndexingMap(input).getDimPosition(known->second.dim);
+  llvm_unreachable("operations of an attention read those before");
+}
+
+Value strata::placeLike(OpBuilder &b, Location loc, Value init, ArrayRef<OpFoldResult> sizes) {
+  Value place = b.create<tensor::EmptyOp>(loc, sizes, getElementTypeOrSelf(init)), number = filledWith(init);
+  return number ? b.create<linalg::FillOp>(loc, number, place).getResult(0) : place;
+}
+
 namespace {
 /// The operations with one loop in two.
 class LoopSplit {
@@ -240,7 +252,7 @@ public:
   GenericOp apply(const Attention &a) {
     GenericOp values;
     for (auto [name, op] : a.ops()) {
-      GenericOp copy = split(op, op == a.scores ? heads.loop : loopOf(op));
+      GenericOp copy = split(op, op == a.scores ? heads.loop : remadeLoop(op, done));
       if (op == a.values)
         values = copy;
     }
@@ -253,14 +265,6 @@ public:
   }
 
 private:
-  /// The loop that walks the dimension that is two in what has been computed before.
-  unsigned loopOf(GenericOp op) {
-    for (OpOperand *input : op.getDpsInputOperands())
-      if (auto known = done.find(input->get()); known != done.end())
-        return op.getMatchingIndexingMap(input).getDimPosition(known->second.dim);
-    llvm_unreachable("operations of an attention read those before");
-  }
-
   /// Loops behind the one that is split are one further.
   AffineMap splitMap(AffineMap map, unsigned loop) {
     SmallVector<AffineExpr> loops, results;
@@ -287,15 +291,6 @@ private:
     return b.create<tensor::ExpandShapeOp>(loc, type.clone(shape), tensor, groups, sizes);
   }
 
-  Value placeLike(Location loc, Value init, unsigned dim) {
-    auto fill = init.getDefiningOp<linalg::LinalgOp>();
-    Value like = fill ? fill.getDpsInits()[0] : init;
-    Value place = b.create<tensor::EmptyOp>(
-        loc, splitSizes(cast<tensor::EmptyOp>(like.getDefiningOp()).getMixedSizes(), dim), getElementTypeOrSelf(init));
-    Value number = fill ? filledWith(init) : Value();
-    return number ? b.create<linalg::FillOp>(loc, number, place).getResult(0) : place;
-  }
-
   SmallVector<OpFoldResult> splitSizes(SmallVector<OpFoldResult> sizes, unsigned dim) {
     sizes[dim] = b.getIndexAttr(*getConstantIntValue(sizes[dim]) / heads.count);
     sizes.insert(sizes.begin() + dim + 1, b.getIndexAttr(heads.count));
@@ -314,7 +309,9 @@ private:
         tensor = computeBefore(b, *reading);
         map = AffineMap::get(map.getNumDims(), 0, reading->at, b.getContext());
       } else if (dim) {
-        tensor = op.isDpsInit(&operand) ? placeLike(loc, tensor, *dim) : expand(loc, tensor, *dim);
+        tensor = op.isDpsInit(&operand)
+                     ? placeLike(b, loc, tensor, splitSizes(destinationBehind(tensor).getMixedSizes(), *dim))
+                     : expand(loc, tensor, *dim);
       }
       operands.push_back(tensor);
       maps.push_back(splitMap(map, loop));
@@ -346,15 +343,10 @@ private:
     index.getResult().replaceAllUsesExcept(whole, first);
   }
 
-  struct Split {
-    Value tensor;
-    unsigned dim;
-  };
-
   OpBuilder &b;
   const Repetition &heads;
   llvm::DenseMap<OpOperand *, const Reading *> replaced;
-  llvm::DenseMap<Value, Split> done;
+  RemadeValues done;
 };
 } // namespace
 
