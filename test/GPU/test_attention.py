@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 import strata
 from onnx import TensorProto, helper
+from support.combinations import every_other
 from support.emulator import use_emulator
 from support.library import BIN
 
@@ -291,8 +292,7 @@ def test_kernels_of_other_vendors(kind, tmp_path):
 
 
 @pytest.mark.skipif(not PTXAS, reason="no ptxas")
-@pytest.mark.parametrize("chip, head", [("sm_80", 128), ("sm_90", 64)])
-@pytest.mark.parametrize("kind", KINDS)
+@every_other("kind, chip, head", KINDS, ["sm_80", "sm_90"], [128, 64])
 def test_registers(kind, chip, head):
     """Of known sizes, and of the form that has most to keep in mind."""
     for proto in [operator(kind, 1024, 1024, head, batch=8, heads=16, shared=16)[0],
@@ -331,10 +331,7 @@ def repeated(kind, queries=40, keys=70, shared=2, heads=6, symbolic=False, trans
     return proto, [q, k, v, bias], want.transpose(0, 2, 1, 3) if transposed else want
 
 
-@pytest.mark.parametrize("kind", KINDS)
-@pytest.mark.parametrize("transposed", [False, True], ids=["heads-first", "heads-last"])
-@pytest.mark.parametrize("symbolic", [False, True], ids=["known", "symbolic"])
-@pytest.mark.parametrize("shared", [2, 1], ids=["grouped", "one"])
+@every_other("kind, shared, symbolic, transposed", KINDS, [2, 1], [False, True], [False, True])
 def test_keys_that_are_repeated(kind, shared, symbolic, transposed):
     """What is repeated is not copied: Q is scaled, all else is one kernel."""
     proto, inputs, want = repeated(kind, shared=shared, symbolic=symbolic, transposed=transposed)

@@ -7,6 +7,7 @@ import pytest
 import strata
 from onnx import TensorProto, helper, numpy_helper
 from support import exports
+from support.combinations import every_other
 from support.emulator import use_emulator
 from support.peers import onnxruntime_outputs
 
@@ -24,10 +25,7 @@ def parts(proto, kind):
     return int(found[0]) if found else 1
 
 
-@pytest.mark.parametrize("kind", KINDS)
-@pytest.mark.parametrize("symbolic", [False, "keys"], ids=["known", "symbolic"])
-@pytest.mark.parametrize("heads", [(2, 2), (8, 2), (24, 2)], ids=str)
-@pytest.mark.parametrize("keys", [513, 1024])
+@every_other("kind, symbolic, heads, keys", KINDS, [False, "keys"], [(2, 2), (8, 2), (24, 2)], [513, 1024])
 def test_lengths(kind, symbolic, heads, keys):
     """A row, four or twelve for each tile of keys; the last part is shorter, or not."""
     proto, inputs, want = operator(kind, 1, keys, 32, heads=heads[0], shared=heads[1], symbolic=symbolic)
@@ -140,9 +138,7 @@ def test_what_follows_is_computed_on_the_joined_results():
     check(run(proto, inputs, "float"), np.maximum(want, 0), "float")
 
 
-@pytest.mark.parametrize("seed", range(3))
-@pytest.mark.parametrize("kind", KINDS)
-@pytest.mark.parametrize("rows", [(1, 2), (2, 16), (33, 2)], ids=str)
+@every_other("rows, kind, seed", [(1, 2), (2, 16), (33, 2)], KINDS, range(3))
 def test_order_of_threads_and_copies(kind, rows, seed, monkeypatch):
     """Threads go on in another order, and copies arrive early or late: a missing barrier or wait shows."""
     if use_emulator() != "bitcode":
@@ -191,8 +187,7 @@ def test_instructions():
 
 
 @pytest.mark.skipif(not PTXAS, reason="no ptxas")
-@pytest.mark.parametrize("chip, head", [("sm_80", 128), ("sm_90", 64)])
-@pytest.mark.parametrize("kind", KINDS)
+@every_other("kind, chip, head", KINDS, ["sm_80", "sm_90"], [128, 64])
 def test_registers(kind, chip, head):
     """Of known sizes, and of the forms that have most to keep in mind."""
     for proto in [operator(kind, 1, 4096, head, batch=1, heads=32, shared=8)[0],

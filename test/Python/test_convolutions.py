@@ -7,6 +7,7 @@ import pytest
 import strata
 from onnx import TensorProto, helper, numpy_helper
 from onnx.reference import ReferenceEvaluator
+from support.combinations import every_other
 from support.targets import BYTE_TARGETS, TARGETS, has
 
 
@@ -126,8 +127,7 @@ def test_bytes_in_the_padding(seed, line, number):
     np.testing.assert_array_equal(strata.compile(proto, target=target).run([x])[0], expected)
 
 
-@pytest.mark.parametrize("target", range(len(TARGETS)))
-@pytest.mark.parametrize("filters", [2, 3, 5, 6, 7, 9, 11])
+@every_other("filters, target", [2, 3, 5, 6, 7, 9, 11], range(len(TARGETS)))
 def test_few_filters(filters, target):
     """Fewer than a vector has lanes, with what is read for each of them behind the sums; the last rows end the buffer."""
     generator = np.random.default_rng(filters)

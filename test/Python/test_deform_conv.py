@@ -5,6 +5,7 @@ import onnxruntime
 import pytest
 import strata
 from onnx import helper
+from support.combinations import every_other
 
 RNG = np.random.default_rng(3)
 
@@ -18,13 +19,12 @@ def model(feeds, dynamic, **attributes):
     return helper.make_model(graph, opset_imports=[helper.make_opsetid("", 20)], ir_version=9)
 
 
-@pytest.mark.parametrize(
-    "channels, filters, group, offset_group",
-    [(3, 4, 1, 1), (8, 5, 1, 1), (24, 6, 2, 1), (32, 9, 1, 2), (32, 8, 4, 4), (18, 4, 2, 2)],
-)
-@pytest.mark.parametrize("mask", [False, True])
-@pytest.mark.parametrize("dynamic", [False, True])
-def test_offsets(channels, filters, group, offset_group, mask, dynamic):
+@every_other("counts, mask, dynamic",
+             # channels, filters, groups, groups of offsets
+             [(3, 4, 1, 1), (8, 5, 1, 1), (24, 6, 2, 1), (32, 9, 1, 2), (32, 8, 4, 4), (18, 4, 2, 2)],
+             [False, True], [False, True])  # fmt: skip
+def test_offsets(counts, mask, dynamic):
+    channels, filters, group, offset_group = counts
     size, kernel, pads, strides, dilations = (11, 9), (3, 2), [1, 2, 0, 1], [2, 1], [1, 2]
     out = [(n + pads[i] + pads[2 + i] - (kernel[i] - 1) * dilations[i] - 1) // strides[i] + 1
            for i, n in enumerate(size)]  # fmt: skip

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 import strata
 from onnx import TensorProto, helper, numpy_helper
+from support.combinations import every_other
 from support.targets import TARGETS
 
 rng = np.random.default_rng(11)
@@ -51,9 +52,7 @@ def gelu(x):
     return x * 0.5 * (1 + np.vectorize(math.erf)(x / math.sqrt(2)))
 
 
-@pytest.mark.parametrize("rows", [1, 13, 15, 17, 29, 50, 99, 197, 395])
-@pytest.mark.parametrize("target", TARGETS)
-@pytest.mark.parametrize("threads", [1, 2])
+@every_other("rows, target, threads", [1, 13, 15, 17, 29, 50, 99, 197, 395], TARGETS, [1, 2])
 def test_known_rows_and_a_long_function_of_sums(rows, target, threads):
     """Shared out to tiles; 395 of 768 numbers are walked in blocks that stay in the cache."""
     features = 768 if rows == 395 else 40

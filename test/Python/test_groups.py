@@ -6,6 +6,7 @@ import pytest
 import strata
 from onnx import helper, numpy_helper
 from onnx.reference import ReferenceEvaluator
+from support.combinations import every_other
 from support.targets import BYTE_TARGETS, TARGETS, has
 
 # Groups, channels and filters of one, image, kernel, steps, dilations, zeros around.
@@ -66,9 +67,9 @@ def expected(case, x, w):
     return y
 
 
-@pytest.mark.parametrize("target", TARGETS)
-@pytest.mark.parametrize("seed, case", list(enumerate(CASES)), ids=str)
-def test_f32(seed, case, target):
+@every_other("seed, target", range(len(CASES)), TARGETS)
+def test_f32(seed, target):
+    case = CASES[seed]
     x, w = draw(case, seed, (np.float32, np.float32))
     # The number of images may be the run's.
     proto = model(case, x, w, batch=["n", 2][seed % 2])
@@ -87,10 +88,10 @@ def test_bf16(seed, case):
     np.testing.assert_allclose(y, wanted, rtol=1e-5, atol=2e-6 * np.abs(wanted).max())
 
 
-@pytest.mark.parametrize("data, weights, zero", [(np.uint8, np.int8, None), (np.int8, np.int8, None),
-                                                 (np.uint8, np.uint8, None), (np.uint8, np.int8, 3)])  # fmt: skip
-@pytest.mark.parametrize("seed, case", list(enumerate(CASES)), ids=str)
-def test_bytes(seed, case, data, weights, zero):
+@every_other("seed, types", range(len(CASES)), [("uint8", "int8", None), ("int8", "int8", None),
+                                                ("uint8", "uint8", None), ("uint8", "int8", 3)])  # fmt: skip
+def test_bytes(seed, types):
+    case, data, weights, zero = CASES[seed], *map(np.dtype, types[:2]), types[2]
     x, w = draw(case, seed, (data, weights))
     target = BYTE_TARGETS[(seed + zero if zero else seed) % len(BYTE_TARGETS)]
     [y] = strata.compile(model(case, x, w, "ConvInteger", zero), target=target).run([x])

@@ -5,6 +5,7 @@ import pytest
 import strata
 from onnx import TensorProto, helper
 from support import ml
+from support.combinations import every_other
 
 DTYPES = [np.float32, np.float64, np.int32, np.int64]
 MODES = {"BRANCH_LEQ": np.less_equal, "BRANCH_LT": np.less, "BRANCH_GTE": np.greater_equal, "BRANCH_GT": np.greater,
@@ -113,9 +114,8 @@ def test_doubles():
     ml.equal(ml.run_ort(proto, {"x": x}), [[[3], [2]]])
 
 
-@pytest.mark.parametrize("dtype", DTYPES)
-@pytest.mark.parametrize("votes", [None, 1, 3])
-@pytest.mark.parametrize("modes", [["BRANCH_LEQ"], ["BRANCH_LT", "BRANCH_GTE", "BRANCH_GT", "BRANCH_LEQ"]])
+@every_other("dtype, votes, modes", DTYPES, [None, 1, 3],
+             [["BRANCH_LEQ"], ["BRANCH_LT", "BRANCH_GTE", "BRANCH_GT", "BRANCH_LEQ"]])  # fmt: skip
 def test_orders(dtype, votes, modes):
     """Tests that are all made x <= split: as many trees as a group has and others, missing values that pass or do not,
     and splits at which nothing is smaller or nothing larger."""

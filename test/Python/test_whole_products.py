@@ -5,6 +5,7 @@ import numpy as np
 import pytest
 import strata
 from onnx import TensorProto, helper, numpy_helper
+from support.combinations import every_other
 from support.targets import TARGETS
 
 TYPES = {"u": np.uint8, "s": np.int8}
@@ -43,10 +44,10 @@ def _zeros(rng, kinds):
     return [TYPES[kind](rng.integers(0, 127)) for kind in kinds]
 
 
-@pytest.mark.parametrize("target", TARGETS)
-@pytest.mark.parametrize("kinds", ["us", "ss", "uu", "su"])
-@pytest.mark.parametrize("m, k, n", [(1, 64, 40), (19, 3, 8), (20, 130, 33), (67, 515, 96), (200, 256, 31)])
-def test_matmul(m, k, n, kinds, target):
+@every_other("size, kinds, target", [(1, 64, 40), (19, 3, 8), (20, 130, 33), (67, 515, 96), (200, 256, 31)],
+             ["us", "ss", "uu", "su"], TARGETS)  # fmt: skip
+def test_matmul(size, kinds, target):
+    m, k, n = size
     rng = np.random.default_rng(m * k * n)
     a, b = _values(rng, kinds[0], (m, k)), np.ascontiguousarray(_values(rng, kinds[1], (n, k)).T)
     zeros = _zeros(rng, kinds)

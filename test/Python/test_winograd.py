@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 import strata
 from onnx import TensorProto, helper, numpy_helper
+from support.combinations import every_other
 from support.targets import has
 
 RNG = np.random.default_rng(0)
@@ -98,14 +99,13 @@ def volume_reference(x, weights, bias, padding, stride, dilation):
     return np.maximum(y, 0)
 
 
-@pytest.mark.parametrize(
-    "depth",
+@every_other(
+    "depth, size",
     # slices, taps, padding before and behind, stride, dilation
     [(4, 3, (1, 1), 1, 1), (5, 3, (0, 0), 1, 1), (6, 3, (1, 1), 2, 1), (3, 1, (0, 0), 1, 1), (4, 3, (2, 2), 1, 2),
      (1, 3, (1, 1), 1, 1), (2, 2, (3, 0), 1, 1)],
-    ids=str,
+    [(32, 64, 30, 27), (32, 256, 26, 28)],
 )  # fmt: skip
-@pytest.mark.parametrize("size", [(32, 64, 30, 27), (32, 256, 26, 28)], ids=str)
 def test_volume(depth, size):
     slices, taps, padding, stride, dilation = depth
     channels, filters, height, width = size
@@ -132,16 +132,16 @@ def integer_reference(x, weights, zero):
     return y
 
 
-@pytest.mark.parametrize(
-    "types, values",
+@every_other(
+    "size, numbers",
+    [(32, 64, 30, 27), (64, 32, 14, 14), (16, 96, 17, 56), (512, 32, 7, 9), (32, 43, 30, 27)],
     [(("uint8", "int8"), "random"), (("uint8", "int8"), "largest"), (("int8", "int8"), "largest"),
-     (("uint8", "uint8"), "random")], ids=str)  # fmt: skip
-@pytest.mark.parametrize(
-    "size", [(32, 64, 30, 27), (64, 32, 14, 14), (16, 96, 17, 56), (512, 32, 7, 9), (32, 43, 30, 27)], ids=str
-)
+     (("uint8", "uint8"), "random")],
+)  # fmt: skip
 @pytest.mark.skipif(not has("avx2"), reason="needs AVX2")
-def test_integers_are_exact(size, values, types):
+def test_integers_are_exact(size, numbers):
     """On vectors that multiply no bytes: of any numbers, the largest sums among them."""
+    types, values = numbers
     channels, filters, height, width = size
     low, high = zip(*(((0, 255) if t == "uint8" else (-128, 127)) for t in types), strict=True)
     zero = 0 if types[0] == "int8" else 121
@@ -221,9 +221,7 @@ def test_volumes_of_sizes_that_the_run_tells(channels, filters, depth):
         assert np.abs(y - expected).max() <= 3e-5 * np.abs(expected).max()
 
 
-@pytest.mark.parametrize("known", [True, False], ids=["known", "symbolic"])
-@pytest.mark.parametrize("dilation", [2, 3, 5])
-@pytest.mark.parametrize("size", [(32, 64, 30, 27), (64, 32, 40, 48), (32, 48, 45, 31)], ids=str)
+@every_other("size, dilation, known", [(32, 64, 30, 27), (64, 32, 40, 48), (32, 48, 45, 31)], [2, 3, 5], [True, False])
 def test_dilated(size, dilation, known):
     """As many images as the square of the dilation, of which not all have the same number of rows."""
     channels, filters, height, width = size

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 import strata
 from onnx import TensorProto, helper, numpy_helper
+from support.combinations import every_other
 from support.targets import has
 
 
@@ -102,11 +103,12 @@ def weights_of_few_bits(operator, kind, zero, block, rng, terms=96, columns=40):
     return nodes, constants, real
 
 
-@pytest.mark.parametrize("zero, block", [(None, None), ("any", 1), (128, 16), ("any", 24), (None, 16)])
-@pytest.mark.parametrize("kind", ["int8", "uint8", "int4", "uint4"])
-@pytest.mark.parametrize("operator", ["MatMul", "MatMul of a row", "MatMul of 40", "MatMul^T", "Gemm", "Gemm^T"])
-def test_narrow_weights(operator, kind, zero, block):
+@every_other("operator, kind, zero_block", ["MatMul", "MatMul of a row", "MatMul of 40", "MatMul^T", "Gemm", "Gemm^T"],
+             ["int8", "uint8", "int4", "uint4"],
+             [(None, None), ("any", 1), (128, 16), ("any", 24), (None, 16)])  # fmt: skip
+def test_narrow_weights(operator, kind, zero_block):
     """Floats times weights of few bits: in one tile of rows, and in several, which share what is dequantized."""
+    zero, block = zero_block
     rng = np.random.default_rng(len(operator))
     shapes = {"MatMul": (2, 3, 96), "MatMul^T": (2, 96), "MatMul of a row": (96,), "MatMul of 40": (40, 96)}
     x = rng.standard_normal(shapes.get(operator, (5, 96))).astype(np.float32)
@@ -181,12 +183,11 @@ def error_of_rounded_data(x, real, size):
 
 
 @needs_byte_products
-@pytest.mark.parametrize("zero, block", [
+@every_other("rows, kind, zero_block", ["few", "some"], ["int8", "uint8", "int4", "uint4"], [
     (None, None), (128, None), ("any", 1), (128, 16), (None, 32), ("any", 32), ("any", 192), (128, 256)])  # fmt: skip
-@pytest.mark.parametrize("kind", ["int8", "uint8", "int4", "uint4"])
-@pytest.mark.parametrize("rows", ["few", "some"])
-def test_data_in_bytes(rows, kind, zero, block):
+def test_data_in_bytes(rows, kind, zero_block):
     """With precision="int8", the data of such weights is rounded to 8 bits, in blocks of at most 128 terms."""
+    zero, block = zero_block
     operators = {"few": ("MatMul", "MatMul of a row"), "some": ("MatMul of 40", "Gemm^T")}
     operator = operators[rows][(len(kind) + (block or 0) // 16) % 2]
     rng = np.random.default_rng(len(operator))
