@@ -48,9 +48,7 @@ def launches(proto, kind="float"):
     return re.findall(r"gpu.launch_func +@kernels::@(\w+)", kernels(proto, kind))
 
 
-@pytest.mark.parametrize("kind", KINDS)
-@pytest.mark.parametrize("symbolic", [False, True], ids=["known", "symbolic"])
-@pytest.mark.parametrize("size", [(64, 128, 64), (70, 131, 32), (130, 17, 16)], ids=str)
+@every_other("kind, size, symbolic", KINDS, [(64, 128, 64), (70, 131, 32), (130, 17, 16)], [False, True])
 def test_lengths(kind, size, symbolic):
     """Queries and keys fill their tiles, or not."""
     proto, inputs, want = operator(kind, *size, symbolic=symbolic)
@@ -168,9 +166,7 @@ def plain(kind, mask=None, transposed=True, symbolic=False, divisor=4.0, guard=F
     return proto, inputs, want, visible
 
 
-@pytest.mark.parametrize("kind", KINDS)
-@pytest.mark.parametrize("mask", [None, "bias"])
-@pytest.mark.parametrize("transposed", [False, True], ids=["heads-first", "heads-last"])
+@every_other("kind, mask, transposed", KINDS, [None, "bias"], [False, True])
 def test_as_exported(kind, mask, transposed):
     """Operands are read, and the result is written, in the order of memory: no transposition is a kernel."""
     proto, inputs, want, _ = plain(kind, mask, transposed, symbolic=transposed)

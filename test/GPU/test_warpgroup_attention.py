@@ -13,6 +13,7 @@ from GPU.families import model, tensor
 from GPU.test_attention import WINDOWS, check, kernels, launches, plain, repeated
 from GPU.test_warpgroups import CHIP, HALVES, compile_for_gpu, emulated, products, run
 from GPU.test_warpgroups import replaced, run_changed, unchanged, without
+from support.combinations import every_other
 
 BY_WARPS = {"mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32"}
 
@@ -27,9 +28,7 @@ def tile(proto):
     return int(re.search(r"maxntid (\d+)", text)[1]), keys, columns
 
 
-@pytest.mark.parametrize("kind", HALVES)
-@pytest.mark.parametrize("symbolic", [False, True], ids=["known", "symbolic"])
-@pytest.mark.parametrize("size", [(64, 128, 64), (70, 131, 32), (130, 300, 128)], ids=str)
+@every_other("kind, size, symbolic", HALVES, [(64, 128, 64), (70, 131, 32), (130, 300, 128)], [False, True])
 def test_lengths(kind, size, symbolic):
     """Queries and keys fill their tiles, or not."""
     proto, inputs, want = operator(kind, *size, symbolic=symbolic)
@@ -114,9 +113,7 @@ def test_heads_that_share_keys_of_two_warpgroups():
     check(run(proto, inputs), want, "bfloat16")
 
 
-@pytest.mark.parametrize("kind", HALVES)
-@pytest.mark.parametrize("symbolic", [False, True], ids=["known", "symbolic"])
-@pytest.mark.parametrize("bias", [(70, 190), (2, 1, 1, 190), (2, 2, 70, 190), ()], ids=str)
+@every_other("kind, bias, symbolic", HALVES, [(70, 190), (2, 1, 1, 190), (2, 2, 70, 190), ()], [False, True])
 def test_masks(kind, bias, symbolic):
     is_causal = int(bias != (2, 1, 1, 190))
     proto, inputs, want = operator(kind, 70, 190, 32, symbolic=symbolic, is_causal=is_causal, bias=bias)
@@ -144,9 +141,7 @@ def test_hidden_tiles_are_not_read(window, size):
     check(run(proto, inputs), attention(*inputs, visible=visible), "float16")
 
 
-@pytest.mark.parametrize("kind", HALVES)
-@pytest.mark.parametrize("mask", [None, "bias"])
-@pytest.mark.parametrize("transposed", [False, True], ids=["heads-first", "heads-last"])
+@every_other("kind, mask, transposed", HALVES, [None, "bias"], [False, True])
 def test_as_exported(kind, mask, transposed):
     """Boxes are of the order of memory, in which the result is written, too."""
     proto, inputs, want, _ = plain(kind, mask, transposed, symbolic=transposed, keys=150)

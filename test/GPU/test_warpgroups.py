@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 import strata
 from onnx import TensorProto, helper
+from support.combinations import every_other
 from support.emulator import use_emulator
 from support.library import BIN
 
@@ -242,8 +243,7 @@ def test_a_tensor_that_cannot_be_described(monkeypatch):
 # --- Convolutions: a tile's rows are a box of pixels
 
 
-@pytest.mark.parametrize("kind", HALVES)
-@pytest.mark.parametrize("name", CONVOLUTIONS)
+@every_other("kind, name", HALVES, CONVOLUTIONS)
 def test_convolution(kind, name):
     proto, inputs, want = convolution(kind, *CONVOLUTIONS[name])
     assert uses_warpgroups(proto)

@@ -5,6 +5,7 @@ import numpy as np
 import pytest
 import strata
 from onnx import TensorProto, helper
+from support.combinations import every_other
 
 RNG = np.random.default_rng(3)
 LENGTHS = [(np.float64, n) for n in (1, 2, 36, 97, 194, 512, 768, 4096)] + [(np.float32, n) for n in (7, 60, 400, 1021)]
@@ -55,8 +56,7 @@ def test_lengths(dtype, length):
         check(x, 1, onesided=1)
 
 
-@pytest.mark.parametrize("length", [12, 320])
-@pytest.mark.parametrize("dynamic", [(), (0, 2), (1,), (0, 1, 2)])
+@every_other("length, dynamic", [12, 320], [(), (0, 2), (1,), (0, 1, 2)])
 def test_axes(length, dynamic):
     """Of tensors with elements behind the axis; and with sizes, the transform's among them, that only the run tells."""
     for inner in (1, 5):
