@@ -480,7 +480,9 @@ def FuseRows : Pass<"strata-fuse-rows", "mlir::func::FuncOp"> {
     computed matrices, become one loop over blocks of rows that fit the cache.
     Nothing is computed twice; a tensor that only the members read becomes one of
     a block's size. What the rows of a product of f32 share, and several blocks read,
-    is copied in blocks of lanes before the loop.
+    is copied in blocks of lanes: in the loop where a part of it serves blocks that
+    follow each other (strata-emit-kernels copies it with the first of them), else
+    before it. A transpose of such a part is done in the loop, too.
 
     Upstream's `scf::tileConsumerAndFuseProducersUsingSCF` starts from one
     consumer and clones a producer for each of its uses: a softmax would compute
@@ -615,7 +617,8 @@ def EmitKernels : Pass<"strata-emit-kernels", "mlir::func::FuncOp"> {
     in vector lanes, one in rows of registers, accumulators in registers over the
     whole reduction, what is left over in narrower tiles with the same order of
     accumulation. The outer loops become one `scf.parallel` of tasks if there is
-    enough work.
+    enough work. Of a loop over blocks of rows, what depends on the first rows alone
+    is done once for all iterations that have these.
 
     Upstream's vectoriser works on tensors and per operation; it has no register
     tile over dynamic sizes without masks and does not keep accumulators in

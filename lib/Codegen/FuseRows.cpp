@@ -13,6 +13,7 @@
 #include "ConstantExpressions.h"
 #include "LinalgQueries.h"
 #include "RegisterTile.h"
+#include "RowCopies.h"
 #include "RowTiles.h"
 #include "RowWindows.h"
 #include "UnitDims.h"
@@ -48,8 +49,6 @@ using strata::RowTiles;
 /// Rows that a product of matrices should have at once: what its tiles read of the other operand comes from the
 /// second-level cache, and what is done once for a block is little beside them.
 static constexpr int64_t productRows = 64;
-/// Elements of an unknown extent.
-static constexpr int64_t usualExtent = 512;
 /// Rows of a block without products, if they are short.
 static constexpr int64_t mostRows = 16;
 
@@ -78,8 +77,6 @@ static std::optional<RowLoops> loopsThrough(AffineMap from, ArrayRef<unsigned> r
   }
   return result;
 }
-
-static int64_t extentOf(int64_t size) { return ShapedType::isDynamic(size) ? usualExtent : size; }
 
 namespace {
 class Group {
@@ -117,7 +114,6 @@ private:
   Value rowsThatFit(OpBuilder &b, Location loc, int64_t block) const;
 
   // The loop.
-  std::optional<int64_t> packedLanes(GenericOp op, OpOperand *input, ArrayRef<int64_t> block) const;
   SmallVector<GenericOp> inOrder() const;
   DenseMap<OpResult, OpResult> sharePlaces(ArrayRef<GenericOp> order) const;
   LogicalResult moveUsersBehind(ArrayRef<GenericOp> order) const;
@@ -342,7 +338,7 @@ int64_t Group::rowBytes(const DenseMap<OpResult, OpResult> *shared) const {
       for (auto [expr, size] : llvm::zip(map.getResults(), type.getShape())) {
         auto dim = dyn_cast<AffineDimExpr>(expr);
         if (!dim || !llvm::is_contained(rows, dim.getPosition()))
-          own *= extentOf(size);
+          own *= strata::usualSize(size);
       }
       bytes += own;
     }
@@ -413,8 +409,8 @@ Value Group::rowsThatFit(OpBuilder &b, Location loc, int64_t block) const {
       auto dim = dyn_cast<AffineDimExpr>(expr);
       if (!dim || llvm::is_contained(rows, dim.getPosition()) || !ShapedType::isDynamic(ranges[dim.getPosition()]))
         continue;
-      ranges[dim.getPosition()] = usualExtent; // counted
-      usual *= usualExtent;
+      ranges[dim.getPosition()] = strata::usualExtent; // counted
+      usual *= strata::usualExtent;
       length = b.create<arith::MulIOp>(loc, length, b.createOrFold<tensor::DimOp>(loc, source, i));
     }
   }
@@ -492,30 +488,6 @@ LogicalResult Group::moveUsersBehind(ArrayRef<GenericOp> order) const {
   return success();
 }
 
-/// How many lanes a block of `input` has, if it is worth a copy in such blocks: where it is what the lanes read of a
-/// product of f32, and blocks of rows read it one after the other. Else the first rows of every block would read
-/// vectors that lie far apart, and copy them for the others.
-std::optional<int64_t> Group::packedLanes(GenericOp op, OpOperand *input, ArrayRef<int64_t> block) const {
-  AffineMap map = mapOf(*input), out = mapOf(op->getResult(0));
-  ArrayRef<unsigned> rows = loops.find(op)->second;
-  auto type = cast<RankedTensorType>(input->get().getType());
-  auto lane = out.getNumResults() ? dyn_cast<AffineDimExpr>(out.getResults().back()) : nullptr;
-  if (!limits.packedLanes || !lane || op.getNumDpsInputs() != 2 || op.getNumReductionLoops() != 1 ||
-      !type.getElementType().isF32() || !type.hasStaticShape() || llvm::is_contained(rows, lane.getPosition()) ||
-      !map.isProjectedPermutation() || !map.isFunctionOfDim(lane.getPosition()))
-    return std::nullopt;
-  SmallVector<unsigned> reduction;
-  op.getReductionDims(reduction);
-  if (!map.isFunctionOfDim(reduction[0]))
-    return std::nullopt;
-  int64_t lanes = op.getStaticLoopRanges()[lane.getPosition()];
-  for (auto [row, extent, size] : llvm::zip(rows, extents, block))
-    if (size > 1 && !map.isFunctionOfDim(row) && !ShapedType::isDynamic(extent) && extent >= 2 * size)
-      if (int64_t together = limits.packedLanes(size, lanes); together > 0 && together < lanes)
-        return together;
-  return std::nullopt;
-}
-
 LogicalResult Group::fuse() {
   if (loops.empty() || llvm::is_contained(extents, 0))
     return failure();
@@ -560,12 +532,20 @@ LogicalResult Group::fuse() {
     steps.back() = fit;
     most.back() = b.getIndexAttr(mostRows);
   }
-  DenseMap<OpOperand *, std::pair<Value, AffineMap>> copies;
+  DenseMap<OpOperand *, std::pair<Value, AffineMap>> copied; // before the loop
+  DenseMap<OpOperand *, strata::RowCopy> copies;             // in the loop
   for (GenericOp op : order)
-    for (OpOperand *input : op.getDpsInputOperands())
-      if (!isMember(input->get().getDefiningOp()))
-        if (std::optional<int64_t> lanes = packedLanes(op, input, block))
-          copies[input] = strata::copyInBlocks(b, op, input, *lanes);
+    for (OpOperand *input : op.getDpsInputOperands()) {
+      if (isMember(input->get().getDefiningOp()))
+        continue;
+      std::optional<strata::RowCopy> copy = strata::planCopy(op, input, loops.find(op)->second, extents, block, limits);
+      if (copy && copy->transpose)
+        copy->sizes = tensor::getMixedSizes(b, loc, copy->transpose.getInput());
+      if (copy && copy->inLoop)
+        copies[input] = *copy;
+      else if (copy)
+        copied[input] = strata::copyInBlocks(b, op, input, copy->lanes);
+    }
   auto forall = b.create<scf::ForallOp>(loc, zeros, ends, steps, destinations, /*mapping=*/std::nullopt);
   b.setInsertionPointToStart(forall.getBody());
   RowTiles emitter{b, loc, {}, {}, most, {}};
@@ -588,10 +568,14 @@ LogicalResult Group::fuse() {
     SmallVector<Value> operands;
     SmallVector<AffineMap> maps = op.getIndexingMapsArray();
     for (OpOperand *input : op.getDpsInputOperands()) {
-      if (auto copy = copies.find(input); copy != copies.end()) {
+      if (auto copy = copied.find(input); copy != copied.end()) {
         auto [value, map] = copy->second;
         maps[input->getOperandNumber()] = map;
         operands.push_back(emitter.read(value, map, rows));
+        continue;
+      }
+      if (auto copy = copies.find(input); copy != copies.end() && copy->second.transpose) {
+        operands.push_back(emitter.transposed(copy->second.transpose, copy->second.sizes, mapOf(*input), rows));
         continue;
       }
       Value known = emitter.tiles.lookupOrNull(input->get());
@@ -623,6 +607,15 @@ LogicalResult Group::fuse() {
       types.push_back(place.getType());
     auto tiled = cast<GenericOp>(clone(b, op, types, operands));
     tiled.setIndexingMapsAttr(b.getAffineMapArrayAttr(maps));
+    for (OpOperand *input : op.getDpsInputOperands())
+      if (auto copy = copies.find(input); copy != copies.end() && copy->second.lanes) {
+        OpBuilder before(tiled);
+        unsigned number = input->getOperandNumber();
+        auto [value, map] = strata::copyInBlocks(before, tiled, &tiled->getOpOperand(number), copy->second.lanes);
+        maps[number] = map;
+        tiled->setOperand(number, value);
+        tiled.setIndexingMapsAttr(b.getAffineMapArrayAttr(maps));
+      }
     SmallVector<OpFoldResult> loopOffsets(op.getNumLoops(), b.getIndexAttr(0));
     for (auto [row, offset] : llvm::zip(rows, emitter.offsets))
       loopOffsets[row] = offset;
@@ -674,6 +667,7 @@ struct FuseRowsPass : strata::WithTarget<strata::impl::FuseRowsBase<FuseRowsPass
     strata::RowLimits limits;
     limits.rowBytes = cacheBytes / 4;
     limits.blockBytes = 2 * nearCacheBytes / 3;
+    limits.copiedBytes = cacheBytes / 2;
     limits.packedLanes = [facts = target()](int64_t rows, int64_t lanes) -> int64_t {
       if (ShapedType::isDynamic(lanes))
         return 0;

@@ -342,6 +342,21 @@ struct ConcatToSlices : OpRewritePattern<tensor::ConcatOp> {
   }
 };
 
+/// The insertion of what is made in the place `part` into the tensor that `part` is of; null if there is none.
+tensor::InsertSliceOp insertionOf(tensor::ExtractSliceOp part) {
+  if (!part->hasOneUse())
+    return nullptr;
+  Operation *maker = *part->user_begin();
+  if (maker->getNumResults() != 1 || !maker->getResult(0).hasOneUse())
+    return nullptr;
+  auto insertion = dyn_cast<tensor::InsertSliceOp>(*maker->getResult(0).user_begin());
+  bool isSame = insertion && insertion.getDest() == part.getSource() &&
+                insertion.getMixedOffsets() == part.getMixedOffsets() &&
+                insertion.getMixedSizes() == part.getMixedSizes() &&
+                insertion.getMixedStrides() == part.getMixedStrides();
+  return isSame ? insertion : nullptr;
+}
+
 /// Each destination has one user: shared ones (common subexpressions) would be
 /// copied by bufferisation, or keep producers from writing in place.
 void unshareDestinations(Operation *root) {
@@ -360,9 +375,16 @@ void unshareDestinations(Operation *root) {
     // Before what writes the slabs of a padding, or they could not be written in place.
     if (result.hasOneUse() && isa<tensor::InsertSliceOp>(*result.user_begin()))
       continue;
+    // What is made in a part of it and inserted there is one use.
     SmallVector<OpOperand *> uses;
+    DenseMap<OpOperand *, OpOperand *> insertions;
     for (OpOperand &use : result.getUses())
-      uses.push_back(&use);
+      if (auto part = dyn_cast<tensor::ExtractSliceOp>(use.getOwner()))
+        if (tensor::InsertSliceOp insertion = insertionOf(part))
+          insertions[&use] = &insertion.getDestMutable();
+    for (OpOperand &use : result.getUses())
+      if (!llvm::is_contained(llvm::make_second_range(insertions), &use))
+        uses.push_back(&use);
     for (OpOperand *use : uses) {
       OpBuilder b(use->getOwner());
       // A part of its user's work, whoever else has an equal one; what is returned as it is has no user.
@@ -370,6 +392,8 @@ void unshareDestinations(Operation *root) {
       if (!use->getOwner()->hasTrait<OpTrait::IsTerminator>())
         own->setLoc(use->getOwner()->getLoc());
       use->set(own->getResult(0));
+      if (OpOperand *insertion = insertions.lookup(use))
+        insertion->set(own->getResult(0));
     }
     op->erase();
   }

@@ -10,6 +10,8 @@
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/Utils/StaticValueUtils.h"
+#include "mlir/Interfaces/ViewLikeInterface.h"
+#include "mlir/Transforms/RegionUtils.h"
 #include "llvm/ADT/MapVector.h"
 #include "llvm/ADT/SetVector.h"
 
@@ -111,6 +113,103 @@ SmallVector<NestOps> strata::nestsOf(scf::ForallOp loop) {
   return SmallVector<NestOps>(llvm::make_second_range(byNumber));
 }
 
+/// What frees a buffer that is the same in each iteration of the loop around it; null for others.
+static memref::DeallocOp freeOfScratch(memref::AllocOp alloc) {
+  if (llvm::any_of(alloc->getOperands(), [&](Value size) { return size.getParentBlock() == alloc->getBlock(); }))
+    return nullptr;
+  SmallVector<memref::DeallocOp> frees;
+  for (Operation *user : alloc->getUsers())
+    if (auto free = dyn_cast<memref::DeallocOp>(user))
+      frees.push_back(free);
+  return frees.size() == 1 ? frees.front() : nullptr;
+}
+
+/// The buffer that `value` is a view of.
+static Value bufferOf(Value value) {
+  while (auto view = value.getDefiningOp<ViewLikeOpInterface>())
+    value = view.getViewSource();
+  return value;
+}
+
+/// How many of the first induction variables `value` depends on, `known` being that of what is in the body's buffers.
+static unsigned variablesOf(scf::ForallOp loop, Value value, const DenseMap<Value, unsigned> &known) {
+  if (auto found = known.find(value); found != known.end())
+    return found->second;
+  if (auto argument = dyn_cast<BlockArgument>(value))
+    return argument.getOwner() == loop.getBody() ? argument.getArgNumber() + 1 : 0;
+  unsigned most = 0;
+  if (Operation *op = value.getDefiningOp(); loop->isProperAncestor(op))
+    for (Value operand : op->getOperands())
+      most = std::max(most, variablesOf(loop, operand, known));
+  return most;
+}
+
+namespace {
+/// Nests that give the same in all iterations with equal first induction variables, so many of them, and fill buffers
+/// that other nests only read.
+struct SharedWork {
+  unsigned variables = 0;
+  SmallVector<NestOps> nests;
+};
+} // namespace
+
+static SharedWork findSharedWork(scf::ForallOp loop) {
+  unsigned all = loop.getRank();
+  struct Nest {
+    NestOps ops;
+    llvm::SmallSetVector<Value, 4> used, written; ///< buffers
+    unsigned variables = 0;
+    bool isShared = false;
+  };
+  auto isScratch = [&](Value buffer) {
+    auto alloc = buffer.getDefiningOp<memref::AllocOp>();
+    return alloc && alloc->getBlock() == loop.getBody() && freeOfScratch(alloc);
+  };
+  SmallVector<Nest> nests;
+  DenseMap<Value, unsigned> known;
+  for (NestOps &ops : nestsOf(loop)) {
+    Nest nest;
+    nest.ops = ops;
+    for (linalg::GenericOp op : ops) {
+      llvm::SetVector<Value> values;
+      getUsedValuesDefinedAbove(op->getRegions(), values);
+      values.insert(op->operand_begin(), op->operand_end());
+      for (Value value : values) {
+        nest.variables = std::max(nest.variables, variablesOf(loop, value, known));
+        nest.used.insert(bufferOf(value));
+      }
+      for (Value init : op.getDpsInits())
+        nest.written.insert(bufferOf(init));
+    }
+    nest.isShared = nest.variables < all && llvm::all_of(nest.written, isScratch);
+    for (Value buffer : nest.written)
+      known[buffer] = std::max(known.lookup(buffer), nest.variables);
+    nests.push_back(std::move(nest));
+  }
+  for (bool changed = true; changed;) {
+    changed = false;
+    for (Nest &nest : nests)
+      for (const Nest &other : nests)
+        if (nest.isShared && !other.isShared &&
+            llvm::any_of(other.written, [&](Value buffer) { return nest.used.contains(buffer); })) {
+          nest.isShared = false;
+          changed = true;
+        }
+  }
+  SharedWork work;
+  for (const Nest &nest : nests)
+    if (nest.isShared) {
+      work.variables = std::max(work.variables, nest.variables);
+      work.nests.push_back(nest.ops);
+    }
+  int64_t tasks = 1;
+  for (auto [end, step] :
+       llvm::zip(ArrayRef(loop.getMixedUpperBound()).take_front(work.variables), loop.getMixedStep()))
+    if (std::optional<int64_t> count = getConstantIntValue(end), each = getConstantIntValue(step); count && each)
+      tasks *= llvm::divideCeil(*count, *each);
+  return tasks < fewestSharedTasks ? SharedWork() : work;
+}
+
 /// Emits the nests of a loop's body; returns the estimated time of one iteration.
 static double emitBody(scf::ForallOp loop, NestOptions options) {
   options.threads = false; // the rows are the tasks
@@ -125,18 +224,11 @@ static double emitBody(scf::ForallOp loop, NestOptions options) {
 }
 
 void strata::hoistScratch(Operation *inner, Block *body) {
-  for (auto alloc : llvm::make_early_inc_range(body->getOps<memref::AllocOp>())) {
-    if (!llvm::all_of(alloc->getOperands(), [&](Value size) { return size.getParentBlock() != body; }))
-      continue;
-    SmallVector<memref::DeallocOp> frees;
-    for (Operation *user : alloc->getUsers())
-      if (auto free = dyn_cast<memref::DeallocOp>(user))
-        frees.push_back(free);
-    if (frees.size() != 1)
-      continue;
-    alloc->moveBefore(inner);
-    frees.front()->moveAfter(inner);
-  }
+  for (auto alloc : llvm::make_early_inc_range(body->getOps<memref::AllocOp>()))
+    if (memref::DeallocOp free = freeOfScratch(alloc)) {
+      alloc->moveBefore(inner);
+      free->moveAfter(inner);
+    }
   // What is on the stack would come again in each iteration.
   for (Operation &op : llvm::make_early_inc_range(*body)) {
     if (!isa<memref::AllocaOp, LLVM::AllocaOp>(op) || !llvm::all_of(op.getOperands(), [](Value size) {
@@ -150,7 +242,26 @@ void strata::hoistScratch(Operation *inner, Block *body) {
   }
 }
 
+/// Emits what iterations share under a condition that is still to be told; returns the places.
+static SmallVector<scf::IfOp> emitSharedWork(const SharedWork &work, NestOptions options) {
+  options.threads = false;
+  SmallVector<scf::IfOp> places;
+  for (const NestOps &ops : work.nests) {
+    linalg::GenericOp last = ops.back();
+    OpBuilder b(last);
+    Location loc = last.getLoc();
+    auto place = b.create<scf::IfOp>(loc, b.create<arith::ConstantIntOp>(loc, 1, 1), /*withElseRegion=*/false);
+    for (linalg::GenericOp op : ops)
+      op->moveBefore(place.thenBlock()->getTerminator());
+    emitNest(ops, options);
+    places.push_back(place);
+  }
+  return places;
+}
+
 void strata::emitRowLoop(scf::ForallOp loop, const NestOptions &options) {
+  SharedWork work = findSharedWork(loop);
+  SmallVector<scf::IfOp> shared = emitSharedWork(work, options);
   double ns = emitBody(loop, options);
   OpBuilder b(loop);
   Location loc = loop.getLoc();
@@ -159,18 +270,25 @@ void strata::emitRowLoop(scf::ForallOp loop, const NestOptions &options) {
   SmallVector<Value> ends = getValueOrCreateConstantIndexOp(b, loc, loop.getMixedUpperBound());
   Value total;
   int64_t known = 1;
-  for (auto [end, step] : llvm::zip(ends, steps)) {
+  Value together; // so many iterations share work
+  for (auto [number, end, step] : llvm::enumerate(ends, steps)) {
     counts.push_back(b.createOrFold<arith::CeilDivUIOp>(loc, end, step));
     total = total ? b.createOrFold<arith::MulIOp>(loc, total, counts.back()) : counts.back();
     std::optional<int64_t> count = getConstantIntValue(counts.back());
     known = count ? known * *count : INT64_MAX / 2;
     known = std::min<int64_t>(known, 1 << 30);
+    if (!shared.empty() && number >= work.variables)
+      together = together ? b.createOrFold<arith::MulIOp>(loc, together, counts.back()) : counts.back();
   }
   TaskSize size = taskSize(ns, known, options);
   scf::ForOp each;
   Value first = index(0), stop = total;
   if (size.split) {
     Value grain = index(size.grain);
+    if (together) {
+      together = b.createOrFold<arith::MaxUIOp>(loc, together, index(1));
+      grain = b.createOrFold<arith::MulIOp>(loc, b.createOrFold<arith::CeilDivUIOp>(loc, grain, together), together);
+    }
     auto tasks = b.create<scf::ParallelOp>(loc, first, total, grain);
     b.setInsertionPointToStart(tasks.getBody());
     first = tasks.getInductionVars()[0];
@@ -185,6 +303,15 @@ void strata::emitRowLoop(scf::ForallOp loop, const NestOptions &options) {
     if (i)
       left = b.createOrFold<arith::DivUIOp>(loc, left, counts[i]);
     numbers[i] = b.createOrFold<arith::MulIOp>(loc, number, steps[i]);
+  }
+  // Tasks begin with the first of those that share work.
+  if (!shared.empty()) {
+    Value others;
+    for (Value number : ArrayRef(numbers).drop_front(work.variables))
+      others = others ? b.create<arith::OrIOp>(loc, others, number) : number;
+    Value isFirst = b.create<arith::CmpIOp>(loc, arith::CmpIPredicate::eq, others, index(0));
+    for (scf::IfOp place : shared)
+      place.getConditionMutable().assign(isFirst);
   }
   for (auto [iv, number] : llvm::zip(loop.getInductionVars(), numbers))
     iv.replaceAllUsesWith(number);

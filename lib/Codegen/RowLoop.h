@@ -25,6 +25,10 @@ llvm::SmallVector<NestOps> nestsOf(mlir::scf::ForallOp loop);
 /// Buffers of the same size in every iteration, with what frees them, move from `body` in front of and behind `inner`.
 void hoistScratch(mlir::Operation *inner, mlir::Block *body);
 
+/// Iterations with the same first induction variables share what depends on nothing else, and make one task: where
+/// there are so many tasks at least, so that threads have enough.
+constexpr int64_t fewestSharedTasks = 8;
+
 /// Replaces the loop by one over tasks with the nests of its body inside; each task has its own scratch buffers.
 void emitRowLoop(mlir::scf::ForallOp loop, const NestOptions &options);
 

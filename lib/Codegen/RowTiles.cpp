@@ -2,6 +2,7 @@
 #include "RowTiles.h"
 #include "LinalgQueries.h"
 #include "RowWindows.h"
+#include "Transposed.h"
 
 using namespace mlir;
 using namespace strata;
@@ -40,6 +41,19 @@ Value RowTiles::read(Value source, AffineMap map, ArrayRef<unsigned> rows) {
     padding = b.clone(*constant)->getResult(0);
   return b.create<tensor::PadOp>(loc, pad.getResultType().clone(shape), inner, pad.getMixedLowPad(),
                                  pad.getMixedHighPad(), padding);
+}
+
+Value RowTiles::transposed(linalg::TransposeOp transpose, ArrayRef<OpFoldResult> sizesOfInput, AffineMap map,
+                           ArrayRef<unsigned> rows) {
+  AffineMap before = mapBehind(transpose, map);
+  tensor::ExtractSliceOp part = slice(transpose.getInput(), before, rows);
+  SmallVector<OpFoldResult> count(sizesOfInput);
+  for (auto [row, size] : llvm::zip(rows, sizes))
+    if (std::optional<unsigned> at = positionOf(before, row))
+      count[*at] = size;
+  applyPermutationToVector(count, transpose.getPermutation());
+  Value place = b.create<tensor::EmptyOp>(loc, count, part.getType().getElementType());
+  return b.create<linalg::TransposeOp>(loc, part, place, transpose.getPermutation()).getResult()[0];
 }
 
 /// A place for a result that only members read: as large as a whole block, of which this one's rows are used.

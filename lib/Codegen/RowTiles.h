@@ -2,6 +2,7 @@
 #ifndef STRATA_CODEGEN_ROWTILES_H
 #define STRATA_CODEGEN_ROWTILES_H
 
+#include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/IR/IRMapping.h"
 
@@ -20,6 +21,10 @@ struct RowTiles {
   mlir::tensor::ExtractSliceOp slice(mlir::Value source, mlir::AffineMap map, llvm::ArrayRef<unsigned> rows,
                                      bool first = false);
   mlir::Value read(mlir::Value source, mlir::AffineMap map, llvm::ArrayRef<unsigned> rows);
+  /// Of what `transpose` gives, the part that belongs to the rows, transposed here. The sizes are those of its input;
+  /// in front of the loop, they let all iterations have one place.
+  mlir::Value transposed(mlir::linalg::TransposeOp transpose, llvm::ArrayRef<mlir::OpFoldResult> sizesOfInput,
+                         mlir::AffineMap map, llvm::ArrayRef<unsigned> rows);
   mlir::Value scratch(mlir::Value init, mlir::AffineMap map, llvm::ArrayRef<unsigned> rows);
 };
 

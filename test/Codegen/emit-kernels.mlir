@@ -1225,3 +1225,56 @@ func.func @heads_in_cache(%a: memref<2048xf32>, %b: memref<4x2048x64xf32>, %c: m
   }
   return
 }
+
+// -----
+
+// A buffer that only depends on the first row is filled with the first block of the second one, and tasks begin there.
+// What each block fills for itself is not shared.
+// CHECK-LABEL: func.func @shared_in_rows
+// CHECK:         memref.alloc() {{.*}}: memref<1x16xf32>
+// CHECK:         scf.for %[[I:.*]] = %c0 to %c2048 step %c1 {
+// CHECK:           %[[BLOCK:.*]] = arith.remui %[[I]], %c64
+// CHECK:           %[[ROW:.*]] = arith.muli %[[BLOCK]], %c4
+// CHECK:           %[[FIRST:.*]] = arith.cmpi eq, %[[ROW]], %c0
+// CHECK:           scf.if %[[FIRST]] {
+// CHECK-NOT:         math.exp
+// CHECK:             vector.store
+// CHECK:           }
+// CHECK-NOT:       scf.if
+// CHECK:           math.exp
+// CHECK-NOT:       scf.if
+// TASKS-LABEL: func.func @shared_in_rows
+// TASKS:         scf.parallel ({{.*}}) = (%c0) to (%c2048) step (%c64) {
+#bias = affine_map<(h, m, n) -> (h, n)>
+#rows = affine_map<(h, m, n) -> (h, m, n)>
+func.func @shared_in_rows(%a: memref<32x16xf32>, %b: memref<32x256x16xf32>, %c: memref<32x256x16xf32>) attributes {strata.kernel} {
+  scf.forall (%h, %m) = (0, 0) to (32, 256) step (1, 4) {
+    %one = memref.alloc() {alignment = 64 : i64} : memref<1x16xf32>
+    %own = memref.alloc() {alignment = 64 : i64} : memref<1x4x16xf32>
+    %x = memref.subview %a[%h, 0] [1, 16] [1, 1] : memref<32x16xf32> to memref<1x16xf32, strided<[16, 1], offset: ?>>
+    %y = memref.subview %b[%h, %m, 0] [1, 4, 16] [1, 1, 1] : memref<32x256x16xf32> to memref<1x4x16xf32, strided<[4096, 16, 1], offset: ?>>
+    %z = memref.subview %c[%h, %m, 0] [1, 4, 16] [1, 1, 1] : memref<32x256x16xf32> to memref<1x4x16xf32, strided<[4096, 16, 1], offset: ?>>
+    linalg.generic {indexing_maps = [affine_map<(h, n) -> (h, n)>, affine_map<(h, n) -> (h, n)>], iterator_types = ["parallel", "parallel"]}
+        ins(%x : memref<1x16xf32, strided<[16, 1], offset: ?>>) outs(%one : memref<1x16xf32>) attrs = {strata.nest = 0 : i64} {
+    ^bb0(%p: f32, %o: f32):
+      %0 = arith.addf %p, %p : f32
+      linalg.yield %0 : f32
+    }
+    linalg.generic {indexing_maps = [#rows, #bias, #rows], iterator_types = ["parallel", "parallel", "parallel"]}
+        ins(%y, %one : memref<1x4x16xf32, strided<[4096, 16, 1], offset: ?>>, memref<1x16xf32>) outs(%own : memref<1x4x16xf32>) attrs = {strata.nest = 1 : i64} {
+    ^bb0(%p: f32, %q: f32, %o: f32):
+      %0 = arith.addf %p, %q : f32
+      %1 = math.exp %0 : f32
+      linalg.yield %1 : f32
+    }
+    linalg.generic {indexing_maps = [#rows, #rows], iterator_types = ["parallel", "parallel", "parallel"]}
+        ins(%own : memref<1x4x16xf32>) outs(%z : memref<1x4x16xf32, strided<[4096, 16, 1], offset: ?>>) attrs = {strata.nest = 2 : i64} {
+    ^bb0(%p: f32, %o: f32):
+      %0 = arith.mulf %p, %p : f32
+      linalg.yield %0 : f32
+    }
+    memref.dealloc %one : memref<1x16xf32>
+    memref.dealloc %own : memref<1x4x16xf32>
+  }
+  return
+}

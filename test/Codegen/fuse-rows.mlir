@@ -352,6 +352,94 @@ func.func @keys(%k: tensor<2x100x16xf32>, %q: tensor<2x256x16xf32>) -> tensor<2x
 
 // -----
 
+// Of eight heads, which threads share, each iteration copies the keys of its own head. (strata-emit-kernels makes that
+// the first one of a head.)
+// CHECK-DAG:   #[[BLOCKS:.*]] = affine_map<(d0, d1, d2, d3) -> (d0, d2 floordiv 16, d3, d2 mod 16)>
+// CHECK-LABEL: func.func @keys_of_a_head(
+// CHECK-SAME:    %[[K:.*]]: tensor<8x96x16xf32>
+// CHECK-NOT:     linalg.transpose
+// CHECK:         scf.forall (%[[H:.*]], %{{.*}}) =
+// CHECK:           %[[HEAD:.*]] = tensor.extract_slice %[[K]][%[[H]], 0, 0] [1, 96, 16] [1, 1, 1]
+// CHECK:           %[[CUT:.*]] = tensor.expand_shape %[[HEAD]] {{.*}} into tensor<1x6x16x16xf32>
+// CHECK:           linalg.transpose ins(%[[CUT]] {{.*}} permutation = [0, 1, 3, 2]
+// CHECK:           linalg.generic {indexing_maps = [#{{.*}}, #[[BLOCKS]], #{{.*}}]
+//
+// Of unknown length they are transposed; the place for it has its size from in front of the loop.
+// CHECK-LABEL: func.func @many_keys_of_a_head(
+// CHECK-SAME:    %[[K:.*]]: tensor<8x?x16xf32>
+// CHECK:         %[[N:.*]] = tensor.dim %[[K]], %c1
+// CHECK:         scf.forall
+// CHECK:           %[[HEAD:.*]] = tensor.extract_slice %[[K]]
+// CHECK:           %[[PLACE:.*]] = tensor.empty(%[[N]]) : tensor<1x16x?xf32>
+// CHECK:           linalg.transpose ins(%[[HEAD]] {{.*}} outs(%[[PLACE]]
+#a = affine_map<(h, m, n, k) -> (h, m, k)>
+#b = affine_map<(h, m, n, k) -> (h, k, n)>
+#c = affine_map<(h, m, n, k) -> (h, m, n)>
+#p = affine_map<(h, m, n) -> (h, m, n)>
+#r = affine_map<(h, m, n) -> (h, m)>
+func.func @keys_of_a_head(%k: tensor<8x96x16xf32>, %q: tensor<8x256x16xf32>) -> tensor<8x256x96xf32> {
+  %zero = arith.constant 0.0 : f32
+  %t0 = tensor.empty() : tensor<8x16x96xf32>
+  %s0 = tensor.empty() : tensor<8x256x96xf32>
+  %t = linalg.transpose ins(%k : tensor<8x96x16xf32>) outs(%t0 : tensor<8x16x96xf32>) permutation = [0, 2, 1]
+  %s1 = linalg.fill ins(%zero : f32) outs(%s0 : tensor<8x256x96xf32>) -> tensor<8x256x96xf32>
+  %s = linalg.generic {indexing_maps = [#a, #b, #c], iterator_types = ["parallel", "parallel", "parallel", "reduction"]}
+      ins(%q, %t : tensor<8x256x16xf32>, tensor<8x16x96xf32>) outs(%s1 : tensor<8x256x96xf32>) {
+  ^bb0(%x: f32, %y: f32, %z: f32):
+    %m = arith.mulf %x, %y : f32
+    %n = arith.addf %z, %m : f32
+    linalg.yield %n : f32
+  } -> tensor<8x256x96xf32>
+  %d0 = tensor.empty() : tensor<8x256xf32>
+  %d1 = linalg.fill ins(%zero : f32) outs(%d0 : tensor<8x256xf32>) -> tensor<8x256xf32>
+  %d = linalg.generic {indexing_maps = [#p, #r], iterator_types = ["parallel", "parallel", "reduction"]}
+      ins(%s : tensor<8x256x96xf32>) outs(%d1 : tensor<8x256xf32>) {
+  ^bb0(%x: f32, %z: f32):
+    %n = arith.addf %z, %x : f32
+    linalg.yield %n : f32
+  } -> tensor<8x256xf32>
+  %o = linalg.generic {indexing_maps = [#p, #r, #p], iterator_types = ["parallel", "parallel", "parallel"]}
+      ins(%s, %d : tensor<8x256x96xf32>, tensor<8x256xf32>) outs(%s0 : tensor<8x256x96xf32>) {
+  ^bb0(%x: f32, %y: f32, %z: f32):
+    %n = arith.divf %x, %y : f32
+    linalg.yield %n : f32
+  } -> tensor<8x256x96xf32>
+  return %o : tensor<8x256x96xf32>
+}
+func.func @many_keys_of_a_head(%k: tensor<8x?x16xf32>, %q: tensor<8x256x16xf32>) -> tensor<8x256x?xf32> {
+  %zero = arith.constant 0.0 : f32
+  %one = arith.constant 1 : index
+  %size = tensor.dim %k, %one : tensor<8x?x16xf32>
+  %t0 = tensor.empty(%size) : tensor<8x16x?xf32>
+  %s0 = tensor.empty(%size) : tensor<8x256x?xf32>
+  %t = linalg.transpose ins(%k : tensor<8x?x16xf32>) outs(%t0 : tensor<8x16x?xf32>) permutation = [0, 2, 1]
+  %s1 = linalg.fill ins(%zero : f32) outs(%s0 : tensor<8x256x?xf32>) -> tensor<8x256x?xf32>
+  %s = linalg.generic {indexing_maps = [#a, #b, #c], iterator_types = ["parallel", "parallel", "parallel", "reduction"]}
+      ins(%q, %t : tensor<8x256x16xf32>, tensor<8x16x?xf32>) outs(%s1 : tensor<8x256x?xf32>) {
+  ^bb0(%x: f32, %y: f32, %z: f32):
+    %m = arith.mulf %x, %y : f32
+    %n = arith.addf %z, %m : f32
+    linalg.yield %n : f32
+  } -> tensor<8x256x?xf32>
+  %d0 = tensor.empty() : tensor<8x256xf32>
+  %d1 = linalg.fill ins(%zero : f32) outs(%d0 : tensor<8x256xf32>) -> tensor<8x256xf32>
+  %d = linalg.generic {indexing_maps = [#p, #r], iterator_types = ["parallel", "parallel", "reduction"]}
+      ins(%s : tensor<8x256x?xf32>) outs(%d1 : tensor<8x256xf32>) {
+  ^bb0(%x: f32, %z: f32):
+    %n = arith.addf %z, %x : f32
+    linalg.yield %n : f32
+  } -> tensor<8x256xf32>
+  %o = linalg.generic {indexing_maps = [#p, #r, #p], iterator_types = ["parallel", "parallel", "parallel"]}
+      ins(%s, %d : tensor<8x256x?xf32>, tensor<8x256xf32>) outs(%s0 : tensor<8x256x?xf32>) {
+  ^bb0(%x: f32, %y: f32, %z: f32):
+    %n = arith.divf %x, %y : f32
+    linalg.yield %n : f32
+  } -> tensor<8x256x?xf32>
+  return %o : tensor<8x256x?xf32>
+}
+
+// -----
+
 // Rows of an unknown length: as many at once as it has room for, up to 16. What only members read has a place for these.
 // CHECK-LABEL: func.func @unknown_length(
 // CHECK-SAME:      %[[X:.*]]: tensor<12x?xf32>

@@ -249,3 +249,22 @@ func.func @unequal_concat(%x: tensor<?x4xf32>, %y: tensor<?x4xf32>) -> tensor<?x
   %0 = tensor.concat dim(1) %p, %q : (tensor<?x4xf32>, tensor<?x4xf32>) -> tensor<?x8xf32>
   return %0 : tensor<?x8xf32>
 }
+
+// -----
+
+// What is made in a part of a tensor and inserted there is one use of it; each other use has a tensor of its own.
+// CHECK-LABEL: func.func @made_in_place(
+// CHECK:         %[[E:.*]] = tensor.empty() : tensor<3x4x5xf32>
+// CHECK:         %[[PART:.*]] = tensor.extract_slice %[[E]][0, 0, 0] [2, 4, 5] [1, 1, 1]
+// CHECK:         %[[MADE:.*]] = linalg.transpose {{.*}} outs(%[[PART]]
+// CHECK:         tensor.insert_slice %[[MADE]] into %[[E]][0, 0, 0] [2, 4, 5] [1, 1, 1]
+// CHECK:         %[[OTHER:.*]] = tensor.empty() : tensor<3x4x5xf32>
+// CHECK:         linalg.copy {{.*}} outs(%[[OTHER]]
+func.func @made_in_place(%x: tensor<2x5x4xf32>, %y: tensor<3x4x5xf32>) -> (tensor<3x4x5xf32>, tensor<3x4x5xf32>) {
+  %e = tensor.empty() : tensor<3x4x5xf32>
+  %p = tensor.extract_slice %e[0, 0, 0] [2, 4, 5] [1, 1, 1] : tensor<3x4x5xf32> to tensor<2x4x5xf32>
+  %t = linalg.transpose ins(%x : tensor<2x5x4xf32>) outs(%p : tensor<2x4x5xf32>) permutation = [0, 2, 1]
+  %i = tensor.insert_slice %t into %e[0, 0, 0] [2, 4, 5] [1, 1, 1] : tensor<2x4x5xf32> into tensor<3x4x5xf32>
+  %c = linalg.copy ins(%y : tensor<3x4x5xf32>) outs(%e : tensor<3x4x5xf32>) -> tensor<3x4x5xf32>
+  return %i, %c : tensor<3x4x5xf32>, tensor<3x4x5xf32>
+}

@@ -106,3 +106,25 @@ def test_known_sizes(monkeypatch, heads, shared, precision, tolerance, tokens, p
     results = strata.compile(layer.model(), precision=precision).run(feeds)
     for got, want in zip(results, expected(feeds, heads, shared), strict=True):
         np.testing.assert_allclose(got, want, rtol=0, atol=tolerance * np.abs(want).max())
+
+
+@pytest.mark.parametrize("tokens", ["tokens", 150], ids=str)
+@pytest.mark.parametrize("way", ["written_out", "as_operator"])
+@pytest.mark.parametrize("threads", [1, 3])
+def test_blocks_of_queries(tokens, way, threads):
+    """Several blocks of a head's rows share one copy of its keys, also where a thread goes on with another head."""
+    layer = Layer(4, 4, tokens, 333)
+    getattr(layer, way)()
+    compiled = strata.compile(layer.model(), threads=threads)
+    for count in (150,) if tokens == 150 else (150, 65, 300):
+        feeds = feeds_for(np.random.default_rng(count), 4, 4, count, 333)
+        for got, want in zip(compiled.run(feeds), expected(feeds, 4, 4), strict=True):
+            np.testing.assert_allclose(got, want, rtol=0, atol=1e-5 * np.abs(want).max())
+
+
+@pytest.mark.parametrize("way", ["written_out", "as_operator"])
+def test_no_queries(way):
+    layer = Layer(4, 4, "tokens", 20)
+    getattr(layer, way)()
+    result, keys, _ = strata.compile(layer.model(), threads=2).run(feeds_for(np.random.default_rng(0), 4, 4, 0, 20))
+    assert result.shape == (2, 4, 0, WIDTH) and keys.shape == (2, 4, 20, WIDTH)
