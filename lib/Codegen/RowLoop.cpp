@@ -155,6 +155,10 @@ struct SharedWork {
 
 static SharedWork findSharedWork(scf::ForallOp loop) {
   unsigned all = loop.getRank();
+  // Nests alone write to buffers.
+  for (Operation &op : loop.getBody()->without_terminator())
+    if (!isa<linalg::GenericOp, memref::AllocOp, memref::DeallocOp>(op) && !isMemoryEffectFree(&op))
+      return {};
   struct Nest {
     NestOps ops;
     llvm::SmallSetVector<Value, 4> used, written; ///< buffers

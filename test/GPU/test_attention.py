@@ -56,8 +56,7 @@ def test_lengths(kind, size, symbolic):
     check(run(proto, inputs, kind), want, kind)
 
 
-@pytest.mark.parametrize("kind", KINDS)
-@pytest.mark.parametrize("heads", [(128, 128), (80, 24), (33, 80), (9, 8)], ids=str)
+@every_other("kind, heads", KINDS, [(128, 128), (80, 24), (33, 80), (9, 8)])
 def test_sizes_of_heads(kind, heads):
     proto, inputs, want = operator(kind, 40, 70, *heads)
     check(run(proto, inputs, kind), want, kind)
@@ -288,9 +287,10 @@ def test_kernels_of_other_vendors(kind, tmp_path):
 
 
 @pytest.mark.skipif(not PTXAS, reason="no ptxas")
-@every_other("kind, chip, head", KINDS, ["sm_80", "sm_90"], [128, 64])
-def test_registers(kind, chip, head):
+@every_other("kind, device", KINDS, [("sm_80", 128), ("sm_90", 64)])
+def test_registers(kind, device):
     """Of known sizes, and of the form that has most to keep in mind."""
+    chip, head = device
     for proto in [operator(kind, 1024, 1024, head, batch=8, heads=16, shared=16)[0],
                   operator(kind, 70, 90, head, heads=4, symbolic=True, is_causal=1, bias=(70, 90))[0]]:  # fmt: skip
         for kernel in resources(proto, chip, *options(kind)):

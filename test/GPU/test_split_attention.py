@@ -44,16 +44,14 @@ def test_lengths_of_the_run(kind):
         check(compiled.run(inputs)[0], want, kind)
 
 
-@pytest.mark.parametrize("kind", KINDS)
-@pytest.mark.parametrize("heads", [(128, 128), (80, 24), (33, 80), (9, 8)], ids=str)
+@every_other("kind, heads", KINDS, [(128, 128), (80, 24), (33, 80), (9, 8)])
 def test_sizes_of_heads(kind, heads):
     proto, inputs, want = operator(kind, 1, 600, *heads, symbolic="keys")
     assert launches(proto, kind) == SPLIT
     check(run(proto, inputs, kind), want, kind)
 
 
-@pytest.mark.parametrize("kind", KINDS)
-@pytest.mark.parametrize("queries", [3, 7, 16, 33, 130])
+@every_other("kind, queries", KINDS, [3, 7, 16, 33, 130])
 def test_several_queries(kind, queries):
     """Fewer rows than a tile has, as many, or more."""
     proto, inputs, want = operator(kind, queries, 600, 32, batch=1, symbolic="keys")
@@ -61,10 +59,10 @@ def test_several_queries(kind, queries):
     check(run(proto, inputs, kind), want, kind)
 
 
-@pytest.mark.parametrize("kind", KINDS)
-@pytest.mark.parametrize("bias, is_causal", [((5, 700), 0), ((2, 1, 1, 700), 0), ((2, 2, 5, 700), 1), ((), 1)], ids=str)
-def test_masks(kind, bias, is_causal):
+@every_other("kind, mask", KINDS, [((5, 700), 0), ((2, 1, 1, 700), 0), ((2, 2, 5, 700), 1), ((), 1)])
+def test_masks(kind, mask):
     """With a causal one, most parts have no keys."""
+    bias, is_causal = mask
     proto, inputs, want = operator(kind, 5, 700, 32, symbolic="keys", is_causal=is_causal, bias=bias)
     assert launches(proto, kind) == SPLIT
     check(run(proto, inputs, kind), want, kind)
@@ -187,9 +185,10 @@ def test_instructions():
 
 
 @pytest.mark.skipif(not PTXAS, reason="no ptxas")
-@every_other("kind, chip, head", KINDS, ["sm_80", "sm_90"], [128, 64])
-def test_registers(kind, chip, head):
+@every_other("kind, device", KINDS, [("sm_80", 128), ("sm_90", 64)])
+def test_registers(kind, device):
     """Of known sizes, and of the forms that have most to keep in mind."""
+    chip, head = device
     for proto in [operator(kind, 1, 4096, head, batch=1, heads=32, shared=8)[0],
                   operator(kind, 1, 90, head, heads=4, symbolic="keys", bias=(1, 90))[0],
                   operator(kind, 5, 90, head, heads=6, symbolic="keys", is_causal=1, bias=(5, 90))[0],

@@ -62,8 +62,7 @@ def test_tiles(name):
     check(run(proto, inputs), numbers, "float16")
 
 
-@pytest.mark.parametrize("kind", HALVES)
-@pytest.mark.parametrize("heads", [(80, 80), (96, 40), (24, 72), (16, 128), (128, 8), (8, 16)], ids=str)
+@every_other("kind, heads", HALVES, [(80, 80), (96, 40), (24, 72), (16, 128), (128, 8), (8, 16)])
 def test_sizes_of_heads(kind, heads):
     """Lines of 64 and of 128 bytes, part of which are zeros; V of another width than Q."""
     proto, inputs, want = operator(kind, 70, 150, *heads)
