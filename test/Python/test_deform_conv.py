@@ -2,7 +2,6 @@
 
 import numpy as np
 import onnxruntime
-import pytest
 import strata
 from onnx import helper
 from support.combinations import every_other
