@@ -128,8 +128,8 @@ Value strata::inBlocks(OpBuilder &b, Location loc, Value value, int64_t dim, int
   return result;
 }
 
-std::pair<Value, AffineMap> strata::copyInBlocks(OpBuilder &b, linalg::GenericOp op, OpOperand *input, int64_t block) {
-  Value value = input->get();
+std::pair<Value, AffineMap> strata::copyInBlocks(OpBuilder &b, linalg::GenericOp op, OpOperand *input, Value value,
+                                                 int64_t block) {
   AffineMap map = op.getMatchingIndexingMap(input), out = op.getIndexingMapsArray().back();
   // A copy may as well be of what was transposed for the lanes.
   if (auto transpose = value.getDefiningOp<linalg::TransposeOp>()) {

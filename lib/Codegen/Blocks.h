@@ -19,10 +19,11 @@ mlir::Value inGroups(mlir::OpBuilder &b, mlir::Location loc, mlir::Value value, 
 mlir::Value inBlocks(mlir::OpBuilder &b, mlir::Location loc, mlir::Value value, int64_t dim, int64_t block,
                      llvm::ArrayRef<int64_t> order);
 
-/// A copy of an input of a product with one loop of the reduction as [.., lanes / block, reduction, block], the lanes
-/// being those of the result's last dimension; and how the operation reads it.
+/// A copy of `value`, which is an input of a product with one loop of the reduction or a part of it, as
+/// [.., lanes / block, reduction, block], the lanes being those of the result's last dimension; and how the operation
+/// reads it.
 std::pair<mlir::Value, mlir::AffineMap> copyInBlocks(mlir::OpBuilder &b, mlir::linalg::GenericOp op,
-                                                     mlir::OpOperand *input, int64_t block);
+                                                     mlir::OpOperand *input, mlir::Value value, int64_t block);
 
 } // namespace strata
 

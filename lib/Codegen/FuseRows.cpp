@@ -544,7 +544,7 @@ LogicalResult Group::fuse() {
       if (copy && copy->inLoop)
         copies[input] = *copy;
       else if (copy)
-        copied[input] = strata::copyInBlocks(b, op, input, copy->lanes);
+        copied[input] = strata::copyInBlocks(b, op, input, input->get(), copy->lanes);
     }
   auto forall = b.create<scf::ForallOp>(loc, zeros, ends, steps, destinations, /*mapping=*/std::nullopt);
   b.setInsertionPointToStart(forall.getBody());
@@ -574,8 +574,14 @@ LogicalResult Group::fuse() {
         operands.push_back(emitter.read(value, map, rows));
         continue;
       }
-      if (auto copy = copies.find(input); copy != copies.end() && copy->second.transpose) {
-        operands.push_back(emitter.transposed(copy->second.transpose, copy->second.sizes, mapOf(*input), rows));
+      if (auto found = copies.find(input); found != copies.end()) {
+        const strata::RowCopy &copy = found->second;
+        Value part = copy.transpose ? emitter.transposed(copy.transpose, copy.sizes, mapOf(*input), rows)
+                                    : emitter.read(input->get(), mapOf(*input), rows);
+        AffineMap &map = maps[input->getOperandNumber()];
+        if (copy.lanes)
+          std::tie(part, map) = strata::copyInBlocks(b, op, input, part, copy.lanes);
+        operands.push_back(part);
         continue;
       }
       Value known = emitter.tiles.lookupOrNull(input->get());
@@ -607,15 +613,6 @@ LogicalResult Group::fuse() {
       types.push_back(place.getType());
     auto tiled = cast<GenericOp>(clone(b, op, types, operands));
     tiled.setIndexingMapsAttr(b.getAffineMapArrayAttr(maps));
-    for (OpOperand *input : op.getDpsInputOperands())
-      if (auto copy = copies.find(input); copy != copies.end() && copy->second.lanes) {
-        OpBuilder before(tiled);
-        unsigned number = input->getOperandNumber();
-        auto [value, map] = strata::copyInBlocks(before, tiled, &tiled->getOpOperand(number), copy->second.lanes);
-        maps[number] = map;
-        tiled->setOperand(number, value);
-        tiled.setIndexingMapsAttr(b.getAffineMapArrayAttr(maps));
-      }
     SmallVector<OpFoldResult> loopOffsets(op.getNumLoops(), b.getIndexAttr(0));
     for (auto [row, offset] : llvm::zip(rows, emitter.offsets))
       loopOffsets[row] = offset;

@@ -375,25 +375,26 @@ void unshareDestinations(Operation *root) {
     // Before what writes the slabs of a padding, or they could not be written in place.
     if (result.hasOneUse() && isa<tensor::InsertSliceOp>(*result.user_begin()))
       continue;
-    // What is made in a part of it and inserted there is one use.
+    // Parts first: what is made in one and inserted there is one use.
     SmallVector<OpOperand *> uses;
-    DenseMap<OpOperand *, OpOperand *> insertions;
     for (OpOperand &use : result.getUses())
-      if (auto part = dyn_cast<tensor::ExtractSliceOp>(use.getOwner()))
-        if (tensor::InsertSliceOp insertion = insertionOf(part))
-          insertions[&use] = &insertion.getDestMutable();
-    for (OpOperand &use : result.getUses())
-      if (!llvm::is_contained(llvm::make_second_range(insertions), &use))
-        uses.push_back(&use);
+      uses.push_back(&use);
+    llvm::stable_sort(uses, [](OpOperand *x, OpOperand *y) {
+      return isa<tensor::ExtractSliceOp>(x->getOwner()) > isa<tensor::ExtractSliceOp>(y->getOwner());
+    });
     for (OpOperand *use : uses) {
+      if (use->get() != result)
+        continue;
+      auto part = dyn_cast<tensor::ExtractSliceOp>(use->getOwner());
+      tensor::InsertSliceOp insertion = part ? insertionOf(part) : nullptr;
       OpBuilder b(use->getOwner());
       // A part of its user's work, whoever else has an equal one; what is returned as it is has no user.
       Operation *own = b.clone(*op);
       if (!use->getOwner()->hasTrait<OpTrait::IsTerminator>())
         own->setLoc(use->getOwner()->getLoc());
       use->set(own->getResult(0));
-      if (OpOperand *insertion = insertions.lookup(use))
-        insertion->set(own->getResult(0));
+      if (insertion)
+        insertion.getDestMutable().set(own->getResult(0));
     }
     op->erase();
   }

@@ -215,8 +215,7 @@ static SharedWork findSharedWork(scf::ForallOp loop) {
 }
 
 /// Emits the nests of a loop's body; returns the estimated time of one iteration.
-static double emitBody(scf::ForallOp loop, NestOptions options) {
-  options.threads = false; // the rows are the tasks
+static double emitBody(scf::ForallOp loop, const NestOptions &options) {
   SmallVector<NestOps> nests = nestsOf(loop);
   joinTails(nests, options);
   SmallVector<ReadAhead> ahead(nests.size());
@@ -246,27 +245,34 @@ void strata::hoistScratch(Operation *inner, Block *body) {
   }
 }
 
-/// Emits what iterations share under a condition that is still to be told; returns the places.
-static SmallVector<scf::IfOp> emitSharedWork(const SharedWork &work, NestOptions options) {
-  options.threads = false;
-  SmallVector<scf::IfOp> places;
+/// Emits what iterations share, for the first of them.
+static void emitSharedWork(scf::ForallOp loop, const SharedWork &work, const NestOptions &options) {
+  if (work.nests.empty())
+    return;
+  Location loc = loop.getLoc();
+  OpBuilder b = OpBuilder::atBlockBegin(loop.getBody());
+  SmallVector<Value> rows = loop.getInductionVars();
+  Value others;
+  for (Value row : ArrayRef(rows).drop_front(work.variables))
+    others = others ? b.create<arith::OrIOp>(loc, others, row) : row;
+  Value isFirst =
+      b.create<arith::CmpIOp>(loc, arith::CmpIPredicate::eq, others, b.create<arith::ConstantIndexOp>(loc, 0));
   for (const NestOps &ops : work.nests) {
     linalg::GenericOp last = ops.back();
-    OpBuilder b(last);
-    Location loc = last.getLoc();
-    auto place = b.create<scf::IfOp>(loc, b.create<arith::ConstantIntOp>(loc, 1, 1), /*withElseRegion=*/false);
+    b.setInsertionPoint(last);
+    auto place = b.create<scf::IfOp>(last.getLoc(), isFirst, /*withElseRegion=*/false);
     for (linalg::GenericOp op : ops)
       op->moveBefore(place.thenBlock()->getTerminator());
     emitNest(ops, options);
-    places.push_back(place);
   }
-  return places;
 }
 
 void strata::emitRowLoop(scf::ForallOp loop, const NestOptions &options) {
+  NestOptions within = options;
+  within.threads = false; // the rows are the tasks
   SharedWork work = findSharedWork(loop);
-  SmallVector<scf::IfOp> shared = emitSharedWork(work, options);
-  double ns = emitBody(loop, options);
+  emitSharedWork(loop, work, within);
+  double ns = emitBody(loop, within);
   OpBuilder b(loop);
   Location loc = loop.getLoc();
   auto index = [&](int64_t number) -> Value { return b.create<arith::ConstantIndexOp>(loc, number); };
@@ -281,7 +287,7 @@ void strata::emitRowLoop(scf::ForallOp loop, const NestOptions &options) {
     std::optional<int64_t> count = getConstantIntValue(counts.back());
     known = count ? known * *count : INT64_MAX / 2;
     known = std::min<int64_t>(known, 1 << 30);
-    if (!shared.empty() && number >= work.variables)
+    if (!work.nests.empty() && number >= work.variables)
       together = together ? b.createOrFold<arith::MulIOp>(loc, together, counts.back()) : counts.back();
   }
   TaskSize size = taskSize(ns, known, options);
@@ -289,7 +295,7 @@ void strata::emitRowLoop(scf::ForallOp loop, const NestOptions &options) {
   Value first = index(0), stop = total;
   if (size.split) {
     Value grain = index(size.grain);
-    if (together) {
+    if (together) { // tasks begin with the first of those that share work
       together = b.createOrFold<arith::MaxUIOp>(loc, together, index(1));
       grain = b.createOrFold<arith::MulIOp>(loc, b.createOrFold<arith::CeilDivUIOp>(loc, grain, together), together);
     }
@@ -307,15 +313,6 @@ void strata::emitRowLoop(scf::ForallOp loop, const NestOptions &options) {
     if (i)
       left = b.createOrFold<arith::DivUIOp>(loc, left, counts[i]);
     numbers[i] = b.createOrFold<arith::MulIOp>(loc, number, steps[i]);
-  }
-  // Tasks begin with the first of those that share work.
-  if (!shared.empty()) {
-    Value others;
-    for (Value number : ArrayRef(numbers).drop_front(work.variables))
-      others = others ? b.create<arith::OrIOp>(loc, others, number) : number;
-    Value isFirst = b.create<arith::CmpIOp>(loc, arith::CmpIPredicate::eq, others, index(0));
-    for (scf::IfOp place : shared)
-      place.getConditionMutable().assign(isFirst);
   }
   for (auto [iv, number] : llvm::zip(loop.getInductionVars(), numbers))
     iv.replaceAllUsesWith(number);
