@@ -53,11 +53,12 @@ SmallVector<GenericOp> strata::splitDeepProduct(GenericOp op, const TargetFacts 
       rows = ShapedType::isDynamic(size) || rows > INT32_MAX ? INT32_MAX : rows * size;
   int64_t bits = sum->elements[1].getIntOrFloatBitWidth(), width = std::max<int64_t>(1, target.vectorBits / 32);
   RegisterTile tile = chooseRegisterTile(target, std::nullopt, std::nullopt);
-  // A few tiles read the weights not much more often than once.
+  // A few tiles read the weights not much more often than once; of all others the next block comes to the cache while
+  // this one is used.
   int64_t bytes = depth * std::min(type.getDimSize(1) * type.getDimSize(0) / depth, width * tile.vectors) * bits / 8;
-  if (rows < 8 * tile.rows || 4 * bytes <= 3 * target.cacheBytes)
+  if (rows < 8 * tile.rows || 2 * bytes <= target.cacheBytes)
     return {op};
-  int64_t parts = llvm::divideCeil(bytes, target.cacheBytes / 2), count = llvm::divideCeil(depth, parts);
+  int64_t parts = llvm::divideCeil(bytes, target.cacheBytes / 4), count = llvm::divideCeil(depth, parts);
   count = llvm::alignTo(count, 2 * width);
   SmallVector<GenericOp> result;
   OpBuilder b(op);

@@ -277,7 +277,7 @@ MatrixTiles::Place MatrixTiles::placeRows(const Tile &tile, int64_t number) {
 /// Large weights are read once per run: while a block of lanes is used, each of the tiles that use it brings its share
 /// of the next one to the cache. A block that only one tile uses, or that is too large to wait there, is asked for a
 /// page ahead of its use: what hardware brings by itself ends with the page.
-void MatrixTiles::prefetch(Value from, const Tile &at) {
+void MatrixTiles::prefetch(Value block, Value within, const Tile &at) {
   const MatrixPlan &matrix = *plan.matrix;
   const Access &weights = nest.reduce->inputs[matrix.weights];
   if (!plan.laneOutermost || !weights.blockStride.isKnown() || !stride(weights, matrix.depth).isKnown())
@@ -293,13 +293,16 @@ void MatrixTiles::prefetch(Value from, const Tile &at) {
     tiles = llvm::divideCeil(size.known, step);
     number = b.create<arith::DivUIOp>(loc, at.at[loop], index(step));
   }
-  int64_t share = llvm::divideCeil(lines, tiles), distance = weights.blockStride.known;
-  if (tiles == 1 || distance * bytes > target.cacheBytes / 2) {
+  int64_t share = llvm::divideCeil(lines, tiles);
+  Value next;
+  if (tiles == 1 || weights.blockStride.known * bytes > target.cacheBytes / 2) {
     share = lines;
-    distance = target.pageBytes / bytes;
-    number = index(0);
+    next = add(add(block, within), index(target.pageBytes / bytes));
+  } else if (Value begin = tileEmitter.nextBlock(weights, block)) {
+    next = add(add(begin, within), times(number, {share * line, {}}));
+  } else {
+    return;
   }
-  Value next = add(add(from, index(distance)), times(number, {share * line, {}}));
   for (int64_t i = 0; i < share; ++i)
     b.create<memref::PrefetchOp>(loc, weights.base, add(next, index(i * line)), /*isWrite=*/false,
                                  /*localityHint=*/2, /*isDataCache=*/true);
@@ -320,8 +323,9 @@ void MatrixTiles::multiply(ArrayRef<Place> places, const Tile &at) {
     Value from = add(tileEmitter.position(data, place.tile, false), tileEmitter.position(data, at, true));
     dataTiles.push_back(load(rows16, stepBytes, addressOf(data, from), bytesOf(data, stride(data, plan.row))));
   }
-  Value from = add(tileEmitter.position(weights, at, false), tileEmitter.position(weights, at, true));
-  prefetch(from, at);
+  Value block = tileEmitter.position(weights, at, false), within = tileEmitter.position(weights, at, true);
+  prefetch(block, within, at);
+  Value from = add(block, within);
   for (int64_t column = 0; column < columnTiles; ++column) {
     Value here = add(from, index(column * tileColumns * weights.withinStride));
     weightTiles.push_back(

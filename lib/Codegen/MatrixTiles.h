@@ -51,7 +51,7 @@ private:
   mlir::Value constant(int64_t number, unsigned bits);
   void reduce(llvm::ArrayRef<int> order, llvm::ArrayRef<Place> places, Tile at);
   void multiply(llvm::ArrayRef<Place> places, const Tile &at);
-  void prefetch(mlir::Value from, const Tile &at);
+  void prefetch(mlir::Value block, mlir::Value within, const Tile &at);
   void finishRows(const Tile &tile, mlir::Value first, mlir::Value end, const Extent &most, Finish finish);
   void finishAcrossBorders(const Place &place, Finish finish);
 };

@@ -57,6 +57,9 @@ public:
   /// Offset plus the parallel (or the reduction) loops' share.
   mlir::Value position(const Access &access, const Tile &tile, bool reduction);
 
+  /// Where the block begins that follows the one at `base`, or the last one; null where there is only one.
+  mlir::Value nextBlock(const Access &access, mlir::Value base);
+
   /// From where to where a loop of the reduction goes: past the taps that lie in the padding at this position, or, of
   /// the row loop's positions, at all rows of the tile.
   std::pair<mlir::Value, mlir::Value> rangeOf(int loop, const Tile &tile);

@@ -104,6 +104,24 @@ int64_t TileEmitter::stepsAtOnce(const Tile &tile) {
   return steps;
 }
 
+/// Never behind the last block: there may be no memory, and what is asked for there is looked up in the page tables each
+/// time, in vain.
+Value TileEmitter::nextBlock(const Access &access, Value base) {
+  Value last = access.offset ? access.offset : index(0);
+  bool isOnly = true;
+  for (auto [loop, info] : llvm::enumerate(nest.loops)) {
+    if (info.reduction || stride(access, loop).is(0))
+      continue;
+    bool inBlocks = access.blockedLoop == static_cast<int>(loop);
+    isOnly &= info.size.isKnown() && info.size.known <= (inBlocks ? access.block : 1);
+    Value number = b.createOrFold<arith::SubIOp>(loc, materialize(info.size), index(1));
+    if (inBlocks)
+      number = b.createOrFold<arith::DivUIOp>(loc, number, index(access.block));
+    last = add(last, times(number, inBlocks ? access.blockStride : access.strides[loop]));
+  }
+  return isOnly ? Value() : b.create<arith::MinUIOp>(loc, add(base, index(access.blockStride.known)), last);
+}
+
 /// Large weights are read once per run, block after block, and no hardware sees where the next block begins: while one
 /// is used, the next one comes to the second-level cache. Each tile that uses the block brings its share, so that
 /// memory is busy all the time and not only during the first. Of a block that one tile uses everything is read in
@@ -144,7 +162,9 @@ bool TileEmitter::prefetchNext(const Access &access, Value base, const Tile &til
     return false;
   // Elements per iteration of the reduction; the iteration's number is its distance in blocks.
   int64_t block = blockStep(access), share = llvm::divideCeil(block, tiles);
-  Value at = index(access.blockStride.known);
+  Value at = nextBlock(access, base);
+  if (!at)
+    return true;
   if (number)
     at = add(at, times(number, {static_cast<int64_t>(llvm::divideCeil(access.blockStride.known, tiles)), {}}));
   for (auto [loop, info] : llvm::enumerate(nest.loops)) {
@@ -156,8 +176,8 @@ bool TileEmitter::prefetchNext(const Access &access, Value base, const Tile &til
     at = add(at, times(tile.at[loop], {distance.known / block * share, {}}));
   }
   for (int64_t i = 0; i < share * tile.steps && !tile.step; i += lineElements)
-    b.create<memref::PrefetchOp>(loc, access.base, add(add(base, at), index(i)), /*isWrite=*/false,
-                                 /*localityHint=*/2, /*isDataCache=*/true);
+    b.create<memref::PrefetchOp>(loc, access.base, add(at, index(i)), /*isWrite=*/false, /*localityHint=*/2,
+                                 /*isDataCache=*/true);
   return true;
 }
 

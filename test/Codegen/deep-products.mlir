@@ -1,16 +1,17 @@
 // RUN: strata-opt %s --split-input-file --pass-pipeline='builtin.module(func.func(strata-pack-weights{vector-bits=512 registers=32 cache-bytes=65536}))' | FileCheck %s
 
-// 64 lanes of 1024 rows of weights are four times the cache: eight parts, each of which adds to what the one before has.
+// 64 lanes of 1024 rows of weights are four times the cache: sixteen parts of a quarter of it, each of which
+// adds to what the one before has.
 #x = affine_map<(i, j, k) -> (i, k)>
 #w = affine_map<(i, j, k) -> (k, j)>
 #y = affine_map<(i, j, k) -> (i, j)>
 // CHECK-LABEL: func.func @deep(
 // CHECK-SAME:    %[[X:.*]]: tensor<?x1024xf32>, %[[START:.*]]: tensor<?x64xf32>
-// CHECK:         %[[X0:.*]] = tensor.extract_slice %[[X]][0, 0] [%{{.*}}, 128]
-// CHECK:         %[[Y0:.*]] = linalg.generic {{.*}} ins(%[[X0]], %{{.*}} : tensor<?x128xf32>, {{.*}}) outs(%[[START]] :
-// CHECK:         %[[X1:.*]] = tensor.extract_slice %[[X]][0, 128] [%{{.*}}, 128]
+// CHECK:         %[[X0:.*]] = tensor.extract_slice %[[X]][0, 0] [%{{.*}}, 64]
+// CHECK:         %[[Y0:.*]] = linalg.generic {{.*}} ins(%[[X0]], %{{.*}} : tensor<?x64xf32>, {{.*}}) outs(%[[START]] :
+// CHECK:         %[[X1:.*]] = tensor.extract_slice %[[X]][0, 64] [%{{.*}}, 64]
 // CHECK:         linalg.generic {{.*}} ins(%[[X1]], %{{.*}}) outs(%[[Y0]] :
-// CHECK-COUNT-6: linalg.generic
+// CHECK-COUNT-14: linalg.generic
 // CHECK-NOT:     linalg.generic
 func.func @deep(%x: tensor<?x1024xf32>, %start: tensor<?x64xf32>) -> tensor<?x64xf32> {
   %w = arith.constant dense<0.5> : tensor<1024x64xf32>
@@ -44,4 +45,26 @@ func.func @few(%x: tensor<4x1024xf32>, %start: tensor<4x64xf32>) -> tensor<4x64x
     linalg.yield %s : f32
   } -> tensor<4x64xf32>
   return %0 : tensor<4x64xf32>
+}
+
+// -----
+
+// Half of the cache: the next block has room beside it.
+#x = affine_map<(i, j, k) -> (i, k)>
+#w = affine_map<(i, j, k) -> (k, j)>
+#y = affine_map<(i, j, k) -> (i, j)>
+// CHECK-LABEL: func.func @half(
+// CHECK-NOT:     tensor.extract_slice
+// CHECK:         linalg.generic {{.*}} ins(%{{.*}}, %{{.*}} : tensor<?x128xf32>
+// CHECK-NOT:     linalg.generic
+func.func @half(%x: tensor<?x128xf32>, %start: tensor<?x64xf32>) -> tensor<?x64xf32> {
+  %w = arith.constant dense<0.5> : tensor<128x64xf32>
+  %0 = linalg.generic {indexing_maps = [#x, #w, #y], iterator_types = ["parallel", "parallel", "reduction"]}
+      ins(%x, %w : tensor<?x128xf32>, tensor<128x64xf32>) outs(%start : tensor<?x64xf32>) {
+  ^bb0(%a: f32, %b: f32, %c: f32):
+    %m = arith.mulf %a, %b : f32
+    %s = arith.addf %c, %m : f32
+    linalg.yield %s : f32
+  } -> tensor<?x64xf32>
+  return %0 : tensor<?x64xf32>
 }

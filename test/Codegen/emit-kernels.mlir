@@ -130,19 +130,21 @@ func.func @empty(%a: memref<0x7xf32>, %c: memref<0x7xf32>) attributes {strata.ke
 
 // Large weights in blocks of 16 columns, 512 x 16 elements each: the next block is fetched ahead, an eighth of it (2 of 16
 // columns' elements per iteration, 1024 in all) by each of the 8 tiles of 6 rows that use the block before it. The block
-// itself, from the second-level cache, 16 iterations of 6 cycles ahead.
+// itself, from the second-level cache, 16 iterations of 6 cycles ahead. While the last block is used, it is asked for
+// again, and nothing behind it.
 #x = affine_map<(m, n, k) -> (m, k)>
 #w = affine_map<(m, n, k) -> (n floordiv 16, k, n mod 16)>
 #y = affine_map<(m, n, k) -> (m, n)>
 // CHECK-LABEL: func.func @large_weights
-// CHECK:         %[[NEXT:.*]] = arith.constant 8192 : index
 // CHECK:         scf.for %[[K:.*]] = {{.*}} iter_args
 // CHECK:           %[[TILE:.*]] = arith.divui %{{.*}}, %c6
+// CHECK:           %[[LAST:.*]] = arith.muli %c31, %c8192
+// CHECK:           %[[BEHIND:.*]] = arith.addi %{{.*}}, %c8192
+// CHECK:           %[[NEXT:.*]] = arith.minui %[[BEHIND]], %[[LAST]]
 // CHECK:           %[[SHARE:.*]] = arith.muli %[[TILE]], %c1024
 // CHECK:           %[[START:.*]] = arith.addi %[[NEXT]], %[[SHARE]]
 // CHECK:           %[[STEP:.*]] = arith.muli %[[K]], %c2
-// CHECK:           %[[AHEAD:.*]] = arith.addi %[[START]], %[[STEP]]
-// CHECK:           %[[THERE:.*]] = arith.addi %{{.*}}, %[[AHEAD]]
+// CHECK:           %[[THERE:.*]] = arith.addi %[[START]], %[[STEP]]
 // CHECK:           memref.prefetch %{{.*}}[%[[THERE]]], read, locality<2>, data
 // CHECK:           %[[DISTANCE:.*]] = arith.muli %c16, %c16
 // CHECK:           %[[NEAR:.*]] = arith.addi %[[HERE:.*]], %[[DISTANCE]]
@@ -152,6 +154,26 @@ func.func @empty(%a: memref<0x7xf32>, %c: memref<0x7xf32>) attributes {strata.ke
 func.func @large_weights(%x: memref<48x512xf32>, %w: memref<32x512x16xf32>, %y: memref<48x512xf32>) attributes {strata.kernel} {
   linalg.generic {indexing_maps = [#x, #w, #y], iterator_types = ["parallel", "parallel", "reduction"]}
       ins(%x, %w : memref<48x512xf32>, memref<32x512x16xf32>) outs(%y : memref<48x512xf32>) {
+  ^bb0(%a: f32, %b: f32, %c: f32):
+    %p = arith.mulf %a, %b : f32
+    %s = arith.addf %c, %p : f32
+    linalg.yield %s : f32
+  }
+  return
+}
+
+// -----
+
+// One block has no other behind it.
+#x = affine_map<(m, n, k) -> (m, k)>
+#w = affine_map<(m, n, k) -> (n floordiv 16, k, n mod 16)>
+#y = affine_map<(m, n, k) -> (m, n)>
+// CHECK-LABEL: func.func @one_block
+// CHECK-NOT:     locality<2>
+// CHECK:         return
+func.func @one_block(%x: memref<48x8192xf32>, %w: memref<1x8192x16xf32>, %y: memref<48x16xf32>) attributes {strata.kernel} {
+  linalg.generic {indexing_maps = [#x, #w, #y], iterator_types = ["parallel", "parallel", "reduction"]}
+      ins(%x, %w : memref<48x8192xf32>, memref<1x8192x16xf32>) outs(%y : memref<48x16xf32>) {
   ^bb0(%a: f32, %b: f32, %c: f32):
     %p = arith.mulf %a, %b : f32
     %s = arith.addf %c, %p : f32
