@@ -1,5 +1,6 @@
 //===- LoopNest.cpp - linalg operations on buffers as strided loop nests --===//
 #include "LoopNest.h"
+#include "LinalgQueries.h"
 #include "ProductSums.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -161,6 +162,9 @@ static FailureOr<Access> buildAccess(ExtentMath &math, OpOperand &operand, Affin
   int64_t offset;
   if (failed(getStridesAndOffset(type, strides, offset)))
     return failure();
+  if (auto argument = dyn_cast<BlockArgument>(rootOf(operand.get())))
+    if (auto function = dyn_cast<func::FuncOp>(argument.getOwner()->getParentOp()))
+      access.isGiven = function.getArgAttr(argument.getArgNumber(), "strata.given") != nullptr;
   OpBuilder &b = math.b;
   Location loc = math.loc;
   auto metadata = b.create<memref::ExtractStridedMetadataOp>(loc, operand.get());

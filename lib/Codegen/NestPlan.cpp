@@ -377,8 +377,9 @@ static bool keepsAllWeights(LoopNest &nest, const NestPlan &plan, int64_t bits, 
   });
 }
 
-/// Vectors that are no packed weights, and lie too far apart for the cache: the first rows that use a block of lanes
-/// copy it to where it is contiguous, and the others read it there.
+/// Vectors that are no packed weights, and lie too far apart for the cache, or across its lines where they are not in
+/// the first level: the first rows that use a block of lanes copy it to where it is contiguous, and the others read it
+/// there.
 static void chooseCopy(LoopNest &nest, const NestOptions &options, NestPlan &plan) {
   const Extent &rows = nest.loops[plan.row].size;
   if (rows.isKnown() && rows.known <= plan.rowTile)
@@ -405,7 +406,9 @@ static void chooseCopy(LoopNest &nest, const NestOptions &options, NestPlan &pla
     }
     int64_t together = bytes / static_cast<int64_t>(access.element.getIntOrFloatBitWidth() / 8) * plan.vectorTile;
     const Extent &lanes = nest.loops[plan.lane].size;
-    if (knows && distance > together * plan.width && (!lanes.isKnown() || bytes * lanes.known > options.nearCacheBytes))
+    auto isMore = [&](int64_t than) { return !lanes.isKnown() || bytes * lanes.known > than; };
+    bool isFar = distance > together * plan.width && isMore(options.nearCacheBytes);
+    if (knows && (isFar || (access.isGiven && isMore(options.nearCacheBytes / 2))))
       plan.copied = input;
   }
 }

@@ -7,6 +7,7 @@
 //===----------------------------------------------------------------------===//
 #include "Codegen/Passes.h"
 #include "KernelGroups.h"
+#include "LinalgQueries.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -89,6 +90,12 @@ private:
     return mayUse(generic, isFill) && !inside.wasInterrupted();
   }
 
+  /// A buffer that the caller of the model has made. Others begin with a line of the cache.
+  static bool isGiven(Value value) {
+    auto argument = dyn_cast<BlockArgument>(strata::rootOf(value));
+    return isa<MemRefType>(value.getType()) && argument && isa<func::FuncOp>(argument.getOwner()->getParentOp());
+  }
+
   void outline(ModuleOp module, ArrayRef<Operation *> ops, memref::AllocOp between) {
     Operation *last = ops.back();
     OpBuilder b(last);
@@ -126,6 +133,9 @@ private:
     OpBuilder top(module.getContext());
     auto function = top.create<func::FuncOp>(loc, "kernel", type);
     function.setPrivate();
+    for (auto [number, value] : llvm::enumerate(arguments))
+      if (isGiven(value))
+        function.setArgAttr(number, "strata.given", top.getUnitAttr());
     Block *body = function.addEntryBlock();
     IRMapping mapping;
     mapping.map(arguments, body->getArguments());

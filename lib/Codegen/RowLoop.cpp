@@ -1,5 +1,6 @@
 //===- RowLoop.cpp - a loop over blocks of rows becomes tasks -------------===//
 #include "RowLoop.h"
+#include "LinalgQueries.h"
 #include "Tails.h"
 #include "WeightPanels.h"
 #include "WinogradEmitter.h"
@@ -10,7 +11,6 @@
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/Utils/StaticValueUtils.h"
-#include "mlir/Interfaces/ViewLikeInterface.h"
 #include "mlir/Transforms/RegionUtils.h"
 #include "llvm/ADT/MapVector.h"
 #include "llvm/ADT/SetVector.h"
@@ -124,13 +124,6 @@ static memref::DeallocOp freeOfScratch(memref::AllocOp alloc) {
   return frees.size() == 1 ? frees.front() : nullptr;
 }
 
-/// The buffer that `value` is a view of.
-static Value bufferOf(Value value) {
-  while (auto view = value.getDefiningOp<ViewLikeOpInterface>())
-    value = view.getViewSource();
-  return value;
-}
-
 /// How many of the first induction variables `value` depends on, `known` being that of what is in the body's buffers.
 static unsigned variablesOf(scf::ForallOp loop, Value value, const DenseMap<Value, unsigned> &known) {
   if (auto found = known.find(value); found != known.end())
@@ -180,10 +173,10 @@ static SharedWork findSharedWork(scf::ForallOp loop) {
       values.insert(op->operand_begin(), op->operand_end());
       for (Value value : values) {
         nest.variables = std::max(nest.variables, variablesOf(loop, value, known));
-        nest.used.insert(bufferOf(value));
+        nest.used.insert(rootOf(value));
       }
       for (Value init : op.getDpsInits())
-        nest.written.insert(bufferOf(init));
+        nest.written.insert(rootOf(init));
     }
     nest.isShared = nest.variables < all && llvm::all_of(nest.written, isScratch);
     for (Value buffer : nest.written)
