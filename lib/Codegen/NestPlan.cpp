@@ -393,12 +393,8 @@ static void chooseCopy(LoopNest &nest, const NestOptions &options, NestPlan &pla
     bool knows = true;
     int64_t distance = 0; // the largest from one vector to the next, which all together have if nothing lies between
     for (auto [loop, info] : llvm::enumerate(nest.loops)) {
-      if (!info.reduction) {
-        // The same vectors for all rows, with nothing in between.
-        bool inside = static_cast<int>(loop) != plan.lane && static_cast<int>(loop) != plan.row;
-        knows &= !inside || !stride(access, loop).is(0);
+      if (!info.reduction)
         continue;
-      }
       knows &= info.size.isKnown();
       bytes *= info.size.known;
       const Extent &step = stride(access, loop);
