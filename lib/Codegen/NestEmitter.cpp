@@ -98,7 +98,7 @@ bool NestEmitter::canRepeatLanes() {
 /// Whether lanes behind the last result may be computed and left: they are not loaded, or what is there fills up a
 /// block of weights.
 bool NestEmitter::canLeaveLanes() {
-  bool can = options.partLoads && plan.copied < 0 && !plan.laneBlock && !plan.blocks && !plan.scaled &&
+  bool can = options.partLoads && !plan.laneBlock && !plan.blocks && !plan.scaled &&
              plan.window < 0 && mayDiscardLanes(nest, plan);
   nest.forEachAccess([&](Access &access) {
     Extent lanes = stride(access, plan.lane);

@@ -109,7 +109,7 @@ private:
   void prefetchNear(const Access &access, mlir::Value at, const Extent &step, const Tile &tile,
                     bool fromMemory = false);
   void prefetch(const Access &access, mlir::Value base, mlir::Value at, const Tile &tile);
-  void storeCopy(const Access &access, const Tile &tile, Loaded &loaded);
+  void storeCopy(const Access &access, Tile tile, Loaded &loaded);
   void store(const Access &access, mlir::Value base, const Tile &tile, int64_t i, int64_t j, mlir::Value value);
   mlir::Value loadOfGroups(const Access &access, mlir::Value at, int64_t lanes, int64_t unit);
   bool isTransposed(const Access &access, const Tile &tile);
