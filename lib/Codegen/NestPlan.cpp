@@ -404,7 +404,7 @@ static void chooseCopy(LoopNest &nest, const NestOptions &options, NestPlan &pla
     const Extent &lanes = nest.loops[plan.lane].size;
     auto isMore = [&](int64_t than) { return !lanes.isKnown() || bytes * lanes.known > than; };
     bool isFar = distance > together * plan.width && isMore(options.nearCacheBytes);
-    if (knows && (isFar || (access.isGiven && isMore(options.nearCacheBytes / 2))))
+    if (knows && distance && (isFar || (access.isGiven && isMore(options.nearCacheBytes / 2))))
       plan.copied = input;
   }
 }

@@ -122,3 +122,40 @@ def test_convolution(data, filters, kernel, stride, padding, target):
     )  # fmt: skip
     expected = ReferenceEvaluator(model).run(None, feeds)[0]
     _check(model, feeds, expected, data[1] * kernel * kernel, target)
+
+
+# Matrices that are given in each run, of more than half of the first-level cache: copied in blocks of lanes, for rows that
+# make several tiles. With lanes that fill no vector or no block, and batches of either operand that share the other one.
+GIVEN = [
+    ((101, 203), (203, 57)),
+    ((2, 40, 128), (2, 128, 64)),
+    ((4, 1, 23, 64), (1, 3, 64, 130)),
+    ((3, 1, 7, 300), (300, 33)),
+    ((50, 90), (90, 1001)),
+]
+
+
+@pytest.mark.parametrize("target", TARGETS)
+@pytest.mark.parametrize("left, right", GIVEN)
+def test_given_matrices(target, left, right):
+    node = helper.make_node("MatMul", ["a", "b"], ["y"])
+    inputs = [helper.make_tensor_value_info(name, TensorProto.FLOAT, s) for name, s in (("a", left), ("b", right))]
+    output = helper.make_tensor_value_info("y", TensorProto.FLOAT, None)
+    proto = helper.make_model(helper.make_graph([node], "given", inputs, [output]),
+                              opset_imports=[helper.make_opsetid("", 17)], ir_version=8)  # fmt: skip
+    compiled = strata.compile(proto, target=target)
+    rng = np.random.default_rng(7)
+
+    def somewhere(shape):
+        """Of an array that begins four bytes behind a line of the cache."""
+        flat = np.zeros(np.prod(shape) + 32, np.float32)
+        first = (-(flat.ctypes.data // 4) % 16) + 1
+        array = flat[first : first + np.prod(shape)].reshape(shape)
+        array[...] = rng.standard_normal(shape)
+        return array
+
+    for _ in range(2):
+        a, b = somewhere(left), somewhere(right)
+        want = a.astype(np.float64) @ b.astype(np.float64)
+        [y] = compiled.run({"a": a, "b": b})
+        np.testing.assert_allclose(y, want, rtol=0, atol=2e-6 * np.abs(want).max())
