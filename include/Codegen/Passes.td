@@ -593,7 +593,9 @@ def OutlineKernels : Pass<"strata-outline-kernels", "mlir::ModuleOp"> {
     A reduction goes together with the operation that initialises its accumulator
     and the elementwise operation that is the only reader of its result; the
     buffer between them becomes the kernel's own. Runs right after bufferisation,
-    before deallocation: nothing is freed yet.
+    before deallocation: nothing is freed yet. Arguments that are the caller's
+    buffers are marked `strata.given`: they begin anywhere, and ours with a line of
+    the cache.
 
     ```mlir
     %t = memref.alloc() : memref<8x8xf32>

@@ -98,8 +98,8 @@ bool NestEmitter::canRepeatLanes() {
 /// Whether lanes behind the last result may be computed and left: they are not loaded, or what is there fills up a
 /// block of weights.
 bool NestEmitter::canLeaveLanes() {
-  bool can = options.partLoads && !plan.laneBlock && !plan.blocks && !plan.scaled &&
-             plan.window < 0 && mayDiscardLanes(nest, plan);
+  bool can = options.partLoads && !plan.laneBlock && !plan.blocks && !plan.scaled && plan.window < 0 &&
+             mayDiscardLanes(nest, plan);
   nest.forEachAccess([&](Access &access) {
     Extent lanes = stride(access, plan.lane);
     bool hasParts = access.element.isIntOrFloat() && access.element.getIntOrFloatBitWidth() >= 32;

@@ -403,8 +403,8 @@ static void chooseCopy(LoopNest &nest, const NestOptions &options, NestPlan &pla
     int64_t together = bytes / static_cast<int64_t>(access.element.getIntOrFloatBitWidth() / 8) * plan.vectorTile;
     const Extent &lanes = nest.loops[plan.lane].size;
     auto isMore = [&](int64_t than) { return !lanes.isKnown() || bytes * lanes.known > than; };
-    bool isFar = distance > together * plan.width && isMore(options.nearCacheBytes);
-    if (knows && distance && (isFar || (access.isGiven && isMore(options.nearCacheBytes / 2))))
+    bool areFar = distance > together * plan.width && isMore(options.nearCacheBytes);
+    if (knows && distance && (areFar || (access.isGiven && isMore(options.nearCacheBytes / 2))))
       plan.copied = input;
   }
 }

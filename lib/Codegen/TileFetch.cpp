@@ -104,8 +104,8 @@ int64_t TileEmitter::stepsAtOnce(const Tile &tile) {
   return steps;
 }
 
-/// Never behind the last block: there may be no memory, and what is asked for there is looked up in the page tables each
-/// time, in vain.
+/// Never behind the last block: there may be no memory, and what is asked for there is looked up in the page tables
+/// each time, in vain.
 Value TileEmitter::nextBlock(const Access &access, Value base) {
   Value last = access.offset ? access.offset : index(0);
   bool isOnly = true;

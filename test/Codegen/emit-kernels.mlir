@@ -184,6 +184,42 @@ func.func @one_block(%x: memref<48x8192xf32>, %w: memref<1x8192x16xf32>, %y: mem
 
 // -----
 
+// A matrix of more than half of the first-level cache that a model is given may lie across the lines of the cache: the
+// first tile of rows stores what it loads where a line begins, in a block of 16 lanes, and the others read that.
+#a = affine_map<(m, n, k) -> (m, k)>
+#b = affine_map<(m, n, k) -> (k, n)>
+#c = affine_map<(m, n, k) -> (m, n)>
+// CHECK-LABEL: func.func @given
+// CHECK:         %[[COPY:.*]] = memref.alloc() {alignment = 64 : i64} : memref<6400xf32>
+// CHECK:         vector.store %{{.*}}, %{{.*}} : memref<?xf32, strided<[1]>>, vector<8xf32>
+// CHECK:         memref.dealloc %[[COPY]]
+// Nothing is copied of our own buffers, which are small enough.
+// CHECK-LABEL: func.func @own
+// CHECK-NOT:     memref.alloc
+// CHECK:         return
+func.func @given(%x: memref<48x400xf32>, %w: memref<400x16xf32> {strata.given}, %y: memref<48x16xf32>) attributes {strata.kernel} {
+  linalg.generic {indexing_maps = [#a, #b, #c], iterator_types = ["parallel", "parallel", "reduction"]}
+      ins(%x, %w : memref<48x400xf32>, memref<400x16xf32>) outs(%y : memref<48x16xf32>) {
+  ^bb0(%a: f32, %b: f32, %c: f32):
+    %p = arith.mulf %a, %b : f32
+    %s = arith.addf %c, %p : f32
+    linalg.yield %s : f32
+  }
+  return
+}
+func.func @own(%x: memref<48x400xf32>, %w: memref<400x16xf32>, %y: memref<48x16xf32>) attributes {strata.kernel} {
+  linalg.generic {indexing_maps = [#a, #b, #c], iterator_types = ["parallel", "parallel", "reduction"]}
+      ins(%x, %w : memref<48x400xf32>, memref<400x16xf32>) outs(%y : memref<48x16xf32>) {
+  ^bb0(%a: f32, %b: f32, %c: f32):
+    %p = arith.mulf %a, %b : f32
+    %s = arith.addf %c, %p : f32
+    linalg.yield %s : f32
+  }
+  return
+}
+
+// -----
+
 // A number of rows that only the run tells is shared out to tiles that differ by one row at most: there is code for each
 // number from one to six. Tiles that may have neighbours fetch an eighth of the next block, again and again; of fewer
 // than three rows there is but one tile, which reads all weights in order. The data of 42 tiles stays in the cache for all

@@ -228,6 +228,9 @@ func.func @numbers(%a: memref<8xi64>, %b: memref<8xf32>, %m: memref<8x4xf32>) {
 // CHECK:         call @kernel_1(%{{.*}}, %{{.*}}) : (memref<8xf32>, memref<8xf32>) -> ()
 // CHECK-LABEL: func.func @main(
 // CHECK:         call @kernel_2(%{{.*}}, %{{.*}}) : (memref<8xf32>, memref<8xf32>) -> ()
+// What the model is given, and not its constants, may begin anywhere.
+// CHECK:         func.func private @kernel_1(%{{[a-z0-9]*}}: memref<8xf32>, %{{[a-z0-9]*}}: memref<8xf32>)
+// CHECK:         func.func private @kernel_2(%{{[a-z0-9]*}}: memref<8xf32> {strata.given}
 #id = affine_map<(i) -> (i)>
 memref.global "private" constant @w : memref<8xf32>
 memref.global "private" @a : memref<8xf32>
