@@ -625,7 +625,7 @@ void NestEmitter::tasks(const Order &order, Tile tile, double pointNs) {
 int64_t NestEmitter::rowsOfCopy() const {
   if ((plan.copied < 0 && !panel) || !nest.loops[plan.row].size.isKnown())
     return 0;
-  constexpr int64_t enoughTasks = 32, tilesForCopy = 8;
+  constexpr int64_t enoughTasks = 32;
   int64_t tasks = 1;
   for (auto [loop, info] : llvm::enumerate(nest.loops)) {
     if (info.reduction || static_cast<int>(loop) == plan.row)
@@ -637,7 +637,7 @@ int64_t NestEmitter::rowsOfCopy() const {
                  : info.size.known;
   }
   int64_t tiles = llvm::divideCeil(nest.loops[plan.row].size.known, plan.rowTile);
-  int64_t blocks = std::min<int64_t>(llvm::divideCeil(enoughTasks, tasks), tiles / tilesForCopy);
+  int64_t blocks = std::min<int64_t>(llvm::divideCeil(enoughTasks, tasks), tiles / kTilesForCopy);
   return blocks > 1 ? llvm::divideCeil(tiles, blocks) * plan.rowTile : 0;
 }
 

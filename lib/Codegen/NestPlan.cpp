@@ -285,6 +285,11 @@ static std::optional<int64_t> knownSize(const Extent &size) {
   return size.isKnown() ? std::optional<int64_t>(size.known) : std::nullopt;
 }
 
+/// Whether some rows read taps in the padding that others do not.
+static bool isPaddedAlongRows(const LoopNest &nest, const NestPlan &plan) {
+  return llvm::any_of(nest.padded, [&](const PaddedLoop &padded) { return padded.position == plan.row; });
+}
+
 /// Rows and vectors of a product. Packed weights are walked in equal parts of their blocks.
 static void chooseProductTile(LoopNest &nest, const TargetFacts &target, int64_t block, NestPlan &plan) {
   std::optional<int64_t> vectors = knownSize(nest.loops[plan.lane].size);
@@ -303,8 +308,7 @@ static void chooseProductTile(LoopNest &nest, const TargetFacts &target, int64_t
   plan.vectorTile = tile.vectors;
   // There is code for each number of rows that a tile may have.
   constexpr int64_t mostVariants = 8;
-  auto isOfRows = [&](const PaddedLoop &padded) { return padded.position == plan.row; };
-  plan.evenRows = !rows || (tile.even && llvm::none_of(nest.padded, isOfRows));
+  plan.evenRows = !rows || (tile.even && !isPaddedAlongRows(nest, plan));
   if (!rows)
     plan.rowTile = std::min(plan.rowTile, mostVariants);
 }
@@ -382,8 +386,10 @@ static bool keepsAllWeights(LoopNest &nest, const NestPlan &plan, int64_t bits, 
 /// there.
 static void chooseCopy(LoopNest &nest, const NestOptions &options, NestPlan &plan) {
   const Extent &rows = nest.loops[plan.row].size;
-  if (rows.isKnown() && rows.known <= plan.rowTile)
+  // The first rows may leave out taps that lie in the padding, which others read.
+  if ((rows.isKnown() && rows.known <= plan.rowTile) || isPaddedAlongRows(nest, plan))
     return;
+  int64_t tiles = rows.isKnown() ? llvm::divideCeil(rows.known, plan.rowTile) : 0;
   for (auto [input, access] : llvm::enumerate(nest.reduce->inputs)) {
     if (!access.base || access.blockedLoop >= 0 || !stride(access, plan.lane).is(1) || !access.element.isIntOrFloat())
       continue;
@@ -393,8 +399,12 @@ static void chooseCopy(LoopNest &nest, const NestOptions &options, NestPlan &pla
     bool knows = true;
     int64_t distance = 0; // the largest from one vector to the next, which all together have if nothing lies between
     for (auto [loop, info] : llvm::enumerate(nest.loops)) {
-      if (!info.reduction)
+      if (!info.reduction) {
+        // A loop between the lanes and the rows, for each of whose iterations it is made again.
+        bool isBetween = static_cast<int>(loop) != plan.lane && static_cast<int>(loop) != plan.row;
+        knows &= !isBetween || !stride(access, loop).is(0) || tiles >= kTilesForCopy;
         continue;
+      }
       knows &= info.size.isKnown();
       bytes *= info.size.known;
       const Extent &step = stride(access, loop);

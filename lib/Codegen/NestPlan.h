@@ -67,6 +67,9 @@ struct BlockPlan {
 /// So many rows of a tile, at most, have sums for each block.
 constexpr int64_t kScaledRows = 2;
 
+/// So many tiles of rows make the copy of a block of lanes cost little.
+constexpr int64_t kTilesForCopy = 8;
+
 /// Weights that the body makes (ComputedWeights.h), the last thing a factor for each block of the reduction: it comes
 /// out of the block's sum.
 struct ScaledPlan {
