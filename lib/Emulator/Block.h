@@ -92,9 +92,8 @@ void fail(const llvm::Twine &message);
 bool isShared(const void *address, size_t bytes);
 inline bool isAligned(const void *address, size_t bytes) { return reinterpret_cast<uintptr_t>(address) % bytes == 0; }
 
-/// Numbers of 16 and 32 bits.
+/// A number of 16 bits.
 double halfOf(uint32_t bits);
-uint32_t roundToTensorFloat(uint32_t bits);
 
 /// The window of 256 KiB in which descriptors say where operands lie. Shared memory whose size a launch says begins in
 /// it at its alignment, a multiple of nothing larger.

@@ -17,6 +17,13 @@
 using namespace llvm;
 
 namespace strata::emulator {
+
+/// To 11 bits, halves to even: an H100's tensor copies do so.
+static uint32_t roundToEven(uint32_t bits) {
+  bool finite = (bits & 0x7f800000) != 0x7f800000;
+  return finite ? (bits + 0xfff + (bits >> 13 & 1)) & ~0x1fffu : bits;
+}
+
 namespace {
 
 struct Barrier {
@@ -130,7 +137,7 @@ void arrive(const BoxCopy &copy) {
     if (map.type == TensorMap::TensorFloat) {
       uint32_t bits;
       std::memcpy(&bits, to, 4);
-      bits = roundToTensorFloat(bits);
+      bits = roundToEven(bits);
       std::memcpy(to, &bits, 4);
     }
   }

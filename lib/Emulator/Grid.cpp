@@ -498,7 +498,7 @@ void multiplyMatrices(uint32_t *result, uint32_t a0, uint32_t a1, uint32_t a2, u
 double halfOf(uint32_t bits) { return Half::of(bits); }
 
 /// To 11 bits, halves away from zero.
-uint32_t roundToTensorFloat(uint32_t bits) {
+static uint32_t roundToTensorFloat(uint32_t bits) {
   bool finite = (bits & 0x7f800000) != 0x7f800000;
   return finite ? (bits + 0x1000) & ~0x1fffu : bits;
 }

@@ -13,6 +13,15 @@ def element(kind):
     return "float" if kind == "tf32" else kind
 
 
+def operand(kind, shape, seed=0):
+    """For tf32 no float in the middle between two: instructions round those away from zero, tensor copies to even."""
+    x = tensor(element(kind), shape, seed)
+    if kind == "tf32":
+        bits = x.view(np.uint32)
+        bits |= bits & 0x1FFF == 0x1000
+    return x
+
+
 def factor(x, kind):
     """What is multiplied, in f64: of tf32, floats with 11 significant bits, halves rounded away from zero."""
     if kind != "tf32":
@@ -28,8 +37,8 @@ def check(got, want, kind):
 
 
 def gemm(kind, rows, columns, depth, transposed_a=0, transposed_b=0):
-    a = tensor(element(kind), (depth, rows) if transposed_a else (rows, depth))
-    b = tensor(element(kind), (columns, depth) if transposed_b else (depth, columns), 1)
+    a = operand(kind, (depth, rows) if transposed_a else (rows, depth))
+    b = operand(kind, (columns, depth) if transposed_b else (depth, columns), 1)
     bias = tensor(element(kind), (columns,), 2)
     nodes = [("Gemm", ["a", "b", "c"], ["p"], {"transA": transposed_a, "transB": transposed_b}),
              ("Relu", ["p"], ["r"], {})]  # fmt: skip
@@ -42,7 +51,7 @@ def gemm(kind, rows, columns, depth, transposed_a=0, transposed_b=0):
 
 
 def batched(kind, batch, rows, columns, depth):
-    x, y = tensor(element(kind), (batch, rows, depth)), tensor(element(kind), (batch, depth, columns), 1)
+    x, y = operand(kind, (batch, rows, depth)), operand(kind, (batch, depth, columns), 1)
     proto = model([("MatMul", ["x", "y"], ["r"], {})], {"x": list(x.shape), "y": list(y.shape)},
                   {"r": [batch, rows, columns]}, element(kind))  # fmt: skip
     return proto, [x, y], factor(x, kind) @ factor(y, kind)
@@ -51,8 +60,8 @@ def batched(kind, batch, rows, columns, depth):
 def convolution(kind, batch, channels, size, filters, window, strides=(1, 1), dilations=(1, 1), pads=(0, 0), group=1):
     """With a bias and a ReLU; the filter is known when it is compiled, the batch is a number or a name."""
     count = 3 if isinstance(batch, str) else batch
-    x = tensor(element(kind), (count, channels, *size))
-    w = tensor(element(kind), (filters, channels // group, *window), 1)
+    x = operand(kind, (count, channels, *size))
+    w = operand(kind, (filters, channels // group, *window), 1)
     bias = tensor(element(kind), (filters,), 2)
     padded = np.pad(factor(x, kind), ((0, 0), (0, 0), (pads[0], pads[0]), (pads[1], pads[1])))
     shape = [(n - 1) * d + 1 for n, d in zip(window, dilations)]

@@ -23,6 +23,7 @@ from GPU.products import (
     factor,
     gemm,
     integers,
+    operand,
     quantized_convolution,
     quantized_model,
     quantized_product,
@@ -104,7 +105,7 @@ def test_tf32(size):
 
 def test_constants_of_tf32():
     """Constant matrices are brought in the order of the steps when the model is loaded."""
-    x, w = tensor("float", (130, 96)), tensor("float", (96, 72), 1)
+    x, w = operand("tf32", (130, 96)), operand("tf32", (96, 72), 1)
     proto = model([("MatMul", ["x", "w"], ["p"], {}), ("Relu", ["p"], ["r"], {})], {"x": ["n", 96]}, {"r": ["n", 72]},
                   "float", [("w", w)])  # fmt: skip
     assert uses_warpgroups(proto, "tf32")
