@@ -48,7 +48,7 @@ static bool findDepth(LoopNest &nest, MatrixPlan &matrix, const Access &data, co
 }
 
 /// The rows: the longest loop that the weights do not depend on; where it fills one tile only, the second one's are
-/// iterations of the next longest.
+/// iterations of the next longest. A loop of an unknown size may be a batch of one: only few rows are worse.
 static void findRows(LoopNest &nest, NestPlan &plan, const Access &data, const Access &weights) {
   MatrixPlan &matrix = *plan.matrix;
   SmallVector<int> candidates;
@@ -58,7 +58,7 @@ static void findRows(LoopNest &nest, NestPlan &plan, const Access &data, const A
       candidates.push_back(loop);
   auto sizeOf = [&](int loop) {
     const Extent &size = nest.loops[loop].size;
-    return size.isKnown() ? size.known : 64;
+    return size.isKnown() ? size.known : kSomeRows - 1;
   };
   // Of equally long ones the inner one, whose rows lie closer.
   llvm::stable_sort(candidates, [&](int a, int b) {
@@ -81,9 +81,12 @@ static void findRows(LoopNest &nest, NestPlan &plan, const Access &data, const A
     return;
   }
   matrix.rows.known = plan.rowTile = size.known;
-  if (candidates.size() > 1 && sizeOf(candidates[1]) > 1) {
-    matrix.second = candidates[1];
+  for (int loop : ArrayRef(candidates).drop_front()) {
+    if (!nest.loops[loop].size.isKnown() || nest.loops[loop].size.known == 1)
+      continue;
+    matrix.second = loop;
     matrix.rowTiles = 2;
+    return;
   }
 }
 

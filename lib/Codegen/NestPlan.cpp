@@ -185,14 +185,13 @@ struct RowLoop {
 
 /// Rows share what does not depend on them, the vectors of weights; tells whether there is such a thing.
 static bool chooseRow(LoopNest &nest, NestPlan &plan) {
-  constexpr int64_t someRows = 4;
   RowLoop best;
   for (auto [loop, info] : llvm::enumerate(nest.loops)) {
     bool isEven = true; // rows lie at equal distances
     nest.forEachAccess([&, loop = static_cast<int>(loop)](Access &access) { isEven &= access.blockedLoop != loop; });
     if (info.reduction || static_cast<int>(loop) == plan.lane || info.size.is(1) || !isEven)
       continue;
-    RowLoop rows{0, INT64_MAX, info.size.isKnown(), info.size.isKnown() && info.size.known >= someRows};
+    RowLoop rows{0, INT64_MAX, info.size.isKnown(), info.size.isKnown() && info.size.known >= kSomeRows};
     for (Access &access : nest.reduce->inputs)
       rows.shared += access.base && !stride(access, plan.lane).is(0) && stride(access, loop).is(0);
     if (Extent out = stride(nest.last().outputs[0], loop); out.isKnown())

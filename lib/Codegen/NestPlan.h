@@ -67,6 +67,9 @@ struct BlockPlan {
 /// So many rows of a tile, at most, have sums for each block.
 constexpr int64_t kScaledRows = 2;
 
+/// So many rows of a known number are better than an unknown number of them, which may be a single one.
+constexpr int64_t kSomeRows = 4;
+
 /// So many tiles of rows make the copy of a block of lanes cost little.
 constexpr int64_t kTilesForCopy = 8;
 

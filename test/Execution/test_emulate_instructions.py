@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 import strata
 from onnx import TensorProto, helper, numpy_helper
+from onnx.reference import ReferenceEvaluator
 from support.library import BIN
 
 INSTRUCTIONS = {
@@ -56,6 +57,25 @@ def test_halves(monkeypatch, tmp_path, cpu, m, k, n):
     [y] = strata.compile(proto, precision="bf16").run({"x": x})
     want = np.matmul(*(array.astype(ml_dtypes.bfloat16).astype(np.float64) for array in (x, w)))
     np.testing.assert_allclose(y, want, rtol=0, atol=2e-6 * np.abs(want).max())
+
+
+@pytest.mark.parametrize("cpu", ["sapphirerapids", "znver4"])
+@pytest.mark.parametrize("size, kernel, stride", [(13, 3, 2), (13, 1, 2), (9, 3, 1), (3, 1, 1)])
+def test_images_of_a_symbolic_number(monkeypatch, cpu, size, kernel, stride):
+    """Rows of a tile are pixels, however many images there are."""
+    rng = np.random.default_rng(size)
+    w = rng.standard_normal((40, 36, kernel, kernel), np.float32)
+    attributes = {"strides": [stride] * 2, "pads": [kernel // 2] * 4}
+    node = helper.make_node("Conv", ["x", "w"], ["y"], **attributes)
+    proto = model([node], {"x": np.empty((1, 36, size, size), np.float32)}, TensorProto.FLOAT, {"w": w})
+    proto.graph.input[0].type.tensor_type.shape.dim[0].dim_param = "n"
+    monkeypatch.setenv("STRATA_EMULATE_CPU", cpu)
+    compiled = strata.compile(proto, precision="bf16")
+    for count in (1, 3, 17):
+        x = rng.standard_normal((count, 36, size, size), np.float32)
+        exact = [array.astype(ml_dtypes.bfloat16).astype(np.float64) for array in (x, w)]
+        [want] = ReferenceEvaluator(node).run(None, dict(zip("xw", exact)))
+        np.testing.assert_allclose(compiled.run({"x": x})[0], want, rtol=0, atol=2e-6 * np.abs(want).max())
 
 
 @pytest.mark.parametrize("cpu", ["sapphirerapids", "znver4", "skylake-avx512"])
