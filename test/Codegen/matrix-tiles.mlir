@@ -48,7 +48,7 @@ func.func @product(%x: memref<40x64x2xbf16>, %w: memref<2x64x32x2xbf16>, %y: mem
 // TASK:         memref.alloca()
 // TASK:         scf.for
 // TASK-NOT:     {{llvm|memref}}.alloca{{ |\(}}
-// TASK:           return
+// TASK:         return
 func.func @large(%x: memref<4096x64x2xbf16>, %w: memref<2x64x32x2xbf16>, %y: memref<4096x40xf32>) attributes {strata.kernel} {
   linalg.generic {indexing_maps = [#x, #w, #o], iterator_types = ["parallel", "parallel", "reduction", "reduction"]}
       ins(%x, %w : memref<4096x64x2xbf16>, memref<2x64x32x2xbf16>) outs(%y : memref<4096x40xf32>) {
