@@ -58,6 +58,18 @@ static bool has_feature(const char *name, size_t length) {
   return true;
 }
 
+/* Virtual machines leave for each question to the CPU. */
+bool strata_cpu_has_avx2(void) {
+  enum { unknown, no, yes };
+  static atomic_int answer = unknown;
+  int known = atomic_load_explicit(&answer, memory_order_relaxed);
+  if (known == unknown) {
+    known = has_feature("avx2", strlen("avx2")) ? yes : no;
+    atomic_store_explicit(&answer, known, memory_order_relaxed);
+  }
+  return known == yes;
+}
+
 /* Linux gives the tile registers only to processes that ask. */
 static bool request_tiles(void) {
   enum { request_permission = 0x1023, tile_data = 18 };
@@ -66,6 +78,7 @@ static bool request_tiles(void) {
 #else
 static bool has_feature(const char *name, size_t length) { return true; }
 static bool request_tiles(void) { return true; }
+bool strata_cpu_has_avx2(void) { return false; }
 #endif
 
 int strata_check_cpu(const strata_model_descriptor *descriptor) {

@@ -163,6 +163,8 @@ void strata_model_retain(strata_model *model);
 /* --- Cpu.c */
 /* 0, or 1 with the last error set, if the model may not run here. */
 int strata_check_cpu(const strata_model_descriptor *descriptor);
+/* Whether there are AVX2's instructions. */
+bool strata_cpu_has_avx2(void);
 
 /* --- Error.c */
 /* Sets the message that strata_last_error returns; returns 1. */

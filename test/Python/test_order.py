@@ -48,6 +48,19 @@ def test_the_first_of_equal_ones_comes_first(name, largest):
         np.testing.assert_array_equal(values.view(np.uint8), expected.view(np.uint8))
 
 
+@pytest.mark.parametrize("n", [15, 16, 17, 18, 33, 40, 100])
+def test_many_rows_of_few(n):
+    """Elements are looked at in steps of 16 behind the first k: better ones are in each place of a step."""
+    model = strata.compile(parser.parse_model(TOP_K.format(type="float", largest=1)))
+    generator = np.random.default_rng(n)
+    for k in (1, 2, 15):
+        for _ in range(20):
+            x = generator.permuted(np.broadcast_to(np.arange(n, dtype=np.float32)[:, None], (3, n, 2)), axis=1)
+            values, indices = model.run([x, np.array([k])])
+            np.testing.assert_array_equal(values, np.broadcast_to(np.arange(n - 1, n - 1 - k, -1)[:, None], (3, k, 2)))
+            np.testing.assert_array_equal(np.take_along_axis(x, indices, axis=1), values)
+
+
 @pytest.mark.parametrize("centers", [0, 1])
 def test_boxes_are_those_of_onnx_runtime(centers):
     text = SUPPRESSION.format(centers=centers)
