@@ -25,9 +25,12 @@ double strata::emitNest(ArrayRef<linalg::GenericOp> ops, const NestOptions &opti
   if (failed(nest))
     return 1000;
   for (std::optional<Stage> *stage : {&nest->init, &nest->reduce, &nest->finish})
-    if (*stage)
+    if (*stage) {
       for (auto [input, access] : llvm::zip((*stage)->op.getDpsInputs(), (*stage)->inputs))
         access.ahead = ahead.lookup(input);
+      for (auto [init, access] : llvm::zip((*stage)->op.getDpsInits(), (*stage)->outputs))
+        access.ahead = ahead.lookup(init);
+    }
   double ns = 1000;
   if (failed(emitWinograd(b, loc, *nest, options))) {
     if (std::optional<double> withPanels = emitWithPanels(b, loc, ops, *nest, options)) {
@@ -82,26 +85,41 @@ static Extent distanceToNext(scf::ForallOp loop, memref::SubViewOp tile) {
 }
 
 /// What several nests read comes from memory while the first of them waits for it, and while the others compute, memory
-/// has nothing to do: the one that computes most asks for the next rows.
+/// has nothing to do: the one that computes most asks for the next rows. Lines of results that have left all caches
+/// come from memory, too, before they are written: the first nest that writes them asks for those of the next rows.
 static void planReadAhead(scf::ForallOp loop, ArrayRef<NestOps> nests, const NestOptions &options,
                           MutableArrayRef<ReadAhead> ahead) {
   for (auto tile : loop.getBody()->getOps<memref::SubViewOp>()) {
     MemRefType whole = tile.getSourceType();
-    if (tile.getSource().getParentBlock() == loop.getBody() || !whole.getElementType().isIntOrFloat() ||
-        (whole.hasStaticShape() && whole.getNumElements() * whole.getElementTypeBitWidth() / 8 < options.cacheBytes))
+    if (tile.getSource().getParentBlock() == loop.getBody() || !whole.getElementType().isIntOrFloat())
+      continue;
+    std::optional<int64_t> bytes;
+    if (whole.hasStaticShape())
+      bytes = whole.getNumElements() * whole.getElementTypeBitWidth() / 8;
+    if (bytes && *bytes < options.cacheBytes)
+      continue;
+    Extent distance = distanceToNext(loop, tile);
+    if (distance.is(0) || nests.size() < 2)
       continue;
     int64_t readers = 0, most = 0, chosen = 0;
+    std::optional<int64_t> writer;
     for (auto [number, nest] : llvm::enumerate(nests)) {
       auto reads = [&](linalg::GenericOp op) { return llvm::is_contained(op.getDpsInputs(), tile.getResult()); };
-      if (llvm::none_of(nest, reads))
+      auto writes = [&](linalg::GenericOp op) { return llvm::is_contained(op.getDpsInits(), tile.getResult()); };
+      if (llvm::none_of(nest, reads)) {
+        if (!readers && !writer && llvm::any_of(nest, writes))
+          writer = number;
         continue;
+      }
       ++readers;
       if (workOf(nest) >= most) {
         most = workOf(nest);
         chosen = number;
       }
     }
-    if (Extent distance = distanceToNext(loop, tile); readers > 1 && !distance.is(0))
+    if (writer && bytes && *bytes >= options.streamBytes)
+      ahead[*writer][tile] = distance;
+    else if (!writer && readers > 1)
       ahead[chosen][tile] = distance;
   }
 }

@@ -103,6 +103,7 @@ private:
   mlir::Value asBits(mlir::Value vector);
   mlir::Value fromBits(mlir::Value bits, mlir::VectorType type);
   mlir::Value loadApart(mlir::VectorType type, mlir::Value buffer, mlir::Value at, int64_t step);
+  void fetchAhead(const Access &access, mlir::Value at, mlir::Type element, int64_t lanes, int64_t j, bool isWrite);
   mlir::Value load(const Access &access, mlir::Value base, const Tile &tile, int64_t i, int64_t j);
   bool prefetchNext(const Access &access, mlir::Value base, const Tile &tile);
   void prefetchRows(const Access &access, mlir::Value base, const Tile &tile);

@@ -643,7 +643,8 @@ func.func @largest(%a: memref<64x1024xf32>, %c: memref<64xf32>) attributes {stra
 
 // -----
 
-// Rows that two nests read: the one that computes more fetches those of the next block, 2 * 4096 elements ahead.
+// Rows that two nests read: the one that computes more fetches those of the next block, 2 * 4096 elements ahead. So does
+// the one that writes the results, since they have left all caches.
 // CHECK-LABEL: func.func @ahead
 // TASKS-LABEL: func.func @ahead
 // CHECK-NOT:     memref.prefetch
@@ -653,6 +654,9 @@ func.func @largest(%a: memref<64x1024xf32>, %c: memref<64xf32>) attributes {stra
 // CHECK:         memref.prefetch %[[X:.*]][%[[AHEAD]]], read, locality<3>, data
 // CHECK:         vector.load %[[X]][%[[AT]]]
 // CHECK:         math.exp
+// CHECK:         %[[THERE:.*]] = arith.addi %[[RESULT:.*]], %c8192
+// CHECK:         memref.prefetch %[[Y:.*]][%[[THERE]]], write, locality<3>, data
+// CHECK:         vector.store %{{.*}}, %[[Y]][%[[RESULT]]]
 #id = affine_map<(i, j) -> (i, j)>
 #row = affine_map<(i, j) -> (i)>
 func.func @ahead(%x: memref<512x4096xf32>, %y: memref<512x4096xf32>) attributes {strata.kernel} {

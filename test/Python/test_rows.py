@@ -50,6 +50,14 @@ def test_softmax(shape, axis, dynamic):
     check(run([node("LogSoftmax", ["x"], ["y"], axis=axis)], {"x": x}, dynamic=dynamic), expected)
 
 
+@pytest.mark.parametrize("threads", [1, 2])
+@pytest.mark.parametrize("shape", [(2049, 1031), (4099, 512), (3, 700001)])
+def test_large_softmax(shape, threads):
+    """Results that leave all caches: the lines of the next rows are asked for, also where there are none."""
+    x = normal(*shape) * 10
+    check(run([node("Softmax", ["x"], ["y"])], {"x": x}, threads=threads), softmax(x))
+
+
 def test_softmax_gives_no_subnormal_numbers():
     """Products with them take a hundred times as long; masks of -100 give such."""
     x = np.random.default_rng(0).choice(np.float32([0, -87.5, -90, -95, -100, -103, -104, -200]), (40, 49))
