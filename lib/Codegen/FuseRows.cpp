@@ -369,7 +369,7 @@ SmallVector<int64_t> Group::blocks(const DenseMap<OpResult, OpResult> &shared) c
   std::optional<int64_t> contiguous = contiguousRow();
   int64_t blocked = contiguous.value_or(extents.size() - 1);
   int64_t ofRow = rowBytes(hasProduct && limits.sharedPlaces ? &shared : nullptr);
-  int64_t fits = std::max<int64_t>(1, (hasProduct ? limits.rowBytes : limits.blockBytes) / std::max<int64_t>(1, ofRow));
+  int64_t fits = std::max<int64_t>(1, (hasProduct ? limits.productBytes : limits.blockBytes) / std::max<int64_t>(1, ofRow));
   int64_t most = hasProduct ? productRows : contiguous ? 256 : mostRows, least = hasProduct ? 16 : contiguous ? 64 : 1;
   int64_t block = std::clamp<int64_t>(llvm::bit_floor(static_cast<uint64_t>(fits)), least, most);
   int64_t extent = extents[blocked];
@@ -663,6 +663,7 @@ struct FuseRowsPass : strata::WithTarget<strata::impl::FuseRowsBase<FuseRowsPass
   void runOnOperation() override {
     strata::RowLimits limits;
     limits.rowBytes = cacheBytes / 4;
+    limits.productBytes = cacheBytes;
     limits.blockBytes = 2 * nearCacheBytes / 3;
     limits.copiedBytes = cacheBytes / 2;
     limits.packedLanes = [facts = target()](int64_t rows, int64_t lanes) -> int64_t {

@@ -14,12 +14,13 @@ inline int64_t usualSize(int64_t size) { return mlir::ShapedType::isDynamic(size
 
 /// What the groups may be like.
 struct RowLimits {
-  int64_t rowBytes;        ///< of the tensors that members have in common, for one row, or for the rows of a product
-  bool products = true;    ///< products of two computed matrices may join
-  bool blocks = true;      ///< several rows at once, as the cache has room for; else each iteration is one row
-  int64_t blockBytes = 0;  ///< as rowBytes, for all rows of a block without products
-  int64_t copiedBytes = 0; ///< of a part of a tensor that iterations may copy for themselves
-  bool windows = true;     ///< windows of single channels may join, with the padding of their input
+  int64_t rowBytes;         ///< of the tensors that members have in common, for one row
+  bool products = true;     ///< products of two computed matrices may join
+  bool blocks = true;       ///< several rows at once, as the cache has room for; else each iteration is one row
+  int64_t blockBytes = 0;   ///< as rowBytes, for all rows of a block without products
+  int64_t productBytes = 0; ///< as rowBytes, for all rows of a block with products
+  int64_t copiedBytes = 0;  ///< of a part of a tensor that iterations may copy for themselves
+  bool windows = true;      ///< windows of single channels may join, with the padding of their input
   /// Lanes of a block, for a product of so many rows at once and so many lanes: what all rows of a product share, and
   /// several blocks of rows read, is copied in such blocks first. Null: never.
   std::function<int64_t(int64_t rows, int64_t lanes)> packedLanes;
