@@ -147,8 +147,10 @@ Value TileEmitter::loadApart(VectorType type, Value buffer, Value at, int64_t st
 
 /// Asks for the lines of vector `j` that the next iteration of the loop around the nest will use.
 void TileEmitter::fetchAhead(const Access &access, Value at, Type element, int64_t lanes, int64_t j, bool isWrite) {
+  if (access.ahead.is(0) || !stride(access, plan.lane).is(1))
+    return;
   int64_t bits = element.getIntOrFloatBitWidth(), bytes = lanes * bits / 8, lineBytes = target.lineBytes;
-  if (access.ahead.is(0) || !stride(access, plan.lane).is(1) || j * bytes % lineBytes != 0)
+  if (j * bytes % lineBytes != 0)
     return;
   for (int64_t line = 0; line < bytes; line += lineBytes)
     b.create<memref::PrefetchOp>(loc, access.base, add(add(at, materialize(access.ahead)), index(line * 8 / bits)),
@@ -309,7 +311,8 @@ void TileEmitter::store(const Access &access, Value base, const Tile &tile, int6
     return;
   }
   if (lanes.is(1)) {
-    fetchAhead(access, at, getElementTypeOrSelf(value), tile.lanes, j, /*isWrite=*/true);
+    if (!plan.streams)
+      fetchAhead(access, at, getElementTypeOrSelf(value), tile.lanes, j, /*isWrite=*/true);
     b.create<vector::StoreOp>(loc, value, access.base, at, plan.streams && tile.lanes == plan.width);
     return;
   }
