@@ -306,9 +306,7 @@ void MatrixTiles::prefetch(Value block, Value within, const Tile &at) {
   } else {
     return;
   }
-  for (int64_t i = 0; i < share; ++i)
-    b.create<memref::PrefetchOp>(loc, weights.base, add(next, index(i * line)), /*isWrite=*/false,
-                                 /*localityHint=*/2, /*isDataCache=*/true);
+  tileEmitter.prefetchLines(weights, next, share * line, /*localityHint=*/2);
 }
 
 /// One step of the innermost loop of the reduction, for all tiles of sums.

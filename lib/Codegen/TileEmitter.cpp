@@ -145,18 +145,6 @@ Value TileEmitter::loadApart(VectorType type, Value buffer, Value at, int64_t st
   return fromBits(result, type);
 }
 
-/// Asks for the lines of vector `j` that the next iteration of the loop around the nest will use.
-void TileEmitter::fetchAhead(const Access &access, Value at, Type element, int64_t lanes, int64_t j, bool isWrite) {
-  if (access.ahead.is(0) || !stride(access, plan.lane).is(1))
-    return;
-  int64_t bits = element.getIntOrFloatBitWidth(), bytes = lanes * bits / 8, lineBytes = target.lineBytes;
-  if (j * bytes % lineBytes != 0)
-    return;
-  for (int64_t line = 0; line < bytes; line += lineBytes)
-    b.create<memref::PrefetchOp>(loc, access.base, add(add(at, materialize(access.ahead)), index(line * 8 / bits)),
-                                 isWrite, /*localityHint=*/3, /*isDataCache=*/true);
-}
-
 Value TileEmitter::load(const Access &access, Value base, const Tile &tile, int64_t i, int64_t j) {
   if (access.scalar)
     return access.scalar;
@@ -175,7 +163,7 @@ Value TileEmitter::load(const Access &access, Value base, const Tile &tile, int6
   if (tile.lanes == 1 || lanes.is(0))
     return finish(b.create<memref::LoadOp>(loc, access.base, at));
   auto type = VectorType::get({tile.lanes}, element);
-  fetchAhead(access, at, element, tile.lanes, j, /*isWrite=*/false);
+  prefetchAhead(access, at, tile.lanes, j, /*isWrite=*/false);
   if (int64_t present = tile.presentOf(j); present && lanes.is(1) && access.blockedLoop < 0)
     return loadPart(type, access.base, at, present);
   if (lanes.is(1) && tile.mask)
@@ -312,7 +300,7 @@ void TileEmitter::store(const Access &access, Value base, const Tile &tile, int6
   }
   if (lanes.is(1)) {
     if (!plan.streams)
-      fetchAhead(access, at, getElementTypeOrSelf(value), tile.lanes, j, /*isWrite=*/true);
+      prefetchAhead(access, at, tile.lanes, j, /*isWrite=*/true);
     b.create<vector::StoreOp>(loc, value, access.base, at, plan.streams && tile.lanes == plan.width);
     return;
   }

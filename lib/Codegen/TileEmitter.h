@@ -59,6 +59,7 @@ public:
 
   /// Where the block begins that follows the one at `base`, or the last one; null where there is only one.
   mlir::Value nextBlock(const Access &access, mlir::Value base);
+  void prefetchLines(const Access &access, mlir::Value at, int64_t elements, int localityHint, bool isWrite = false);
 
   /// From where to where a loop of the reduction goes: past the taps that lie in the padding at this position, or, of
   /// the row loop's positions, at all rows of the tile.
@@ -103,7 +104,7 @@ private:
   mlir::Value asBits(mlir::Value vector);
   mlir::Value fromBits(mlir::Value bits, mlir::VectorType type);
   mlir::Value loadApart(mlir::VectorType type, mlir::Value buffer, mlir::Value at, int64_t step);
-  void fetchAhead(const Access &access, mlir::Value at, mlir::Type element, int64_t lanes, int64_t j, bool isWrite);
+  void prefetchAhead(const Access &access, mlir::Value at, int64_t lanes, int64_t j, bool isWrite);
   mlir::Value load(const Access &access, mlir::Value base, const Tile &tile, int64_t i, int64_t j);
   bool prefetchNext(const Access &access, mlir::Value base, const Tile &tile);
   void prefetchRows(const Access &access, mlir::Value base, const Tile &tile);

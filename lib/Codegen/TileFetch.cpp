@@ -104,6 +104,22 @@ int64_t TileEmitter::stepsAtOnce(const Tile &tile) {
   return steps;
 }
 
+/// Asks for the lines of `elements` that lie side by side, into the second level (a hint of 2) or the first one (3).
+void TileEmitter::prefetchLines(const Access &access, Value at, int64_t elements, int localityHint, bool isWrite) {
+  int64_t bits = access.element.isInteger(1) ? 8 : access.element.getIntOrFloatBitWidth();
+  for (int64_t i = 0; i < elements; i += std::max<int64_t>(1, 8 * target.lineBytes / bits))
+    b.create<memref::PrefetchOp>(loc, access.base, add(at, index(i)), isWrite, localityHint, /*isDataCache=*/true);
+}
+
+/// The vector `j` that the next iteration of the loop around the nest will use, where a line begins with it.
+void TileEmitter::prefetchAhead(const Access &access, Value at, int64_t lanes, int64_t j, bool isWrite) {
+  if (access.ahead.is(0) || !stride(access, plan.lane).is(1))
+    return;
+  int64_t bits = access.element.isInteger(1) ? 8 : access.element.getIntOrFloatBitWidth();
+  if (j * lanes * bits % (8 * target.lineBytes) == 0)
+    prefetchLines(access, add(at, materialize(access.ahead)), lanes, /*localityHint=*/3, isWrite);
+}
+
 /// Never behind the last block: there may be no memory, and what is asked for there is looked up in the page tables
 /// each time, in vain.
 Value TileEmitter::nextBlock(const Access &access, Value base) {
@@ -127,7 +143,6 @@ Value TileEmitter::nextBlock(const Access &access, Value base) {
 /// memory is busy all the time and not only during the first. Of a block that one tile uses everything is read in
 /// order, so nothing is done: false.
 bool TileEmitter::prefetchNext(const Access &access, Value base, const Tile &tile) {
-  int64_t lineElements = std::max<int64_t>(1, 8 * target.lineBytes / access.element.getIntOrFloatBitWidth());
   int64_t tiles = 1;
   Value number;
   for (auto [loop, info] : llvm::enumerate(nest.loops)) {
@@ -175,9 +190,8 @@ bool TileEmitter::prefetchNext(const Access &access, Value base, const Tile &til
       return true;
     at = add(at, times(tile.at[loop], {distance.known / block * share, {}}));
   }
-  for (int64_t i = 0; i < share * tile.steps && !tile.step; i += lineElements)
-    b.create<memref::PrefetchOp>(loc, access.base, add(at, index(i)), /*isWrite=*/false, /*localityHint=*/2,
-                                 /*isDataCache=*/true);
+  if (!tile.step)
+    prefetchLines(access, at, share * tile.steps, /*localityHint=*/2);
   return true;
 }
 
@@ -188,29 +202,22 @@ void TileEmitter::prefetchRows(const Access &access, Value base, const Tile &til
   const Extent &row = stride(access, plan.row), &depth = nest.loops[order.back()].size;
   if (order.size() > 1 || !access.strides[order.back()].is(1) || !depth.isKnown() || !row.is(depth.known) || tile.step)
     return;
-  int64_t lineElements = std::max<int64_t>(1, 8 * target.lineBytes / access.element.getIntOrFloatBitWidth());
   Value at = times(tile.at[order.back()], {tile.rows, {}});
   at = add(base, add(at, index(plan.rowTile * row.known)));
-  for (int64_t i = 0; i < tile.rows * tile.steps; i += lineElements)
-    b.create<memref::PrefetchOp>(loc, access.base, add(at, index(i)), /*isWrite=*/false, /*localityHint=*/2,
-                                 /*isDataCache=*/true);
+  prefetchLines(access, at, tile.rows * tile.steps, /*localityHint=*/2);
 }
 
 /// What is in the second-level cache, or further away, and read too fast, or in too large steps, for hardware to bring
 /// it to the first one: by its distance from one step of the reduction to the next. What comes from memory is asked for
 /// pages ahead, since what hardware brings by itself ends with the page.
 void TileEmitter::prefetchNear(const Access &access, Value at, const Extent &step, const Tile &tile, bool fromMemory) {
-  int64_t lineElements = std::max<int64_t>(1, 8 * target.lineBytes / access.element.getIntOrFloatBitWidth());
   int64_t cycles = std::max<int64_t>(1, tile.rows * tile.vectors / target.fmaPerCycle);
   int64_t steps = llvm::divideCeil(target.nearLatency, cycles);
   if (fromMemory && step.isKnown()) {
     int64_t bytes = std::max<int64_t>(1, step.known * access.element.getIntOrFloatBitWidth() / 8);
     steps = std::max(steps, std::min(2 * target.pageBytes, target.nearCacheBytes / 4) / bytes);
   }
-  Value ahead = add(at, times(index(steps), step));
-  for (int64_t i = 0, e = vectorElements(access, tile); i < e; i += lineElements)
-    b.create<memref::PrefetchOp>(loc, access.base, add(ahead, index(i)), /*isWrite=*/false, /*localityHint=*/3,
-                                 /*isDataCache=*/true);
+  prefetchLines(access, add(at, times(index(steps), step)), vectorElements(access, tile), /*localityHint=*/3);
 }
 
 /// In one step of the reduction: `base` is where the access begins, `at` what this step reads.
