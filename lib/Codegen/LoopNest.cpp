@@ -451,7 +451,7 @@ static void moveGroups(OpBuilder &b, Location loc, LoopNest &nest, bool roundsGr
   Block *body = nest.finish->op.getBody();
   Access &input = nest.finish->inputs[0], &output = nest.finish->outputs[0];
   if (!isCopy(body, roundsGroups) || !input.base || !output.base || !input.element.isIntOrFloat() ||
-      input.element.isInteger(1) || input.offset || output.offset || !input.ahead.is(0))
+      input.element.isInteger(1) || input.offset || output.offset || !input.ahead.is(0) || !output.ahead.is(0))
     return;
   for (auto [group, info] : llvm::enumerate(nest.loops)) {
     int64_t size = info.size.isKnown() ? info.size.known : 0, bits = size * output.element.getIntOrFloatBitWidth(),

@@ -45,7 +45,7 @@ struct Access {
   int64_t block = 0, withinStride = 1;
   Extent blockStride;
   bool isGiven = false; ///< begins anywhere, where the buffers of this program begin with a line
-  Extent ahead;         ///< so many elements behind what is read lies what shall be in the cache next; 0: nothing
+  Extent ahead;         ///< so many elements behind what is used lies what shall be in the cache next; 0: nothing
 };
 
 struct Loop {
