@@ -369,7 +369,8 @@ SmallVector<int64_t> Group::blocks(const DenseMap<OpResult, OpResult> &shared) c
   std::optional<int64_t> contiguous = contiguousRow();
   int64_t blocked = contiguous.value_or(extents.size() - 1);
   int64_t ofRow = rowBytes(hasProduct && limits.sharedPlaces ? &shared : nullptr);
-  int64_t fits = std::max<int64_t>(1, (hasProduct ? limits.productBytes : limits.blockBytes) / std::max<int64_t>(1, ofRow));
+  int64_t fits =
+      std::max<int64_t>(1, (hasProduct ? limits.productBytes : limits.blockBytes) / std::max<int64_t>(1, ofRow));
   int64_t most = hasProduct ? productRows : contiguous ? 256 : mostRows, least = hasProduct ? 16 : contiguous ? 64 : 1;
   int64_t block = std::clamp<int64_t>(llvm::bit_floor(static_cast<uint64_t>(fits)), least, most);
   int64_t extent = extents[blocked];

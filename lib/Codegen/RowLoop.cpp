@@ -89,38 +89,32 @@ static Extent distanceToNext(scf::ForallOp loop, memref::SubViewOp tile) {
 /// come from memory, too, before they are written: the first nest that writes them asks for those of the next rows.
 static void planReadAhead(scf::ForallOp loop, ArrayRef<NestOps> nests, const NestOptions &options,
                           MutableArrayRef<ReadAhead> ahead) {
+  if (nests.size() < 2)
+    return;
   for (auto tile : loop.getBody()->getOps<memref::SubViewOp>()) {
     MemRefType whole = tile.getSourceType();
     if (tile.getSource().getParentBlock() == loop.getBody() || !whole.getElementType().isIntOrFloat())
       continue;
-    std::optional<int64_t> bytes;
-    if (whole.hasStaticShape())
-      bytes = whole.getNumElements() * whole.getElementTypeBitWidth() / 8;
-    if (bytes && *bytes < options.cacheBytes)
-      continue;
+    int64_t bytes = whole.hasStaticShape() ? whole.getNumElements() * whole.getElementTypeBitWidth() / 8 : 0;
     Extent distance = distanceToNext(loop, tile);
-    if (distance.is(0) || nests.size() < 2)
+    if ((whole.hasStaticShape() && bytes < options.cacheBytes) || distance.is(0))
       continue;
-    int64_t readers = 0, most = 0, chosen = 0;
-    std::optional<int64_t> writer;
+    auto reads = [&](linalg::GenericOp op) { return llvm::is_contained(op.getDpsInputs(), tile.getResult()); };
+    auto writes = [&](linalg::GenericOp op) { return llvm::is_contained(op.getDpsInits(), tile.getResult()); };
+    SmallVector<size_t> users, readers;
     for (auto [number, nest] : llvm::enumerate(nests)) {
-      auto reads = [&](linalg::GenericOp op) { return llvm::is_contained(op.getDpsInputs(), tile.getResult()); };
-      auto writes = [&](linalg::GenericOp op) { return llvm::is_contained(op.getDpsInits(), tile.getResult()); };
-      if (llvm::none_of(nest, reads)) {
-        if (!readers && !writer && llvm::any_of(nest, writes))
-          writer = number;
-        continue;
-      }
-      ++readers;
-      if (workOf(nest) >= most) {
-        most = workOf(nest);
-        chosen = number;
-      }
+      if (llvm::any_of(nest, reads))
+        readers.push_back(number);
+      if (llvm::any_of(nest, reads) || llvm::any_of(nest, writes))
+        users.push_back(number);
     }
-    if (writer && bytes && *bytes >= options.streamBytes)
-      ahead[*writer][tile] = distance;
-    else if (!writer && readers > 1)
-      ahead[chosen][tile] = distance;
+    bool isResult = !users.empty() && !llvm::is_contained(readers, users.front());
+    if (isResult && bytes >= options.streamBytes)
+      ahead[users.front()][tile] = distance;
+    if (isResult || readers.size() < 2)
+      continue;
+    auto computesLess = [&](size_t i, size_t j) { return workOf(nests[i]) < workOf(nests[j]); };
+    ahead[*std::max_element(readers.rbegin(), readers.rend(), computesLess)][tile] = distance;
   }
 }
 
