@@ -78,7 +78,6 @@ static bool request_tiles(void) {
 #else
 static bool has_feature(const char *name, size_t length) { return true; }
 static bool request_tiles(void) { return true; }
-bool strata_cpu_has_avx2(void) { return false; }
 #endif
 
 int strata_check_cpu(const strata_model_descriptor *descriptor) {

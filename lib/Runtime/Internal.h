@@ -163,7 +163,7 @@ void strata_model_retain(strata_model *model);
 /* --- Cpu.c */
 /* 0, or 1 with the last error set, if the model may not run here. */
 int strata_check_cpu(const strata_model_descriptor *descriptor);
-/* Whether there are AVX2's instructions. */
+/* Whether there are AVX2's instructions; on x86-64 alone. */
 bool strata_cpu_has_avx2(void);
 
 /* --- Error.c */

@@ -12,19 +12,9 @@ typedef struct {
   int64_t count, k;
 } rows;
 
-/* The first place from `i` on, in steps of what is looked at together, where a key may be below `last`; of less than a
- * step at the end nothing is known. */
-typedef int64_t find_lower(const int64_t *keys, int64_t i, int64_t count, int64_t last);
-
-static int64_t find_lower_of_4(const int64_t *keys, int64_t i, int64_t count, int64_t last) {
-  while (i + 4 <= count && keys[i] >= last && keys[i + 1] >= last && keys[i + 2] >= last && keys[i + 3] >= last)
-    i += 4;
-  return i;
-}
-
 #if defined(__x86_64__)
-__attribute__((target("avx2"))) static int64_t find_lower_of_16(const int64_t *keys, int64_t i, int64_t count,
-                                                                int64_t last) {
+/* Passes by steps of 16 keys of which none is below `last`. */
+__attribute__((target("avx2"))) static int64_t pass_by_16(const int64_t *keys, int64_t i, int64_t count, int64_t last) {
   __m256i bound = _mm256_set1_epi64x(last);
   for (; i + 16 <= count; i += 16) {
     const __m256i *four = (const __m256i *)(keys + i);
@@ -32,25 +22,27 @@ __attribute__((target("avx2"))) static int64_t find_lower_of_16(const int64_t *k
     for (int j = 0; j < 4; ++j)
       lower = _mm256_or_si256(lower, _mm256_cmpgt_epi64(bound, _mm256_loadu_si256(four + j)));
     if (!_mm256_testz_si256(lower, lower))
-      return i;
+      break;
   }
   return i;
 }
 #endif
 
-static find_lower *choose_find_lower(void) {
+/* Passes by keys of which none is below `last`; somewhere in the next 16 one may be. */
+static int64_t pass_by(const int64_t *keys, int64_t i, int64_t count, int64_t last) {
 #if defined(__x86_64__)
   if (strata_cpu_has_avx2())
-    return find_lower_of_16;
+    return pass_by_16(keys, i, count, last);
 #endif
-  return find_lower_of_4;
+  while (i + 4 <= count && keys[i] >= last && keys[i + 1] >= last && keys[i + 2] >= last && keys[i + 3] >= last)
+    i += 4;
+  return i;
 }
 
 /* The last one of the first k so far is on top of the heap, where only a better one takes its place: with its bits
  * inverted it is the first. Later elements of an equal key are not better. */
 static void order_rows(int64_t begin, int64_t end, void *context) {
   const rows *r = context;
-  find_lower *find = choose_find_lower();
   entry *heap = strata_rt_alloc((uint64_t)r->k * sizeof(entry), 64);
   for (int64_t row = begin; row < end; ++row) {
     const int64_t *keys = r->keys + row * r->count;
@@ -61,7 +53,7 @@ static void order_rows(int64_t begin, int64_t end, void *context) {
     int64_t last = ~heap[0].key;
     for (int64_t i = size; i < r->count;) {
       /* Few are better once the first ones have been seen. */
-      i = find(keys, i, r->count, last);
+      i = pass_by(keys, i, r->count, last);
       for (int64_t end_of_step = i + 16 < r->count ? i + 16 : r->count; i < end_of_step; ++i)
         if (keys[i] < last) {
           heap[0] = (entry){~keys[i], ~i};
