@@ -238,7 +238,7 @@ void strata::buildLLVMPhase(OpPassManager &pm, const CompileOptions &options) {
   functions.addPass(memref::createExpandStridedMetadataPass());
   functions.addPass(createLowerAffinePass());
   // Behind it nothing merges blocks: MLIR 19 mixes up their arguments.
-  functions.addPass(createConvertSCFToCFPass());
+  functions.addPass(createLowerSCF());
   functions.addPass(createCanonicalizerPass());
   functions.addPass(createCSEPass());
   ConvertToLLVMOptions llvm;
