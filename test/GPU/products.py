@@ -4,6 +4,7 @@ import numpy as np
 from onnx import TensorProto, helper, numpy_helper
 
 from GPU.families import model, tensor, wide
+from support.emulator import use_emulator
 
 ERROR = {"float": 1e-6, "float16": 1e-3, "bfloat16": 8e-3, "tf32": 1e-6}
 KINDS = list(ERROR)
@@ -30,10 +31,16 @@ def factor(x, kind):
     return bits.view(np.float32).astype(np.float64)
 
 
+def tolerance(kind):
+    """Tensor cores cut off what lies below the last bit of a sum, which the emulator rounds: sums of f32 that 576
+    products of tf32 go into are off by 1.6e-6 there, by 2.6e-7 here."""
+    return 2e-6 if kind == "tf32" and use_emulator() != "bitcode" else ERROR[kind]
+
+
 def check(got, want, kind):
     assert got.shape == want.shape
     error = np.abs(got.astype(np.float64) - want).max() / np.abs(want).max()
-    assert error <= ERROR[kind], f"largest error {error:.2e}"
+    assert error <= tolerance(kind), f"largest error {error:.2e}"
 
 
 def gemm(kind, rows, columns, depth, transposed_a=0, transposed_b=0):
