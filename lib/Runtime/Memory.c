@@ -19,6 +19,7 @@ struct strata_heap {
   size_t cached_blocks;
   uint64_t cached_bytes;
   uint64_t live_bytes, limit; /* live: those in the arena too */
+  uint64_t kept_bytes, most_kept; /* live outside of it, now and at most */
   strata_arena arena;
   uint64_t run; /* number of runs ended */
   atomic_int references;
@@ -27,6 +28,7 @@ struct strata_heap {
 enum {
   max_cached_blocks = 128,
   map_from = 1 << 20,
+  idle_at_least = 16 << 20,
   arena_from = 1 << 16, /* smaller ones are many, and stay in the near caches anyway */
   huge_page = 2 << 20,
   runs_kept = 4 /* a cached block that so many runs did not use is released */
@@ -102,6 +104,15 @@ void strata_heap_release(strata_heap *heap) {
   free(heap);
 }
 
+/* Mapped blocks have one of eight capacities between a power of two and the next: what grows from step to step of a
+ * loop finds those of the steps before. What is not touched of a mapping takes no memory. */
+static size_t capacity_for(size_t bytes) {
+  if (bytes < map_from || bytes > SIZE_MAX / 2)
+    return bytes;
+  size_t step = (size_t)1 << (63 - __builtin_clzll(bytes) - 3);
+  return (bytes + step - 1) & ~(step - 1);
+}
+
 static void link_block(strata_block **first, strata_block *block) {
   block->previous = NULL;
   block->next = *first;
@@ -117,6 +128,38 @@ static void unlink_block(strata_block **first, strata_block *block) {
     *first = block->next;
   if (block->next)
     block->next->previous = block->previous;
+}
+
+static void uncache_block(strata_heap *heap, strata_block *block) {
+  unlink_block(&heap->cache, block);
+  --heap->cached_blocks;
+  heap->cached_bytes -= block->capacity;
+}
+
+static void add_live(strata_heap *heap, const strata_block *block) {
+  heap->live_bytes += block->capacity;
+  if (!block->in_arena)
+    heap->kept_bytes += block->capacity;
+  if (heap->kept_bytes > heap->most_kept)
+    heap->most_kept = heap->kept_bytes;
+}
+
+static void drop_live(strata_heap *heap, const strata_block *block) {
+  heap->live_bytes -= block->capacity;
+  if (!block->in_arena)
+    heap->kept_bytes -= block->capacity;
+}
+
+/* What waits for its next use is at most twice what was in use at once; those that have waited longest go first. */
+static void bound_cache(strata_heap *heap) {
+  uint64_t most = 2 * heap->most_kept > idle_at_least ? 2 * heap->most_kept : idle_at_least;
+  while (heap->cached_bytes > most) {
+    strata_block *oldest = heap->cache;
+    while (oldest->next)
+      oldest = oldest->next;
+    uncache_block(heap, oldest);
+    release_block(oldest);
+  }
 }
 
 static strata_block *new_block(strata_heap *heap, size_t bytes, size_t alignment) {
@@ -163,11 +206,8 @@ static strata_block *cached_block(strata_heap *heap, size_t bytes, size_t alignm
     if (best->capacity == bytes && best->freed_by == self)
       break;
   }
-  if (best) {
-    unlink_block(&heap->cache, best);
-    --heap->cached_blocks;
-    heap->cached_bytes -= best->capacity;
-  }
+  if (best)
+    uncache_block(heap, best);
   return best;
 }
 
@@ -213,12 +253,16 @@ strata_block *strata_heap_alloc(strata_heap *heap, strata_block_list *run, uint6
         release_cache(heap);
         fits = rounded < available_memory();
       }
-      if (fits)
-        block = new_block(heap, rounded, alignment);
+      if (fits) {
+        size_t capacity = capacity_for(rounded);
+        if (capacity > heap->limit - heap->live_bytes)
+          capacity = rounded;
+        block = new_block(heap, capacity, alignment);
+      }
     }
   }
   if (block) {
-    heap->live_bytes += block->capacity;
+    add_live(heap, block);
     block->stamp = heap->run;
     block->in_run = true;
     link_block(&run->first, block);
@@ -233,7 +277,7 @@ strata_block *strata_heap_alloc(strata_heap *heap, strata_block_list *run, uint6
 
 /* Under the mutex, block in no list. */
 static void cache_block(strata_heap *heap, strata_block *block) {
-  heap->live_bytes -= block->capacity;
+  drop_live(heap, block);
   if (block->in_arena) {
     strata_arena_free(&heap->arena, block, block->capacity + STRATA_BLOCK_HEADER);
     return;
@@ -248,6 +292,7 @@ static void cache_block(strata_heap *heap, strata_block *block) {
   link_block(&heap->cache, block);
   ++heap->cached_blocks;
   heap->cached_bytes += block->capacity;
+  bound_cache(heap);
 }
 
 void strata_heap_free(strata_block_list *run, strata_block *block) {
@@ -277,7 +322,7 @@ void strata_heap_hand_over(strata_block_list *run, strata_block *block) {
   unlink_block(&run->first, block);
   block->in_run = false;
   /* No longer the session's: what a caller keeps must not starve later runs. */
-  heap->live_bytes -= block->capacity;
+  drop_live(heap, block);
   atomic_fetch_add(&heap->references, 1);
   pthread_mutex_unlock(&heap->mutex);
 }
@@ -285,7 +330,7 @@ void strata_heap_hand_over(strata_block_list *run, strata_block *block) {
 void strata_heap_give_back(strata_block *block) {
   strata_heap *heap = block->heap;
   pthread_mutex_lock(&heap->mutex);
-  heap->live_bytes += block->capacity; /* cache_block takes it off again */
+  add_live(heap, block); /* cache_block takes it off again */
   cache_block(heap, block);
   pthread_mutex_unlock(&heap->mutex);
   strata_heap_release(heap);
@@ -304,9 +349,7 @@ void strata_heap_end_run(strata_heap *heap, strata_block_list *run) {
     next = block->next;
     if (block->stamp + runs_kept >= heap->run)
       continue;
-    unlink_block(&heap->cache, block);
-    --heap->cached_blocks;
-    heap->cached_bytes -= block->capacity;
+    uncache_block(heap, block);
     release_block(block);
   }
   pthread_mutex_unlock(&heap->mutex);
