@@ -18,7 +18,7 @@ struct strata_heap {
   strata_block *cache; /* most recently freed first */
   size_t cached_blocks;
   uint64_t cached_bytes;
-  uint64_t live_bytes, limit; /* live: those in the arena too */
+  uint64_t live_bytes, limit;     /* live: those in the arena too */
   uint64_t kept_bytes, most_kept; /* live outside of it, now and at most */
   strata_arena arena;
   uint64_t run; /* number of runs ended */
