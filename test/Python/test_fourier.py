@@ -1,5 +1,6 @@
-"""Fourier transforms of all kinds of lengths beside NumPy's, in double precision: primes, which are products with the
-whole matrix, and products of small factors, which are shorter transforms one after another."""
+"""Fourier transforms of all kinds of lengths beside NumPy's, in double precision: short primes, which are products with
+the whole matrix, products of small factors, which are shorter transforms one after another, and longer primes and what
+only the run tells, which are convolutions."""
 
 import numpy as np
 import pytest
@@ -8,7 +9,7 @@ from onnx import TensorProto, helper
 from support.combinations import every_other
 
 RNG = np.random.default_rng(3)
-LENGTHS = [(np.float64, n) for n in (1, 2, 36, 97, 194, 512, 768, 4096)] + [(np.float32, n) for n in (7, 60, 400, 1021)]
+LENGTHS = [(np.float64, n) for n in (1, 2, 36, 97, 194, 512, 1018, 4096)] + [(np.float32, n) for n in (7, 60, 400, 1021)]
 
 
 def run(x, axis, length=None, dynamic=(), **attributes):
@@ -54,6 +55,18 @@ def test_lengths(dtype, length):
         for inverse in (0, 1):
             check(x, 1, inverse=inverse)
         check(x, 1, onesided=1)
+        check(x[:, : length // 2 + 1], 1, length, inverse=1, onesided=1)
+
+
+@pytest.mark.parametrize("length", [1, 2, 3, 64, 331])
+def test_lengths_that_the_run_tells(length):
+    x = RNG.standard_normal((3, length, 2))
+    for inverse in (0, 1):
+        check(x, 1, dynamic=(1,), inverse=inverse)
+    check(x, 1, dynamic=(1,), onesided=1)
+    check(x, 1, length + 3, dynamic=(1,), onesided=1)
+    if length > 1:
+        check(x, 1, dynamic=(1,), inverse=1, onesided=1)
 
 
 @every_other("length, dynamic", [12, 320], [(), (0, 2), (1,), (0, 1, 2)])

@@ -3,9 +3,11 @@
 // A Fourier transform is a product with a matrix of the roots of unity, two
 // numbers per complex one; of a known length with factors, two shorter ones after
 // another (J. W. Cooley, J. W. Tukey, "An Algorithm for the Machine Calculation of
-// Complex Fourier Series", 1965). Angles are reduced as integers and all is
-// computed in double precision: sums of a whole signal that cancel would show each
-// error.
+// Complex Fourier Series", 1965); of a large prime or unknown length a convolution
+// by transforms of a length with factors (L. I. Bluestein, "A Linear Filtering
+// Approach to the Computation of Discrete Fourier Transform", 1970). Angles are
+// reduced as integers and all is computed in double precision: sums of a whole
+// signal that cancel would show each error.
 //
 //===----------------------------------------------------------------------===//
 
@@ -107,16 +109,41 @@ static LogicalResult downgradeDFT(Operation *op, PatternRewriter &rewriter) {
 namespace {
 class Plan {
 public:
-  /// The factor n1 to begin with; n itself where a product with the whole matrix is best. Vectors lie along the
-  /// `inner` elements behind each of the signal's, or, if there is only one, along the results.
+  static constexpr int64_t convolution = 0;
+
+  /// The factor n1 to begin with; n itself where a product with the whole matrix is best, `convolution` where that is.
+  /// Vectors lie along the `inner` elements behind each of the signal's, or, if there is only one, along the results.
   static int64_t firstFactor(int64_t n, int64_t inner) {
     Plan plan;
     return plan.best(n, inner).second;
   }
+  /// The length, `least` or more, that a convolution by transforms takes least time with.
+  static int64_t convolutionLength(int64_t least, int64_t inner) {
+    Plan plan;
+    return plan.bestLength(least, inner).second;
+  }
 
 private:
   static constexpr int64_t lanes = 8, longest = 32;
+  static constexpr double turn = 1.5;
   DenseMap<std::pair<int64_t, int64_t>, std::pair<double, int64_t>> known;
+
+  static bool hasLargeFactor(int64_t n) {
+    for (int64_t factor = 2; factor <= longest; ++factor)
+      while (n % factor == 0)
+        n /= factor;
+    return n > 1;
+  }
+
+  /// The cost of a transform and of turning its numbers, and the length.
+  std::pair<double, int64_t> bestLength(int64_t least, int64_t inner) {
+    std::pair<double, int64_t> result{std::numeric_limits<double>::infinity(), 0};
+    for (int64_t odd : {1, 3, 5, 9, 15}) {
+      int64_t length = odd << llvm::Log2_64_Ceil(llvm::divideCeil(least, odd));
+      result = std::min(result, {length * (best(length, inner).first + turn), length});
+    }
+    return result;
+  }
 
   /// What is computed for each element that is needed.
   static double waste(int64_t size) { return static_cast<double>(llvm::alignTo(size, lanes)) / size; }
@@ -127,12 +154,14 @@ private:
     if (auto found = known.find({n, inner}); found != known.end())
       return found->second;
     std::pair<double, int64_t> result{n * waste(inner == 1 ? n : inner), n};
-    constexpr double turn = 1.5;
     for (int64_t n1 = 2; n1 <= longest && 2 * n1 <= n; ++n1)
       if (n % n1 == 0) {
         double cost = n1 * waste(inner == 1 ? n1 : inner) + turn + best(n / n1, inner * n1).first;
         result = std::min(result, {cost, n1});
       }
+    // Lengths that it is done with have no such factors.
+    if (hasLargeFactor(n))
+      result = std::min(result, {(2 * bestLength(2 * n - 1, inner).first) / n + 2 * turn, convolution});
     return known[{n, inner}] = result;
   }
 };
@@ -184,11 +213,13 @@ struct Transform {
         Value weight = n.create<arith::SelectOp>(own, constantFloat(n, compute, 1), constantFloat(n, compute, 2));
         factor = n.create<arith::MulFOp>(factor, weight);
       }
-      if (!inverse || !isLast)
-        return factor;
-      Value whole = n.create<arith::IndexCastOp>(n.getI64Type(), length);
-      return n.create<arith::DivFOp>(factor, n.create<arith::SIToFPOp>(compute, whole));
+      return inverse && isLast ? divideByLength(n, factor) : factor;
     });
+  }
+
+  Value divideByLength(ImplicitLocOpBuilder &n, Value factor) {
+    Value whole = n.create<arith::IndexCastOp>(n.getI64Type(), length);
+    return n.create<arith::DivFOp>(factor, n.create<arith::SIToFPOp>(compute, whole));
   }
 
   OpFoldResult halfLength() { return b.add(b.floorDiv(OpFoldResult(length), b.getIndexAttr(2)), b.getIndexAttr(1)); }
@@ -209,76 +240,181 @@ struct Transform {
                     {parts, sizes[1], results, sizes[3]}, compute);
   }
 
-  /// signal[parts, outer, n1 * n2, inner] to [2, outer, n2, n1, inner]: the n2 transforms of n1 elements, n2 apart.
-  Value transformColumns(Value signal, int64_t n1, int64_t n2) {
+  /// signal[parts, outer, n1 * n2, inner] to [2, outer, n2, n1, inner]: the n2 transforms of n1 elements, n2 apart,
+  /// element k of column c turned by c * k parts of the whole.
+  Value transformColumns(Value signal, OpFoldResult n1, OpFoldResult n2) {
     Sizes sizes = b.sizes(signal);
-    OpFoldResult first = b.getIndexAttr(n1), second = b.getIndexAttr(n2), two = b.getIndexAttr(2);
-    Value table = getTable({sizes[0], first, two, first}, b.index(n1), /*isLast=*/false, /*half=*/false);
-    signal = b.reshape(signal, {sizes[0], sizes[1], first, second, sizes[3]});
+    OpFoldResult two = b.getIndexAttr(2);
+    Value table = getTable({sizes[0], n1, two, n1}, b.index(n1), /*isLast=*/false, /*half=*/false);
+    signal = b.reshape(signal, {sizes[0], sizes[1], n1, n2, sizes[3]});
     // Loops: parts of the result, outer, the column, k, inner, parts of the signal, n.
     SmallVector<utils::IteratorType> iterators(7, utils::IteratorType::parallel);
     iterators[5] = iterators[6] = utils::IteratorType::reduction;
-    return contract(b, signal, table, {map(7, {5, 1, 6, 2, 4}), map(7, {5, 6, 0, 3}), map(7, {0, 1, 2, 3, 4})},
-                    iterators, {two, sizes[1], second, first, sizes[3]}, compute);
+    Value columns = contract(b, signal, table, {map(7, {5, 1, 6, 2, 4}), map(7, {5, 6, 0, 3}), map(7, {0, 1, 2, 3, 4})},
+                             iterators, {two, sizes[1], n2, n1, sizes[3]}, compute);
+    Value count = b.index(b.mul(n1, n2));
+    return multiplyEach(columns, {n2, n1}, [&](ImplicitLocOpBuilder &at, ValueRange i) -> Value {
+      return root(at, at.create<arith::MulIOp>(i[2], i[3]), count, i[0], i[1]);
+    });
   }
 
-  /// Element k of column c turned by c * k parts of the whole.
-  Value turn(Value columns, int64_t n) {
-    Sizes sizes = b.sizes(columns);
-    Value table = b.generate({sizes[0], sizes[0], sizes[2], sizes[3]}, compute,
-                             [&](ImplicitLocOpBuilder &at, ValueRange i) -> Value {
-                               Value count = at.create<arith::ConstantIndexOp>(n);
-                               return root(at, at.create<arith::MulIOp>(i[2], i[3]), count, i[0], i[1]);
-                             });
-    // Loops: parts of the result, outer, the column, k, inner.
-    auto partOf = [&](unsigned part, ArrayRef<unsigned> dims) {
-      return map(5, dims).insertResult(b.getAffineConstantExpr(part), 0);
+  /// numbers[parts, outer, positions, inner] to [2, ...]: each times a number of its position. factor(from, to,
+  /// position) is what its part `from` counts for part `to` of the product.
+  Value multiplyEach(Value numbers, ArrayRef<OpFoldResult> positions, ScalarFn factor) {
+    Sizes sizes = b.sizes(numbers), tableSizes{sizes[0], b.getIndexAttr(2)};
+    llvm::append_range(tableSizes, positions);
+    Value table = b.generate(tableSizes, compute, factor);
+    unsigned loops = sizes.size();
+    auto partOf = [&](int64_t part, ArrayRef<unsigned> dims) {
+      return map(loops, dims).insertResult(b.getAffineConstantExpr(part), 0);
     };
-    return mapElements(b, {columns, columns, table, table},
-                       {partOf(0, {1, 2, 3, 4}), partOf(1, {1, 2, 3, 4}), partOf(0, {0, 2, 3}), partOf(1, {0, 2, 3})},
-                       sizes, compute, [&](ImplicitLocOpBuilder &at, ValueRange v) -> Value {
-                         return at.create<arith::AddFOp>(at.create<arith::MulFOp>(v[0], v[2]),
-                                                         at.create<arith::MulFOp>(v[1], v[3]));
-                       });
+    auto all = llvm::to_vector(llvm::seq<unsigned>(1, loops));
+    SmallVector<unsigned> own{0};
+    llvm::append_range(own, llvm::seq<unsigned>(2, loops - 1));
+    SmallVector<Value> inputs;
+    SmallVector<AffineMap> maps;
+    for (int64_t part = 0, parts = *getConstantIntValue(sizes[0]); part < parts; ++part) {
+      inputs.append({numbers, table});
+      maps.append({partOf(part, all), partOf(part, own)});
+    }
+    sizes[0] = b.getIndexAttr(2);
+    return mapElements(b, inputs, maps, sizes, compute, [&](ImplicitLocOpBuilder &at, ValueRange v) -> Value {
+      Value first = at.create<arith::MulFOp>(v[0], v[1]);
+      return v.size() == 2 ? first : at.create<arith::AddFOp>(first, at.create<arith::MulFOp>(v[2], v[3]));
+    });
+  }
+
+  /// The first `results` elements of the transform of n elements, by a convolution of at least n + results - 1 elements
+  /// with `transform(direction, signal, results)`: 2 j k = j^2 + k^2 - (k - j)^2, so that numbers are turned by j^2
+  /// halves of an n-th, summed with those of the distances (k - j)^2, which turn back, and turned by k^2.
+  Value convolve(Value signal, Value n, OpFoldResult results, OpFoldResult whole,
+                 llvm::function_ref<Value(Transform direction, Value signal, OpFoldResult results)> transform) {
+    using P = arith::CmpIPredicate;
+    Sizes sizes = b.sizes(signal);
+    OpFoldResult zero = b.getIndexAttr(0), one = b.getIndexAttr(1), two = b.getIndexAttr(2);
+    Value count = b.index(whole), twice = b.index(b.mul(OpFoldResult(n), two)), reached = b.index(results);
+    Transform forward{b, compute, count}, back{b, compute, count, /*inverse=*/true};
+    auto chirp = [&](ImplicitLocOpBuilder &at, Value i, Value from, Value to) {
+      return root(at, at.create<arith::MulIOp>(i, i), twice, from, to);
+    };
+    Value turned = multiplyEach(signal, {sizes[2]}, [&](ImplicitLocOpBuilder &at, ValueRange i) -> Value {
+      return chirp(at, i[2], i[0], i[1]);
+    });
+    turned = b.pad(turned, {zero, zero, zero, zero}, {zero, zero, b.sub(whole, sizes[2]), zero}, b.scalar(compute, 0));
+    // Distances back are at the end.
+    Value distances = b.generate({two, one, whole, one}, compute, [&](ImplicitLocOpBuilder &at, ValueRange i) -> Value {
+      Value before = at.create<arith::SubIOp>(count, i[2]);
+      Value isAhead = at.create<arith::CmpIOp>(P::ult, i[2], reached);
+      Value isBack = at.create<arith::CmpIOp>(P::ult, before, n);
+      Value distance = at.create<arith::SelectOp>(isAhead, i[2], before);
+      return at.create<arith::SelectOp>(at.create<arith::OrIOp>(isAhead, isBack), chirp(at, distance, i[0], i[1]),
+                                        constantFloat(at, compute, 0));
+    });
+    Value spectrum = transform(forward, distances, whole);
+    Value product =
+        multiplyEach(transform(forward, turned, whole), {whole}, [&](ImplicitLocOpBuilder &at, ValueRange i) -> Value {
+          Value start = at.create<arith::ConstantIndexOp>(0);
+          Value part = at.create<arith::XOrIOp>(i[0], i[1]);
+          Value x = at.create<tensor::ExtractOp>(spectrum, ValueRange{part, start, i[2], start});
+          Value squared = at.create<arith::CmpIOp>(P::ugt, i[0], i[1]);
+          return at.create<arith::SelectOp>(squared, at.create<arith::NegFOp>(x), x);
+        });
+    return multiplyEach(transform(back, product, results), {results},
+                        [&](ImplicitLocOpBuilder &at, ValueRange i) -> Value {
+                          Value factor = chirp(at, i[2], i[0], i[1]);
+                          return inverse ? divideByLength(at, factor) : factor;
+                        });
   }
 
   /// The first `results` elements of the transform of a known number of elements.
   Value transformKnown(Value signal, int64_t n, int64_t results) {
     Sizes sizes = b.sizes(signal);
     constexpr int64_t usual = 64;
-    int64_t n1 = Plan::firstFactor(n, getConstantIntValue(sizes[3]).value_or(usual)), n2 = n / n1;
-    OpFoldResult two = b.getIndexAttr(2);
-    if (n2 == 1)
+    int64_t inner = getConstantIntValue(sizes[3]).value_or(usual), n1 = Plan::firstFactor(n, inner);
+    if (n1 == n)
       return multiply(signal, b.index(n), b.getIndexAttr(results), 2, /*half=*/false);
-    Value columns = turn(transformColumns(signal, n1, n2), n);
-    int64_t rows = llvm::divideCeil(results, n1);
-    columns = b.reshape(columns, {two, sizes[1], b.getIndexAttr(n2), b.mul(b.getIndexAttr(n1), sizes[3])});
-    Value result = transformKnown(columns, n2, rows);
-    result = b.reshape(result, {two, sizes[1], b.getIndexAttr(rows * n1), sizes[3]});
-    if (rows * n1 == results)
-      return result;
-    OpFoldResult zero = b.getIndexAttr(0);
-    return b.slice(result, {zero, zero, zero, zero}, {two, sizes[1], b.getIndexAttr(results), sizes[3]});
+    if (n1 == Plan::convolution) {
+      int64_t whole = Plan::convolutionLength(n + results - 1, inner);
+      return convolve(signal, b.index(n), b.getIndexAttr(results), b.getIndexAttr(whole),
+                      [&](Transform direction, Value signal, OpFoldResult results) {
+                        return direction.transformKnown(signal, whole, *getConstantIntValue(results));
+                      });
+    }
+    int64_t n2 = n / n1, rows = llvm::divideCeil(results, n1);
+    return joinRows(transformColumns(signal, b.getIndexAttr(n1), b.getIndexAttr(n2)), b.getIndexAttr(results),
+                    [&](Value columns) { return transformKnown(columns, n2, rows); });
+  }
+
+  /// columns[2, outer, n2, n1, inner]: the transforms of n2 elements, of whose elements the first `results` come first.
+  Value joinRows(Value columns, OpFoldResult results, llvm::function_ref<Value(Value columns)> transform) {
+    Sizes sizes = b.sizes(columns);
+    Value rows = transform(b.reshape(columns, {sizes[0], sizes[1], sizes[2], b.mul(sizes[3], sizes[4])}));
+    OpFoldResult all = b.mul(b.dim(rows, 2), sizes[3]), zero = b.getIndexAttr(0);
+    Value result = b.reshape(rows, {sizes[0], sizes[1], all, sizes[4]});
+    return isEqualConstantIntOrValue(all, results)
+               ? result
+               : b.slice(result, {zero, zero, zero, zero}, {sizes[0], sizes[1], results, sizes[4]});
+  }
+
+  /// The same of a number that only the run tells: by a convolution whose length has two factors of about its root.
+  Value transformUnknown(Value signal, OpFoldResult results) {
+    auto asIndex = [&](Value x) -> OpFoldResult { return b.createOrFold<arith::IndexCastOp>(b.getIndexType(), x); };
+    OpFoldResult last = b.sub(b.add(OpFoldResult(length), results), b.getIndexAttr(2));
+    Value number = b.create<arith::IndexCastOp>(b.getI64Type(), b.index(last));
+    OpFoldResult bits = b.sub(b.getIndexAttr(64), asIndex(b.create<math::CountLeadingZerosOp>(number)));
+    OpFoldResult some = b.floorDiv(bits, b.getIndexAttr(2));
+    auto powerOfTwo = [&](OpFoldResult bits) -> OpFoldResult {
+      return b.create<arith::ShLIOp>(b.index(int64_t(1)), b.index(bits)).getResult();
+    };
+    OpFoldResult n1 = powerOfTwo(some), n2 = powerOfTwo(b.sub(bits, some));
+    return convolve(
+        signal, length, results, b.mul(n1, n2), [&](Transform direction, Value signal, OpFoldResult results) {
+          return direction.joinRows(direction.transformColumns(signal, n1, n2), results, [&](Value columns) {
+            return direction.multiply(columns, b.index(n2), n2, 2, /*half=*/false);
+          });
+        });
+  }
+
+  /// signal[parts, outer, n / 2 + 1, inner] of half a spectrum to the whole one: each element also stands for its
+  /// mirror image, which is its conjugate.
+  Value mirror(Value signal) {
+    Sizes sizes = b.sizes(signal);
+    Value reached = b.index(sizes[2]);
+    sizes[2] = length;
+    return b.generate(sizes, compute, [&](ImplicitLocOpBuilder &n, ValueRange i) -> Value {
+      using P = arith::CmpIPredicate;
+      Value isGiven = n.create<arith::CmpIOp>(P::ult, i[2], reached), zero = n.create<arith::ConstantIndexOp>(0);
+      Value at = n.create<arith::SelectOp>(isGiven, i[2], n.create<arith::SubIOp>(length, i[2]));
+      Value x = n.create<tensor::ExtractOp>(signal, ValueRange{i[0], i[1], at, i[3]});
+      Value isSame = n.create<arith::OrIOp>(isGiven, n.create<arith::CmpIOp>(P::eq, i[0], zero));
+      return n.create<arith::SelectOp>(isSame, x, n.create<arith::NegFOp>(x));
+    });
   }
 
   /// signal[outer, n, inner, parts] to [outer, k, inner, parts].
   Value apply(Value signal) {
     // Elements beyond the length do not count, and missing ones are zeros.
     bool half = inverse && onesided;
-    OpFoldResult used = b.minimum(b.dim(signal, 1), half ? halfLength() : OpFoldResult(length));
+    OpFoldResult needed = half ? halfLength() : OpFoldResult(length), used = b.minimum(b.dim(signal, 1), needed);
     OpFoldResult results = onesided && !inverse ? halfLength() : OpFoldResult(length), zero = b.getIndexAttr(0);
     Sizes sizes = b.sizes(signal);
     sizes[1] = used;
     signal = b.transpose(b.slice(signal, {zero, zero, zero, zero}, sizes), {3, 0, 1, 2});
-    std::optional<int64_t> n = getConstantIntValue(length), given = getConstantIntValue(used);
+    std::optional<int64_t> n = getConstantIntValue(length);
     Value result;
-    if (n && given && !half) {
-      if (*given < *n)
-        signal = b.pad(signal, {zero, zero, zero, zero}, {zero, zero, b.getIndexAttr(*n - *given), zero},
-                       b.scalar(compute, 0));
-      result = transformKnown(signal, *n, *getConstantIntValue(results));
+    if (half && n && Plan::firstFactor(*n, 1) == *n) {
+      result = multiply(signal, length, results, 1, half);
     } else {
-      result = multiply(signal, length, results, half ? 1 : 2, half);
+      if (!isEqualConstantIntOrValue(used, needed))
+        signal = b.pad(signal, {zero, zero, zero, zero}, {zero, zero, b.sub(needed, used), zero}, b.scalar(compute, 0));
+      if (half)
+        signal = mirror(signal);
+      result = n ? transformKnown(signal, *n, *getConstantIntValue(results)) : transformUnknown(signal, results);
+      if (half) {
+        sizes = b.sizes(result);
+        sizes[0] = b.getIndexAttr(1);
+        result = b.slice(result, {zero, zero, zero, zero}, sizes);
+      }
     }
     return b.transpose(result, {1, 2, 3, 0});
   }

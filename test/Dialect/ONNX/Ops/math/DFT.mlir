@@ -27,6 +27,33 @@ func.func @back(%x: tensor<2x5x2xf32>) -> tensor<*xf32> {
 
 // -----
 
+// A large prime: a convolution by transforms of 1024 elements, 32 * 32. No matrix of 509 x 509.
+// CHECK-LABEL: @prime
+// CHECK-NOT: 509x2x509xf64
+// CHECK: tensor.pad
+// CHECK: tensor<{{.*}}x1024x1xf64>
+// CHECK-NOT: 509x2x509xf64
+// CHECK: return
+func.func @prime(%x: tensor<3x509x1xf32>) -> tensor<*xf32> {
+  %0 = onnx.DFT_20(%x, none, none) : (tensor<3x509x1xf32>, none, none) -> tensor<*xf32>
+  return %0 : tensor<*xf32>
+}
+
+// -----
+
+// A length that the run tells: the same with two factors of about the root, powers of two.
+// CHECK-LABEL: @length_at_run_time
+// CHECK: math.ctlz
+// CHECK: arith.shli
+// CHECK: arith.shli
+// CHECK: tensor.pad
+func.func @length_at_run_time(%x: tensor<3x?x1xf32>) -> tensor<*xf32> {
+  %0 = onnx.DFT_20(%x, none, none) : (tensor<3x?x1xf32>, none, none) -> tensor<*xf32>
+  return %0 : tensor<*xf32>
+}
+
+// -----
+
 // CHECK-LABEL: @axis_at_run_time
 // CHECK-SAME: -> (tensor<2x5x2xf32>
 // CHECK: cf.assert {{.*}}, "the axis is out of range"
