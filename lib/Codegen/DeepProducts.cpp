@@ -1,10 +1,11 @@
 //===- DeepProducts.cpp - products in parts of their depth ----------------===//
 //
 // All tiles of rows read the same block of lanes of the weights, from the first
-// row of it to the last. Of 12544 rows a block of 64 lanes is 3 MB: read from
-// beyond the second-level cache by every tile, it takes longer than the products.
-// In parts, sums go to memory and come back, which is little beside it. Upstream's
-// splitReduction makes the parts side by side instead, with a sum of them behind.
+// row of it to the last. Of 12544 rows a block of 64 lanes is 3 MB, of windows of
+// 3x3 with 512 channels 1.2 MB: read from beyond the second-level cache by every
+// tile, it takes longer than the products. In parts, sums go to memory and come
+// back, which is little beside it. Upstream's splitReduction makes the parts side
+// by side instead, with a sum of them behind.
 //
 //===----------------------------------------------------------------------===//
 #include "DeepProducts.h"
@@ -31,31 +32,51 @@ static Value slice(OpBuilder &b, OpOperand &operand, unsigned loop, int64_t firs
   return b.create<tensor::ExtractSliceOp>(op.getLoc(), value, offsets, sizes, strides);
 }
 
+/// The reduction dimension with most elements of those that are a dimension of both inputs, and nothing else of them:
+/// of a convolution its channels.
+static std::optional<unsigned> findDepth(GenericOp op) {
+  SmallVector<int64_t> ranges = op.getStaticLoopRanges();
+  SmallVector<unsigned> depths;
+  op.getReductionDims(depths);
+  std::optional<unsigned> best;
+  for (unsigned depth : depths) {
+    AffineExpr dim = getAffineDimExpr(depth, op.getContext());
+    bool isPlain =
+        !ShapedType::isDynamic(ranges[depth]) && llvm::all_of(op.getDpsInputOperands(), [&](OpOperand *input) {
+          AffineMap map = op.getMatchingIndexingMap(input);
+          return map.getResultPosition(dim) &&
+                 llvm::count_if(map.getResults(), [&](AffineExpr at) { return at.isFunctionOfDim(depth); }) == 1;
+        });
+    if (isPlain && (!best || ranges[depth] > ranges[*best]))
+      best = depth;
+  }
+  return best;
+}
+
 SmallVector<GenericOp> strata::splitDeepProduct(GenericOp op, const TargetFacts &target,
                                                 const ConstantExpressions &constants) {
   std::optional<ProductSum> sum = matchProductSum(op);
-  SmallVector<unsigned> depths;
-  op.getReductionDims(depths);
-  if (!sum || depths.size() != 1 || !sum->sum.isIntOrFloat() ||
-      !llvm::all_of(op.getIndexingMapsArray(), [](AffineMap map) { return map.isProjectedPermutation(); }))
-    return {op};
+  std::optional<unsigned> found = findDepth(op), lane = getLaneOf(op, 1);
   OpOperand *data = op.getDpsInputOperand(0), *weights = op.getDpsInputOperand(1);
-  std::optional<unsigned> lane = getLaneOf(op, 1);
   auto type = dyn_cast<RankedTensorType>(weights->get().getType());
-  SmallVector<int64_t> ranges = op.getStaticLoopRanges();
-  int64_t depth = ranges[depths[0]];
-  if (!lane || !type || type.getRank() != 2 || !type.hasStaticShape() || ShapedType::isDynamic(depth) ||
-      !constants.isConstant(weights->get()) || constants.isConstant(data->get()))
+  if (!sum || !found || !lane || !sum->sum.isIntOrFloat() || !type || !type.hasStaticShape() ||
+      !op.getMatchingIndexingMap(weights).isProjectedPermutation() || !constants.isConstant(weights->get()) ||
+      constants.isConstant(data->get()))
     return {op};
-  int64_t rows = 1;
-  for (auto [loop, size] : llvm::enumerate(ranges))
-    if (loop != *lane && loop != depths[0])
+  SmallVector<int64_t> ranges = op.getStaticLoopRanges();
+  AffineMap map = op.getMatchingIndexingMap(weights);
+  int64_t rows = 1, terms = 1;
+  for (auto [loop, kind, size] : llvm::enumerate(op.getIteratorTypesArray(), ranges)) {
+    if (!map.isFunctionOfDim(loop))
       rows = ShapedType::isDynamic(size) || rows > INT32_MAX ? INT32_MAX : rows * size;
+    else if (kind == utils::IteratorType::reduction)
+      terms *= size;
+  }
   int64_t bits = sum->elements[1].getIntOrFloatBitWidth(), width = std::max<int64_t>(1, target.vectorBits / 32);
   RegisterTile tile = chooseRegisterTile(target, std::nullopt, std::nullopt);
   // A few tiles read the weights not much more often than once; of all others the next block comes to the cache while
   // this one is used.
-  int64_t bytes = depth * std::min(type.getDimSize(1) * type.getDimSize(0) / depth, width * tile.vectors) * bits / 8;
+  int64_t depth = ranges[*found], bytes = terms * std::min(ranges[*lane], width * tile.vectors) * bits / 8;
   if (rows < 8 * tile.rows || 2 * bytes <= target.cacheBytes)
     return {op};
   int64_t parts = llvm::divideCeil(bytes, target.cacheBytes / 4), count = llvm::divideCeil(depth, parts);
@@ -65,8 +86,7 @@ SmallVector<GenericOp> strata::splitDeepProduct(GenericOp op, const TargetFacts 
   Value sums = op.getDpsInits()[0];
   for (int64_t first = 0; first < depth; first += count) {
     int64_t own = std::min(count, depth - first);
-    SmallVector<Value> operands{slice(b, *data, depths[0], first, own), slice(b, *weights, depths[0], first, own),
-                                sums};
+    SmallVector<Value> operands{slice(b, *data, *found, first, own), slice(b, *weights, *found, first, own), sums};
     auto part = cast<GenericOp>(clone(b, op, op->getResultTypes(), operands));
     result.push_back(part);
     sums = part->getResult(0);

@@ -27,6 +27,32 @@ func.func @deep(%x: tensor<?x1024xf32>, %start: tensor<?x64xf32>) -> tensor<?x64
 
 // -----
 
+// A convolution in parts of its channels, which are a dimension of the data by themselves: two vectors of them or more.
+#x = affine_map<(h, w, f, i, j, c) -> (2 * h + i, 2 * w + j, c)>
+#w = affine_map<(h, w, f, i, j, c) -> (f, c, i, j)>
+#y = affine_map<(h, w, f, i, j, c) -> (h, w, f)>
+// CHECK-LABEL: func.func @convolution(
+// CHECK-SAME:    %[[X:.*]]: tensor<17x17x64xf32>, %[[START:.*]]: tensor<8x8x64xf32>
+// CHECK:         %[[X0:.*]] = tensor.extract_slice %[[X]][0, 0, 0] [17, 17, 32]
+// CHECK:         %[[Y0:.*]] = linalg.generic {{.*}} ins(%[[X0]], %{{.*}}) outs(%[[START]] :
+// CHECK:         %[[X1:.*]] = tensor.extract_slice %[[X]][0, 0, 32] [17, 17, 32]
+// CHECK:         linalg.generic {{.*}} ins(%[[X1]], %{{.*}}) outs(%[[Y0]] :
+// CHECK-NOT:     linalg.generic
+func.func @convolution(%x: tensor<17x17x64xf32>, %start: tensor<8x8x64xf32>) -> tensor<8x8x64xf32> {
+  %w = arith.constant dense<0.5> : tensor<64x64x3x3xf32>
+  %0 = linalg.generic {indexing_maps = [#x, #w, #y],
+                       iterator_types = ["parallel", "parallel", "parallel", "reduction", "reduction", "reduction"]}
+      ins(%x, %w : tensor<17x17x64xf32>, tensor<64x64x3x3xf32>) outs(%start : tensor<8x8x64xf32>) {
+  ^bb0(%a: f32, %b: f32, %c: f32):
+    %m = arith.mulf %a, %b : f32
+    %s = arith.addf %c, %m : f32
+    linalg.yield %s : f32
+  } -> tensor<8x8x64xf32>
+  return %0 : tensor<8x8x64xf32>
+}
+
+// -----
+
 // A few rows read the weights once.
 #x = affine_map<(i, j, k) -> (i, k)>
 #w = affine_map<(i, j, k) -> (k, j)>
