@@ -18,18 +18,32 @@
 using namespace mlir;
 using linalg::GenericOp;
 
-/// Elements first .. first + count of the dimension of `operand` that `loop` walks.
+/// Elements first .. first + count of dimension `dim`.
+static Value slice(OpBuilder &b, Location loc, Value value, unsigned dim, int64_t first, int64_t count) {
+  SmallVector<OpFoldResult> sizes = tensor::getMixedSizes(b, loc, value);
+  SmallVector<OpFoldResult> offsets(sizes.size(), b.getIndexAttr(0)), strides(sizes.size(), b.getIndexAttr(1));
+  offsets[dim] = b.getIndexAttr(first);
+  sizes[dim] = b.getIndexAttr(count);
+  return b.create<tensor::ExtractSliceOp>(loc, value, offsets, sizes, strides);
+}
+
+/// Such elements of an operand. Of what is padded the part is, so that it lies close together: pixels of 512 channels
+/// are half a page apart, those of every other pixel in the same lines of the first-level cache.
 static Value slice(OpBuilder &b, OpOperand &operand, unsigned loop, int64_t first, int64_t count) {
   auto op = cast<GenericOp>(operand.getOwner());
-  Value value = operand.get();
-  int64_t rank = cast<RankedTensorType>(value.getType()).getRank();
-  SmallVector<OpFoldResult> offsets(rank, b.getIndexAttr(0)), strides(rank, b.getIndexAttr(1));
-  SmallVector<OpFoldResult> sizes = tensor::getMixedSizes(b, op.getLoc(), value);
-  AffineExpr dim = getAffineDimExpr(loop, op.getContext());
-  std::optional<unsigned> at = op.getMatchingIndexingMap(&operand).getResultPosition(dim);
-  offsets[*at] = b.getIndexAttr(first);
-  sizes[*at] = b.getIndexAttr(count);
-  return b.create<tensor::ExtractSliceOp>(op.getLoc(), value, offsets, sizes, strides);
+  Location loc = op.getLoc();
+  unsigned dim = *op.getMatchingIndexingMap(&operand).getResultPosition(getAffineDimExpr(loop, op.getContext()));
+  auto pad = operand.get().getDefiningOp<tensor::PadOp>();
+  Value padding = pad ? pad.getConstantPaddingValue() : Value();
+  bool isOutside = padding && padding.getParentRegion() != &pad.getRegion();
+  if (!isOutside || !isConstantIntValue(pad.getMixedLowPad()[dim], 0) ||
+      !isConstantIntValue(pad.getMixedHighPad()[dim], 0))
+    return slice(b, loc, operand.get(), dim, first, count);
+  SmallVector<int64_t> shape(pad.getResultType().getShape());
+  shape[dim] = count;
+  return b.create<tensor::PadOp>(loc, pad.getResultType().clone(shape),
+                                 slice(b, loc, pad.getSource(), dim, first, count), pad.getMixedLowPad(),
+                                 pad.getMixedHighPad(), padding);
 }
 
 /// The reduction dimension with most elements of those that are a dimension of both inputs, and nothing else of them:

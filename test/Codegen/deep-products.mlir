@@ -53,6 +53,39 @@ func.func @convolution(%x: tensor<17x17x64xf32>, %start: tensor<8x8x64xf32>) -> 
 
 // -----
 
+// Of what is padded, each part is padded by itself.
+#x = affine_map<(h, w, f, i, j, c) -> (2 * h + i, 2 * w + j, c)>
+#w = affine_map<(h, w, f, i, j, c) -> (f, c, i, j)>
+#y = affine_map<(h, w, f, i, j, c) -> (h, w, f)>
+// CHECK-LABEL: func.func @padded(
+// CHECK-SAME:    %[[X:.*]]: tensor<16x16x64xf32>, %
+// CHECK:         %[[X0:.*]] = tensor.extract_slice %[[X]][0, 0, 0] [16, 16, 32]
+// CHECK:         %[[P0:.*]] = tensor.pad %[[X0]] low[1, 1, 0] high[0, 0, 0]
+// CHECK:         linalg.generic {{.*}} ins(%[[P0]], %{{.*}} : tensor<17x17x32xf32>
+// CHECK:         %[[X1:.*]] = tensor.extract_slice %[[X]][0, 0, 32] [16, 16, 32]
+// CHECK:         %[[P1:.*]] = tensor.pad %[[X1]] low[1, 1, 0] high[0, 0, 0]
+// CHECK:         linalg.generic {{.*}} ins(%[[P1]], %{{.*}} : tensor<17x17x32xf32>
+// CHECK-NOT:     linalg.generic
+func.func @padded(%given: tensor<16x16x64xf32>, %start: tensor<8x8x64xf32>) -> tensor<8x8x64xf32> {
+  %w = arith.constant dense<0.5> : tensor<64x64x3x3xf32>
+  %zero = arith.constant 0.0 : f32
+  %x = tensor.pad %given low[1, 1, 0] high[0, 0, 0] {
+  ^bb0(%i: index, %j: index, %k: index):
+    tensor.yield %zero : f32
+  } : tensor<16x16x64xf32> to tensor<17x17x64xf32>
+  %0 = linalg.generic {indexing_maps = [#x, #w, #y],
+                       iterator_types = ["parallel", "parallel", "parallel", "reduction", "reduction", "reduction"]}
+      ins(%x, %w : tensor<17x17x64xf32>, tensor<64x64x3x3xf32>) outs(%start : tensor<8x8x64xf32>) {
+  ^bb0(%a: f32, %b: f32, %c: f32):
+    %m = arith.mulf %a, %b : f32
+    %s = arith.addf %c, %m : f32
+    linalg.yield %s : f32
+  } -> tensor<8x8x64xf32>
+  return %0 : tensor<8x8x64xf32>
+}
+
+// -----
+
 // A few rows read the weights once.
 #x = affine_map<(i, j, k) -> (i, k)>
 #w = affine_map<(i, j, k) -> (k, j)>
