@@ -9,6 +9,7 @@
 //
 //===----------------------------------------------------------------------===//
 #include "DeepProducts.h"
+#include "LinalgQueries.h"
 #include "ProductSums.h"
 #include "RegisterTile.h"
 
@@ -27,23 +28,57 @@ static Value slice(OpBuilder &b, Location loc, Value value, unsigned dim, int64_
   return b.create<tensor::ExtractSliceOp>(loc, value, offsets, sizes, strides);
 }
 
-/// Such elements of an operand. Of what is padded the part is, so that it lies close together: pixels of 512 channels
-/// are half a page apart, those of every other pixel in the same lines of the first-level cache.
-static Value slice(OpBuilder &b, OpOperand &operand, unsigned loop, int64_t first, int64_t count) {
+/// Such elements of an operand; of what is padded the part is, if it shall lie close together.
+static Value slice(OpBuilder &b, OpOperand &operand, unsigned loop, int64_t first, int64_t count, bool close) {
   auto op = cast<GenericOp>(operand.getOwner());
   Location loc = op.getLoc();
   unsigned dim = *op.getMatchingIndexingMap(&operand).getResultPosition(getAffineDimExpr(loop, op.getContext()));
   auto pad = operand.get().getDefiningOp<tensor::PadOp>();
-  Value padding = pad ? pad.getConstantPaddingValue() : Value();
+  Value padding = close && pad ? pad.getConstantPaddingValue() : Value();
   bool isOutside = padding && padding.getParentRegion() != &pad.getRegion();
   if (!isOutside || !isConstantIntValue(pad.getMixedLowPad()[dim], 0) ||
       !isConstantIntValue(pad.getMixedHighPad()[dim], 0))
     return slice(b, loc, operand.get(), dim, first, count);
   SmallVector<int64_t> shape(pad.getResultType().getShape());
   shape[dim] = count;
-  return b.create<tensor::PadOp>(loc, pad.getResultType().clone(shape),
-                                 slice(b, loc, pad.getSource(), dim, first, count), pad.getMixedLowPad(),
+  Value part = slice(b, loc, pad.getSource(), dim, first, count);
+  return b.create<tensor::PadOp>(loc, pad.getResultType().clone(shape), part, pad.getMixedLowPad(),
                                  pad.getMixedHighPad(), padding);
+}
+
+/// Whether what neighbouring rows read lies in too few lines of the first-level cache for as many as a tile would have:
+/// every other pixel of 512 channels does, which are a page apart.
+static bool isCrowded(GenericOp op, OpOperand *data, unsigned lane, const strata::TargetFacts &target) {
+  auto type = cast<RankedTensorType>(data->get().getType());
+  AffineMap map = op.getMatchingIndexingMap(data);
+  SmallVector<int64_t> ranges = op.getStaticLoopRanges(), strides(type.getRank(), 1);
+  for (int64_t dim = type.getRank() - 1; dim > 0; --dim) {
+    if (type.isDynamicDim(dim))
+      return false;
+    strides[dim - 1] = strides[dim] * type.getDimSize(dim);
+  }
+  std::optional<unsigned> row;
+  int64_t distance = INT64_MAX, width = std::max<int64_t>(1, target.vectorBits / 32);
+  for (auto [loop, kind] : llvm::enumerate(op.getIteratorTypesArray())) {
+    if (kind != utils::IteratorType::parallel || !map.isFunctionOfDim(loop))
+      continue;
+    SmallVector<int64_t> at(ranges.size(), 0), from = map.compose(at);
+    at[loop] = 1;
+    int64_t step = 0;
+    for (auto [to, start, stride] : llvm::zip(map.compose(at), from, strides))
+      step += (to - start) * stride;
+    if (step < distance) {
+      distance = step;
+      row = loop;
+    }
+  }
+  if (!row || ShapedType::isDynamic(ranges[*row]))
+    return false;
+  auto rowsWith = [&](int64_t most) {
+    return strata::chooseRegisterTile(target, ranges[*row], ranges[lane] / width, /*mostVectors=*/8, most).rows;
+  };
+  return rowsWith(strata::mostRowsInCache(target, distance * strata::bytesOf(type.getElementType()))) <
+         rowsWith(INT64_MAX);
 }
 
 /// The reduction dimension with most elements of those that are a dimension of both inputs, and nothing else of them:
@@ -95,12 +130,14 @@ SmallVector<GenericOp> strata::splitDeepProduct(GenericOp op, const TargetFacts 
     return {op};
   int64_t parts = llvm::divideCeil(bytes, target.cacheBytes / 4), count = llvm::divideCeil(depth, parts);
   count = llvm::alignTo(count, 2 * width);
+  bool close = isCrowded(op, data, *lane, target);
   SmallVector<GenericOp> result;
   OpBuilder b(op);
   Value sums = op.getDpsInits()[0];
   for (int64_t first = 0; first < depth; first += count) {
     int64_t own = std::min(count, depth - first);
-    SmallVector<Value> operands{slice(b, *data, *found, first, own), slice(b, *weights, *found, first, own), sums};
+    SmallVector<Value> operands{slice(b, *data, *found, first, own, close),
+                                slice(b, *weights, *found, first, own, /*close=*/false), sums};
     auto part = cast<GenericOp>(clone(b, op, op->getResultTypes(), operands));
     result.push_back(part);
     sums = part->getResult(0);

@@ -1,4 +1,4 @@
-// RUN: strata-opt %s --split-input-file --pass-pipeline='builtin.module(func.func(strata-pack-weights{vector-bits=512 registers=32 cache-bytes=65536}))' | FileCheck %s
+// RUN: strata-opt %s --split-input-file --pass-pipeline='builtin.module(func.func(strata-pack-weights{vector-bits=512 registers=32 cache-bytes=65536 near-cache-bytes=32768}))' | FileCheck %s
 
 // 64 lanes of 1024 rows of weights are four times the cache: sixteen parts of a quarter of it, each of which
 // adds to what the one before has.
@@ -53,35 +53,62 @@ func.func @convolution(%x: tensor<17x17x64xf32>, %start: tensor<8x8x64xf32>) -> 
 
 // -----
 
-// Of what is padded, each part is padded by itself.
+// Every other pixel of 512 channels is a page apart: in the same lines of the first-level cache, that have room for six
+// and not for the row of seven. Here the parts are padded, in which they are closer.
 #x = affine_map<(h, w, f, i, j, c) -> (2 * h + i, 2 * w + j, c)>
 #w = affine_map<(h, w, f, i, j, c) -> (f, c, i, j)>
 #y = affine_map<(h, w, f, i, j, c) -> (h, w, f)>
-// CHECK-LABEL: func.func @padded(
-// CHECK-SAME:    %[[X:.*]]: tensor<16x16x64xf32>, %
-// CHECK:         %[[X0:.*]] = tensor.extract_slice %[[X]][0, 0, 0] [16, 16, 32]
+// CHECK-LABEL: func.func @crowded(
+// CHECK-SAME:    %[[X:.*]]: tensor<14x14x512xf32>, %
+// CHECK:         %[[X0:.*]] = tensor.extract_slice %[[X]][0, 0, 0] [14, 14, 32]
 // CHECK:         %[[P0:.*]] = tensor.pad %[[X0]] low[1, 1, 0] high[0, 0, 0]
-// CHECK:         linalg.generic {{.*}} ins(%[[P0]], %{{.*}} : tensor<17x17x32xf32>
-// CHECK:         %[[X1:.*]] = tensor.extract_slice %[[X]][0, 0, 32] [16, 16, 32]
+// CHECK:         linalg.generic {{.*}} ins(%[[P0]], %{{.*}} : tensor<15x15x32xf32>
+// CHECK:         %[[X1:.*]] = tensor.extract_slice %[[X]][0, 0, 32] [14, 14, 32]
 // CHECK:         %[[P1:.*]] = tensor.pad %[[X1]] low[1, 1, 0] high[0, 0, 0]
-// CHECK:         linalg.generic {{.*}} ins(%[[P1]], %{{.*}} : tensor<17x17x32xf32>
-// CHECK-NOT:     linalg.generic
-func.func @padded(%given: tensor<16x16x64xf32>, %start: tensor<8x8x64xf32>) -> tensor<8x8x64xf32> {
-  %w = arith.constant dense<0.5> : tensor<64x64x3x3xf32>
+// CHECK:         linalg.generic {{.*}} ins(%[[P1]], %{{.*}} : tensor<15x15x32xf32>
+func.func @crowded(%given: tensor<14x14x512xf32>, %start: tensor<7x7x64xf32>) -> tensor<7x7x64xf32> {
+  %w = arith.constant dense<0.5> : tensor<64x512x3x3xf32>
   %zero = arith.constant 0.0 : f32
   %x = tensor.pad %given low[1, 1, 0] high[0, 0, 0] {
   ^bb0(%i: index, %j: index, %k: index):
     tensor.yield %zero : f32
-  } : tensor<16x16x64xf32> to tensor<17x17x64xf32>
+  } : tensor<14x14x512xf32> to tensor<15x15x512xf32>
   %0 = linalg.generic {indexing_maps = [#x, #w, #y],
                        iterator_types = ["parallel", "parallel", "parallel", "reduction", "reduction", "reduction"]}
-      ins(%x, %w : tensor<17x17x64xf32>, tensor<64x64x3x3xf32>) outs(%start : tensor<8x8x64xf32>) {
+      ins(%x, %w : tensor<15x15x512xf32>, tensor<64x512x3x3xf32>) outs(%start : tensor<7x7x64xf32>) {
   ^bb0(%a: f32, %b: f32, %c: f32):
     %m = arith.mulf %a, %b : f32
     %s = arith.addf %c, %m : f32
     linalg.yield %s : f32
-  } -> tensor<8x8x64xf32>
-  return %0 : tensor<8x8x64xf32>
+  } -> tensor<7x7x64xf32>
+  return %0 : tensor<7x7x64xf32>
+}
+
+// -----
+
+// Of 256 channels they are half a page apart: what is padded is padded at once.
+#x = affine_map<(h, w, f, i, j, c) -> (2 * h + i, 2 * w + j, c)>
+#w = affine_map<(h, w, f, i, j, c) -> (f, c, i, j)>
+#y = affine_map<(h, w, f, i, j, c) -> (h, w, f)>
+// CHECK-LABEL: func.func @spread(
+// CHECK-COUNT-1: tensor.pad
+// CHECK-NOT:     tensor.pad
+func.func @spread(%given: tensor<14x14x256xf32>, %start: tensor<7x7x64xf32>) -> tensor<7x7x64xf32> {
+  %w = arith.constant dense<0.5> : tensor<64x256x3x3xf32>
+  %zero = arith.constant 0.0 : f32
+  %x = tensor.pad %given low[1, 1, 0] high[0, 0, 0] {
+  ^bb0(%i: index, %j: index, %k: index):
+    tensor.yield %zero : f32
+  } : tensor<14x14x256xf32> to tensor<15x15x256xf32>
+  %0 = linalg.generic {indexing_maps = [#x, #w, #y],
+                       iterator_types = ["parallel", "parallel", "parallel", "reduction", "reduction", "reduction"]}
+      ins(%x, %w : tensor<15x15x256xf32>, tensor<64x256x3x3xf32>) outs(%start : tensor<7x7x64xf32>) {
+  ^bb0(%a: f32, %b: f32, %c: f32):
+    %m = arith.mulf %a, %b : f32
+    %s = arith.addf %c, %m : f32
+    linalg.yield %s : f32
+  } -> tensor<7x7x64xf32>
+  return %0 : tensor<7x7x64xf32>
 }
 
 // -----
