@@ -254,8 +254,11 @@ struct ConvertToLLVMPass : strata::impl::ConvertToLLVMBase<ConvertToLLVMPass> {
     LLVMConversionTarget target(*context);
     target.addLegalDialect<amx::AMXDialect>(); // intrinsics only
     target.addLegalOp<ModuleOp, UnrealizedConversionCastOp>();
-    if (failed(applyFullConversion(module, target, std::move(patterns))))
-      return signalPassFailure();
+    // One after the other: a conversion keeps what it has replaced until its end.
+    FrozenRewritePatternSet frozen(std::move(patterns));
+    for (Operation &op : llvm::make_early_inc_range(*module.getBody()))
+      if (failed(applyFullConversion(&op, target, frozen)))
+        return signalPassFailure();
 
     // LLVM 19 has no fast-math flags on these; arith's attribute stays behind.
     module.walk([](Operation *op) {
