@@ -301,14 +301,15 @@ struct Transform {
       return chirp(at, i[2], i[0], i[1]);
     });
     turned = b.pad(turned, {zero, zero, zero, zero}, {zero, zero, b.sub(whole, sizes[2]), zero}, b.scalar(compute, 0));
-    // Distances back are at the end.
+    // Distances back are at the end. What turns back is the conjugate, whose parts are what both parts count for the
+    // real one.
     Value distances = b.generate({two, one, whole, one}, compute, [&](ImplicitLocOpBuilder &at, ValueRange i) -> Value {
       Value before = at.create<arith::SubIOp>(count, i[2]);
       Value isAhead = at.create<arith::CmpIOp>(P::ult, i[2], reached);
       Value isBack = at.create<arith::CmpIOp>(P::ult, before, n);
       Value distance = at.create<arith::SelectOp>(isAhead, i[2], before);
-      return at.create<arith::SelectOp>(at.create<arith::OrIOp>(isAhead, isBack), chirp(at, distance, i[0], i[1]),
-                                        constantFloat(at, compute, 0));
+      Value real = at.create<arith::ConstantIndexOp>(0), back = chirp(at, distance, i[0], real);
+      return at.create<arith::SelectOp>(at.create<arith::OrIOp>(isAhead, isBack), back, constantFloat(at, compute, 0));
     });
     Value spectrum = transform(forward, distances, whole);
     Value product =
