@@ -9,7 +9,7 @@
 //
 //===----------------------------------------------------------------------===//
 #include "DeepProducts.h"
-#include "LinalgQueries.h"
+#include "ProductRows.h"
 #include "ProductSums.h"
 #include "RegisterTile.h"
 
@@ -48,37 +48,14 @@ static Value slice(OpBuilder &b, OpOperand &operand, unsigned loop, int64_t firs
 
 /// Whether what neighbouring rows read lies in too few lines of the first-level cache for as many as a tile would have:
 /// every other pixel of 512 channels does, which are a page apart.
-static bool isCrowded(GenericOp op, OpOperand *data, unsigned lane, const strata::TargetFacts &target) {
-  auto type = cast<RankedTensorType>(data->get().getType());
-  AffineMap map = op.getMatchingIndexingMap(data);
-  SmallVector<int64_t> ranges = op.getStaticLoopRanges(), strides(type.getRank(), 1);
-  for (int64_t dim = type.getRank() - 1; dim > 0; --dim) {
-    if (type.isDynamicDim(dim))
-      return false;
-    strides[dim - 1] = strides[dim] * type.getDimSize(dim);
-  }
-  std::optional<unsigned> row;
-  int64_t distance = INT64_MAX, width = std::max<int64_t>(1, target.vectorBits / 32);
-  for (auto [loop, kind] : llvm::enumerate(op.getIteratorTypesArray())) {
-    if (kind != utils::IteratorType::parallel || !map.isFunctionOfDim(loop))
-      continue;
-    SmallVector<int64_t> at(ranges.size(), 0), from = map.compose(at);
-    at[loop] = 1;
-    int64_t step = 0;
-    for (auto [to, start, stride] : llvm::zip(map.compose(at), from, strides))
-      step += (to - start) * stride;
-    if (step < distance) {
-      distance = step;
-      row = loop;
-    }
-  }
-  if (!row || ShapedType::isDynamic(ranges[*row]))
-    return false;
+static bool isCrowded(GenericOp op, OpOperand *weights, OpOperand *data, unsigned lane,
+                      const strata::TargetFacts &target) {
+  int64_t vectors = op.getStaticLoopRanges()[lane] / std::max<int64_t>(1, target.vectorBits / 32);
+  std::optional<int64_t> rows = strata::rowsOf(op, weights, data);
   auto rowsWith = [&](int64_t most) {
-    return strata::chooseRegisterTile(target, ranges[*row], ranges[lane] / width, /*mostVectors=*/8, most).rows;
+    return strata::chooseRegisterTile(target, rows, vectors, /*mostVectors=*/8, most).rows;
   };
-  return rowsWith(strata::mostRowsInCache(target, distance * strata::bytesOf(type.getElementType()))) <
-         rowsWith(INT64_MAX);
+  return rowsWith(strata::mostRowsInCache(target, strata::rowDistance(op, weights, data, lane))) < rowsWith(INT64_MAX);
 }
 
 /// The reduction dimension with most elements of those that are a dimension of both inputs, and nothing else of them:
@@ -130,7 +107,7 @@ SmallVector<GenericOp> strata::splitDeepProduct(GenericOp op, const TargetFacts 
     return {op};
   int64_t parts = llvm::divideCeil(bytes, target.cacheBytes / 4), count = llvm::divideCeil(depth, parts);
   count = llvm::alignTo(count, 2 * width);
-  bool close = isCrowded(op, data, *lane, target);
+  bool close = isCrowded(op, weights, data, *lane, target);
   SmallVector<GenericOp> result;
   OpBuilder b(op);
   Value sums = op.getDpsInits()[0];

@@ -16,6 +16,7 @@
 #include "LinalgQueries.h"
 #include "LoopNest.h"
 #include "Padding.h"
+#include "ProductRows.h"
 #include "ProductSums.h"
 #include "RegisterTile.h"
 #include "Transposed.h"
@@ -169,10 +170,10 @@ private:
         }))
       return;
     int64_t lanes = op.getStaticLoopRanges()[*lane], width = vectorBits / 32;
-    int64_t mostRows = strata::mostRowsInCache(target(), rowDistance(op, operands[0], data, *lane));
+    int64_t mostRows = strata::mostRowsInCache(target(), strata::rowDistance(op, operands[0], data, *lane));
     // Each vector of weights is several while it is computed.
     int64_t mostVectors = std::max<int64_t>(1, registers / 8);
-    int64_t block = width * strata::chooseRegisterTile(target(), rowsOf(op, operands[0], data), lanes / width,
+    int64_t block = width * strata::chooseRegisterTile(target(), strata::rowsOf(op, operands[0], data), lanes / width,
                                                        mostVectors, mostRows)
                                 .vectors;
     for (OpOperand *operand : operands)
@@ -277,56 +278,6 @@ private:
   /// Whether vectors add the products of groups, of which each lane has one.
   bool areDotProducts(Type element) const {
     return element.isBF16() ? bf16Dots && !bf16Tiles : element.isInteger(8) ? byteDots && !int8Tiles : pairDots;
-  }
-
-  /// How many bytes the data of one row is behind that of the row before.
-  static std::optional<int64_t> rowDistance(linalg::GenericOp op, OpOperand *weights, OpOperand *data, unsigned lane) {
-    AffineMap map = op.getMatchingIndexingMap(weights), out = op.getIndexingMapsArray().back();
-    AffineMap read = op.getMatchingIndexingMap(data);
-    SmallVector<int64_t> sizes = op.getStaticLoopRanges();
-    auto type = cast<RankedTensorType>(data->get().getType());
-    for (AffineExpr expr : llvm::reverse(out.getResults())) {
-      auto row = dyn_cast<AffineDimExpr>(expr);
-      if (!row || row.getPosition() == lane || map.isFunctionOfDim(row.getPosition()) || sizes[row.getPosition()] == 1)
-        continue;
-      int64_t distance = strata::bytesOf(type.getElementType());
-      for (int64_t dim = type.getRank() - 1; dim >= 0; --dim) {
-        SmallVector<int64_t> factors;
-        if (read.getResult(dim).isFunctionOfDim(row.getPosition())) {
-          if (failed(getFlattenedAffineExpr(read.getResult(dim), read.getNumDims(), 0, &factors)))
-            return std::nullopt;
-          return distance * factors[row.getPosition()];
-        }
-        if (type.isDynamicDim(dim))
-          return std::nullopt;
-        distance *= type.getDimSize(dim);
-      }
-    }
-    return std::nullopt;
-  }
-
-  /// Rows that share the weights, as far as their data lies in one order: all, or, of a window, the last dimension's.
-  /// Where some are known, those of an unknown number (a batch) are the same again.
-  static std::optional<int64_t> rowsOf(linalg::GenericOp op, OpOperand *weights, OpOperand *data) {
-    AffineMap map = op.getMatchingIndexingMap(weights), out = op.getIndexingMapsArray().back();
-    bool window = !op.getMatchingIndexingMap(data).isProjectedPermutation();
-    SmallVector<int64_t> sizes = op.getStaticLoopRanges();
-    constexpr int64_t someRows = 4;
-    int64_t rows = 1;
-    bool known = true;
-    for (AffineExpr expr : out.getResults()) {
-      auto dim = dyn_cast<AffineDimExpr>(expr);
-      if (!dim || map.isFunctionOfDim(dim.getPosition()))
-        continue;
-      int64_t size = sizes[dim.getPosition()];
-      if (!ShapedType::isDynamic(size)) {
-        rows = window ? size : rows * size;
-        continue;
-      }
-      known = false;
-      rows = window ? 1 : rows;
-    }
-    return known || rows >= someRows ? std::optional(rows) : std::nullopt;
   }
 
   static void replace(linalg::GenericOp op, OpOperand *operand, Value value, AffineMap map) {
@@ -460,8 +411,9 @@ private:
     int64_t groupLanes = groups ? type.getDimSize(last) : 1, lanes = groupLanes * type.getDimSize(cut);
     int64_t bits = type.getElementType().isIntOrFloat() ? type.getElementTypeBitWidth() : 32;
     int64_t width = vectorBits / std::max<int64_t>(bits, 32);
-    std::optional<int64_t> rows = rowsOf(op, operand, data);
-    int64_t mostRows = weights ? strata::mostRowsInCache(target(), rowDistance(op, operand, data, lane)) : INT64_MAX;
+    std::optional<int64_t> rows = strata::rowsOf(op, operand, data);
+    int64_t mostRows =
+        weights ? strata::mostRowsInCache(target(), strata::rowDistance(op, operand, data, lane)) : INT64_MAX;
     int64_t block =
         width * strata::chooseRegisterTile(target(), rows, lanes / width, /*mostVectors=*/8, mostRows).vectors;
     // Tiles take two blocks of lanes, and of many rows two vectors are enough sums for dot products.
