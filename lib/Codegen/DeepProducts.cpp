@@ -15,35 +15,25 @@
 
 #include "mlir/Dialect/Linalg/Utils/Utils.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "mlir/Dialect/Tensor/IR/TensorTilingInterfaceImpl.h"
 
 using namespace mlir;
 using linalg::GenericOp;
 
-/// Elements first .. first + count of dimension `dim`.
-static Value slice(OpBuilder &b, Location loc, Value value, unsigned dim, int64_t first, int64_t count) {
-  SmallVector<OpFoldResult> sizes = tensor::getMixedSizes(b, loc, value);
-  SmallVector<OpFoldResult> offsets(sizes.size(), b.getIndexAttr(0)), strides(sizes.size(), b.getIndexAttr(1));
-  offsets[dim] = b.getIndexAttr(first);
-  sizes[dim] = b.getIndexAttr(count);
-  return b.create<tensor::ExtractSliceOp>(loc, value, offsets, sizes, strides);
-}
-
-/// Such elements of an operand; of what is padded the part is, if it shall lie close together.
+/// Elements first .. first + count of the dimension of `operand` that `loop` walks; of what is padded the part is, if
+/// it shall lie close together.
 static Value slice(OpBuilder &b, OpOperand &operand, unsigned loop, int64_t first, int64_t count, bool close) {
   auto op = cast<GenericOp>(operand.getOwner());
-  Location loc = op.getLoc();
+  Value value = operand.get();
+  SmallVector<OpFoldResult> sizes = tensor::getMixedSizes(b, op.getLoc(), value);
+  SmallVector<OpFoldResult> offsets(sizes.size(), b.getIndexAttr(0)), strides(sizes.size(), b.getIndexAttr(1));
   unsigned dim = *op.getMatchingIndexingMap(&operand).getResultPosition(getAffineDimExpr(loop, op.getContext()));
-  auto pad = operand.get().getDefiningOp<tensor::PadOp>();
-  Value padding = close && pad ? pad.getConstantPaddingValue() : Value();
-  bool isOutside = padding && padding.getParentRegion() != &pad.getRegion();
-  if (!isOutside || !isConstantIntValue(pad.getMixedLowPad()[dim], 0) ||
-      !isConstantIntValue(pad.getMixedHighPad()[dim], 0))
-    return slice(b, loc, operand.get(), dim, first, count);
-  SmallVector<int64_t> shape(pad.getResultType().getShape());
-  shape[dim] = count;
-  Value part = slice(b, loc, pad.getSource(), dim, first, count);
-  return b.create<tensor::PadOp>(loc, pad.getResultType().clone(shape), part, pad.getMixedLowPad(),
-                                 pad.getMixedHighPad(), padding);
+  offsets[dim] = b.getIndexAttr(first);
+  sizes[dim] = b.getIndexAttr(count);
+  if (auto pad = close ? value.getDefiningOp<tensor::PadOp>() : nullptr)
+    if (auto part = tensor::bubbleUpPadSlice(b, pad, offsets, sizes, /*generateZeroSliceGuard=*/false); succeeded(part))
+      return part->tiledValues[0];
+  return b.create<tensor::ExtractSliceOp>(op.getLoc(), value, offsets, sizes, strides);
 }
 
 /// Whether what neighbouring rows read lies in too few lines of the first-level cache for as many as a tile would have:
