@@ -21,6 +21,17 @@ Value strata::placeInBytes(OpBuilder &b, Location loc, Value term, unsigned bits
   return b.create<arith::OrIOp>(loc, byte, b.create<arith::AndIOp>(loc, term, constant(4)));
 }
 
+SmallVector<Value> strata::bytesOfWords(OpBuilder &b, Location loc, Value words, unsigned bits) {
+  if (bits == 8)
+    return {words};
+  auto constant = [&](int64_t number) -> Value {
+    return b.create<arith::ConstantOp>(loc,
+                                       DenseElementsAttr::get(cast<VectorType>(words.getType()), APInt(32, number)));
+  };
+  Value mask = constant(0x0F0F0F0F), upper = b.create<arith::ShRUIOp>(loc, words, constant(4));
+  return {b.create<arith::AndIOp>(loc, words, mask), b.create<arith::AndIOp>(loc, upper, mask)};
+}
+
 void strata::buildBlockDots(OpBuilder &b, Location loc, ValueRange args, const BlockDots &dots, unsigned wordLoop,
                             unsigned termLoop) {
   Type i32 = b.getI32Type(), f32 = b.getF32Type();
@@ -167,11 +178,7 @@ struct ByteDots {
   SmallVector<Value> bytesOf(Value words) const {
     if (moved())
       words = b.create<arith::XOrIOp>(loc, words, constant(0x80808080));
-    if (bits == 8)
-      return {words};
-    Value mask = constant(0x0F0F0F0F);
-    Value upper = b.create<arith::ShRUIOp>(loc, words, constant(4));
-    return {b.create<arith::AndIOp>(loc, words, mask), b.create<arith::AndIOp>(loc, upper, mask)};
+    return bytesOfWords(b, loc, words, bits);
   }
   /// What a block's sum begins with, and what it comes to, as i32.
   Value begin(Value first) const {
@@ -231,103 +238,125 @@ private:
 };
 } // namespace
 
+Value TileEmitter::numberAt(const Access &access, Value base, const Tile &tile, int64_t i, Type element) {
+  Value at = add(base, position(access, tile, true));
+  Value loaded = b.create<memref::LoadOp>(loc, access.base, elementAt(access, at, tile, i, 0));
+  if (element != loaded.getType())
+    loaded = b.create<arith::SIToFPOp>(loc, element, loaded);
+  return loaded;
+}
+
+Value TileEmitter::vectorAt(const Access &access, Value base, const Tile &tile, int64_t j) {
+  auto type = VectorType::get({tile.lanes}, access.element);
+  Value at = add(base, position(access, tile, true));
+  return b.create<vector::LoadOp>(loc, type, access.base, elementAt(access, at, tile, 0, j));
+}
+
+TileEmitter::Values TileEmitter::startOfBlock(const Tile &tile, ArrayRef<Value> bases, int64_t moved) {
+  const BlockDots &dots = plan.blocks->dots;
+  auto i32 = VectorType::get({tile.lanes}, b.getI32Type());
+  Values starts(tile.rows, b.create<arith::ConstantOp>(loc, b.getZeroAttr(i32)));
+  if (dots.sums < 0 || dots.zero >= 0)
+    return starts;
+  for (auto [i, start] : llvm::enumerate(starts)) {
+    Value sum = numberAt(nest.reduce->inputs[dots.sums], bases[dots.sums], tile, i, b.getI32Type());
+    Value less = b.create<arith::ConstantOp>(loc, b.getI32IntegerAttr(moved - dots.zeroPoint));
+    start = b.create<vector::BroadcastOp>(loc, i32, b.create<arith::MulIOp>(loc, sum, less));
+  }
+  return starts;
+}
+
+TileEmitter::Values TileEmitter::addBlock(const Tile &tile, ArrayRef<Value> bases, ArrayRef<Value> integers,
+                                          Values sums, int64_t moved) {
+  const BlockDots &dots = plan.blocks->dots;
+  ArrayRef<Access> inputs = nest.reduce->inputs;
+  auto f32 = VectorType::get({tile.lanes}, b.getF32Type());
+  auto spreadNumber = [&](int input, int64_t i) -> Value {
+    return b.create<vector::BroadcastOp>(loc, f32, numberAt(inputs[input], bases[input], tile, i, b.getF32Type()));
+  };
+  Values factors, ofData;
+  for (int64_t i = 0; i < tile.rows; ++i) {
+    factors.push_back(spreadNumber(dots.factor, i));
+    if (dots.zero >= 0)
+      ofData.push_back(spreadNumber(dots.sums, i));
+  }
+  for (int64_t j = 0; j < tile.vectors; ++j) {
+    Value scale = dots.scale >= 0 ? vectorAt(inputs[dots.scale], bases[dots.scale], tile, j) : Value(), zero;
+    if (dots.zero >= 0) {
+      zero = b.create<arith::UIToFPOp>(loc, f32, vectorAt(inputs[dots.zero], bases[dots.zero], tile, j));
+      if (moved)
+        zero = b.create<arith::SubFOp>(
+            loc, zero, b.create<arith::ConstantOp>(loc, DenseElementsAttr::get(f32, static_cast<float>(moved))));
+    }
+    for (int64_t i = 0; i < tile.rows; ++i) {
+      int64_t n = i * tile.vectors + j;
+      Value real = b.create<arith::SIToFPOp>(loc, f32, integers[n]);
+      if (zero)
+        real = b.create<arith::SubFOp>(loc, real, b.create<arith::MulFOp>(loc, zero, ofData[i]));
+      Value weight = scale ? b.create<arith::MulFOp>(loc, scale, factors[i]).getResult() : factors[i];
+      sums[n] = multiplyAdd(real, weight, sums[n]);
+    }
+  }
+  return sums;
+}
+
 /// All sums of the tile, row by row, added to `start`.
 TileEmitter::Values TileEmitter::reduceBlocks(const Tile &tile, Values start) {
+  if (plan.blocks->unitBytes)
+    return asNumbers(reduceBlocksOnUnit(tile, asVectors(start, tile)), tile);
   const BlockPlan &blocks = *plan.blocks;
   const BlockDots &dots = blocks.dots;
-  Stage &reduce = *nest.reduce;
-  ArrayRef<Access> inputs = reduce.inputs;
-  auto i32 = VectorType::get({tile.lanes}, b.getI32Type()), f32 = VectorType::get({tile.lanes}, b.getF32Type());
-  const Extent words = blocks.word < 0 ? Extent{1, {}} : nest.loops[blocks.word].size;
-  ByteDots bytes(b, loc, i32, dots.bits, target.byteDots, words);
+  ArrayRef<Access> inputs = nest.reduce->inputs;
+  const Access &words = inputs[dots.words], &data = inputs[dots.data];
+  auto i32 = VectorType::get({tile.lanes}, b.getI32Type());
+  const Extent wordsOfBlock = blocks.word < 0 ? Extent{1, {}} : nest.loops[blocks.word].size;
+  ByteDots bytes(b, loc, i32, dots.bits, target.byteDots, wordsOfBlock);
   // Where no zero point asks for the sums of the data, moved codes do.
   bool addsMoved = bytes.moved() && dots.sums < 0;
-  Values bases = basesOf(reduce, tile);
-  auto at = [&](int input, const Tile &here, int64_t i, int64_t j) {
-    Value base = add(bases[input], position(inputs[input], here, true));
-    return elementAt(inputs[input], base, here, i, j);
-  };
-  auto number = [&](int input, const Tile &here, int64_t i, Type element) -> Value {
-    Value loaded = b.create<memref::LoadOp>(loc, inputs[input].base, at(input, here, i, 0));
-    if (element != loaded.getType())
-      loaded = b.create<arith::SIToFPOp>(loc, element, loaded);
-    return loaded;
-  };
-  auto vector = [&](int input, const Tile &here, int64_t j) -> Value {
-    auto type = VectorType::get({here.lanes}, inputs[input].element);
-    return b.create<vector::LoadOp>(loc, type, inputs[input].base, at(input, here, 0, j));
-  };
+  Values bases = basesOf(*nest.reduce, tile);
+  SmallVector<int> wordLoops;
+  if (blocks.word >= 0)
+    wordLoops.push_back(blocks.word);
   start = reduceLoops(tile, blocks.outer, asVectors(start, tile), [&](const Tile &block, Values sums) {
-    Values firsts(tile.rows, bytes.constant(0)), integers(sums.size());
-    for (int64_t i = 0; i < tile.rows; ++i) {
-      if (dots.sums >= 0 && dots.zero < 0) {
-        Value moved = number(dots.sums, block, i, b.getI32Type());
-        Value less = b.create<arith::ConstantOp>(loc, b.getI32IntegerAttr(bytes.moved() - dots.zeroPoint));
-        firsts[i] = b.create<vector::BroadcastOp>(loc, i32, b.create<arith::MulIOp>(loc, moved, less));
-      }
-      for (int64_t j = 0; j < tile.vectors; ++j)
-        integers[i * tile.vectors + j] = bytes.begin(firsts[i]);
-    }
+    Values firsts = startOfBlock(block, bases, bytes.moved()), integers(sums.size());
+    for (auto [n, integer] : llvm::enumerate(integers))
+      integer = bytes.begin(firsts[n / tile.vectors]);
     if (addsMoved)
       integers.append(tile.rows, bytes.constant(0));
-    SmallVector<int> wordLoops;
-    if (blocks.word >= 0)
-      wordLoops.push_back(blocks.word);
     integers = reduceLoops(block, wordLoops, integers, [&](const Tile &step, Values values) {
-      prefetch(inputs[dots.words], bases[dots.words], add(bases[dots.words], position(inputs[dots.words], step, true)),
-               step);
-      SmallVector<Values> data;
-      Type word = b.getI32Type();
+      Value at = add(bases[dots.words], position(words, step, true));
+      prefetch(words, bases[dots.words], at, step);
+      SmallVector<Values> ofRows;
       auto four = VectorType::get({4}, b.getI8Type());
       for (int64_t i = 0; i < tile.rows; ++i) {
-        data.emplace_back();
+        ofRows.emplace_back();
         for (int64_t part = 0; part < 8 / dots.bits; ++part) {
-          Value from = add(at(dots.data, step, i, 0), index(4 * part));
-          Value loaded = b.create<vector::LoadOp>(loc, four, inputs[dots.data].base, from);
-          loaded = b.create<vector::BitCastOp>(loc, VectorType::get({1}, word), loaded);
-          data.back().push_back(b.create<vector::ExtractOp>(loc, loaded, 0));
+          Value from = add(bases[dots.data], position(data, step, true));
+          from = add(elementAt(data, from, step, i, 0), index(4 * part));
+          Value loaded = b.create<vector::LoadOp>(loc, four, data.base, from);
+          loaded = b.create<vector::BitCastOp>(loc, VectorType::get({1}, b.getI32Type()), loaded);
+          ofRows.back().push_back(b.create<vector::ExtractOp>(loc, loaded, 0));
         }
       }
       for (int64_t j = 0; j < tile.vectors; ++j) {
         Values column;
         for (int64_t i = 0; i < tile.rows; ++i)
           column.push_back(values[i * tile.vectors + j]);
-        bytes.add(column, bytes.bytesOf(vector(dots.words, step, j)), data);
+        bytes.add(column, bytes.bytesOf(vectorAt(words, bases[dots.words], step, j)), ofRows);
         for (int64_t i = 0; i < tile.rows; ++i)
           values[i * tile.vectors + j] = column[i];
       }
       for (int64_t i = 0; addsMoved && i < tile.rows; ++i)
-        values[sums.size() + i] = bytes.addMoved(values[sums.size() + i], data[i][0]);
+        values[sums.size() + i] = bytes.addMoved(values[sums.size() + i], ofRows[i][0]);
       return values;
     });
-    Values factors, moved;
-    for (int64_t i = 0; i < tile.rows; ++i) {
-      factors.push_back(b.create<vector::BroadcastOp>(loc, f32, number(dots.factor, block, i, b.getF32Type())));
-      if (dots.zero >= 0)
-        moved.push_back(b.create<vector::BroadcastOp>(loc, f32, number(dots.sums, block, i, b.getF32Type())));
+    for (size_t n = 0; n < sums.size(); ++n) {
+      int64_t row = n / tile.vectors;
+      integers[n] = bytes.total(firsts[row], integers[n]);
+      if (addsMoved)
+        integers[n] = b.create<arith::AddIOp>(loc, integers[n], integers[sums.size() + row]);
     }
-    for (int64_t j = 0; j < tile.vectors; ++j) {
-      Value scale = dots.scale >= 0 ? vector(dots.scale, block, j) : Value(), zero;
-      if (dots.zero >= 0) {
-        zero = b.create<arith::UIToFPOp>(loc, f32, vector(dots.zero, block, j));
-        if (bytes.moved())
-          zero = b.create<arith::SubFOp>(
-              loc, zero,
-              b.create<arith::ConstantOp>(loc, DenseElementsAttr::get(f32, static_cast<float>(bytes.moved()))));
-      }
-      for (int64_t i = 0; i < tile.rows; ++i) {
-        int64_t n = i * tile.vectors + j;
-        Value integer = bytes.total(firsts[i], integers[n]);
-        if (addsMoved)
-          integer = b.create<arith::AddIOp>(loc, integer, integers[sums.size() + i]);
-        Value real = b.create<arith::SIToFPOp>(loc, f32, integer);
-        if (zero)
-          real = b.create<arith::SubFOp>(loc, real, b.create<arith::MulFOp>(loc, zero, moved[i]));
-        Value weight = scale ? b.create<arith::MulFOp>(loc, scale, factors[i]).getResult() : factors[i];
-        sums[n] = multiplyAdd(real, weight, sums[n]);
-      }
-    }
-    return sums;
+    return addBlock(block, bases, ArrayRef(integers).take_front(sums.size()), sums, bytes.moved());
   });
   return asNumbers(start, tile);
 }

@@ -27,6 +27,12 @@ struct BlockDots {
   unsigned bits = 8;                    ///< of c
 };
 
+/// The codes of vectors of words, of `bits` each, as bytes: those that come first in each word, then the others.
+llvm::SmallVector<mlir::Value> bytesOfWords(mlir::OpBuilder &b, mlir::Location loc, mlir::Value words, unsigned bits);
+
+/// Whether a matrix unit may read the codes with the zero point taken off, as signed bytes.
+bool foldsZeroPoint(const BlockDots &dots);
+
 std::optional<BlockDots> matchBlockDots(mlir::linalg::GenericOp op);
 
 /// The operation's body, whose last two loops of the reduction are words of a block and terms of a word.

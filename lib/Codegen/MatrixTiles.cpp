@@ -12,8 +12,7 @@
 using namespace mlir;
 using namespace strata;
 
-/// Rows of a tile register, and its 32-bit columns.
-static constexpr int64_t tileRows = 16, tileColumns = 16;
+static constexpr int64_t tileRows = MatrixUnit::mostRows, tileColumns = MatrixUnit::columns;
 
 //===----------------------------------------------------------------------===//
 // The plan
@@ -186,35 +185,7 @@ bool strata::planMatrixTiles(LoopNest &nest, const NestOptions &options, NestPla
 
 MatrixTiles::MatrixTiles(OpBuilder &b, Location loc, LoopNest &nest, const NestPlan &plan, const TargetFacts &target,
                          TileEmitter &tileEmitter)
-    : IndexMath{b, loc}, nest(nest), plan(plan), target(target), tileEmitter(tileEmitter) {}
-
-Value MatrixTiles::constant(int64_t number, unsigned bits) {
-  return b.create<arith::ConstantOp>(loc, b.getIntegerAttr(b.getIntegerType(bits), number));
-}
-
-Value MatrixTiles::call(StringRef intrinsic, ValueRange arguments, bool makesTile) {
-  // The type of a tile is LLVM's x86_amx, which this only stands for: no operation but these intrinsics sees it.
-  OperationState state(loc, intrinsic, arguments, TypeRange(), {});
-  if (makesTile)
-    state.addTypes(VectorType::get({tileRows * tileColumns}, b.getI32Type()));
-  Operation *made = b.create(state);
-  return makesTile ? Value(made->getResult(0)) : Value();
-}
-
-Value MatrixTiles::load(Value rows, Value columnBytes, Value address, Value stride) {
-  return call("amx.tileloadd64", {rows, columnBytes, address, stride});
-}
-
-void MatrixTiles::store(Value rows, Value address, Value stride, Value tile) {
-  call("amx.tilestored64", {rows, constant(64, 16), address, stride, tile}, /*makesTile=*/false);
-}
-
-Value MatrixTiles::addressOf(const Access &access, Value elements) {
-  Value bytes = times(elements, {access.element.getIntOrFloatBitWidth() / 8, {}});
-  Value base = b.create<memref::ExtractAlignedPointerAsIndexOp>(loc, access.base);
-  Value address = b.create<arith::IndexCastOp>(loc, b.getI64Type(), add(base, bytes));
-  return b.create<LLVM::IntToPtrOp>(loc, LLVM::LLVMPointerType::get(b.getContext()), address);
-}
+    : MatrixUnit{{b, loc}}, nest(nest), plan(plan), target(target), tileEmitter(tileEmitter) {}
 
 void MatrixTiles::prepare() {
   if (!plan.matrix)
@@ -313,16 +284,13 @@ void MatrixTiles::prefetch(Value block, Value within, const Tile &at) {
 void MatrixTiles::multiply(ArrayRef<Place> places, const Tile &at) {
   const MatrixPlan &matrix = *plan.matrix;
   const Access &data = nest.reduce->inputs[matrix.data], &weights = nest.reduce->inputs[matrix.weights];
-  auto bytesOf = [&](const Access &access, const Extent &elements) -> Value {
-    Value bytes = times(materialize(elements), {access.element.getIntOrFloatBitWidth() / 8, {}});
-    return b.create<arith::IndexCastOp>(loc, b.getI64Type(), bytes);
-  };
   Value step = constant(matrix.depthStep, 16), stepBytes = constant(4 * matrix.depthStep, 16),
         laneBytes = constant(4 * tileColumns, 16), sumStride = constant(4 * tileColumns, 64);
   SmallVector<Value> dataTiles, weightTiles;
   for (const Place &place : places) {
     Value from = add(tileEmitter.position(data, place.tile, false), tileEmitter.position(data, at, true));
-    dataTiles.push_back(load(rows16, stepBytes, addressOf(data, from), bytesOf(data, stride(data, plan.row))));
+    dataTiles.push_back(
+        load(rows16, stepBytes, addressOf(data, from), bytesOf(data, materialize(stride(data, plan.row)))));
   }
   Value block = tileEmitter.position(weights, at, false), within = tileEmitter.position(weights, at, true);
   prefetch(block, within, at);
@@ -330,12 +298,12 @@ void MatrixTiles::multiply(ArrayRef<Place> places, const Tile &at) {
   for (int64_t column = 0; column < columnTiles; ++column) {
     Value here = add(from, index(column * tileColumns * weights.withinStride));
     weightTiles.push_back(
-        load(step, laneBytes, addressOf(weights, here), bytesOf(weights, stride(weights, matrix.depth))));
+        load(step, laneBytes, addressOf(weights, here), bytesOf(weights, materialize(stride(weights, matrix.depth)))));
   }
   for (size_t n = 0; n < sums.size(); ++n) {
     Value sum = load(rows16, laneBytes, sums[n], sumStride);
-    sum = call(matrix.multiply,
-               {rows16, laneBytes, stepBytes, sum, dataTiles[n / columnTiles], weightTiles[n % columnTiles]});
+    sum =
+        addProducts(matrix.multiply, rows16, stepBytes, sum, dataTiles[n / columnTiles], weightTiles[n % columnTiles]);
     store(rows16, sums[n], sumStride, sum);
   }
 }
@@ -359,7 +327,7 @@ void MatrixTiles::emit(const Tile &tile, Finish finish) {
     places.push_back(placeRows(tile, number));
   Value laneBytes = constant(4 * tileColumns, 16), sumStride = constant(4 * tileColumns, 64);
   for (Value sum : sums)
-    store(rows16, sum, sumStride, call("amx.tilezero", {rows16, laneBytes}));
+    store(rows16, sum, sumStride, zero(rows16));
   SmallVector<int> order;
   for (int loop : tileEmitter.reductionOrder())
     if (loop != matrix.group && loop != matrix.depth)
@@ -367,15 +335,11 @@ void MatrixTiles::emit(const Tile &tile, Finish finish) {
   order.push_back(matrix.depth);
   reduce(order, places, tile);
 
-  Value base = b.create<memref::ExtractAlignedPointerAsIndexOp>(loc, scratch);
-  Value address = b.create<arith::IndexCastOp>(loc, b.getI64Type(), base);
   int64_t columns = columnTiles * tileColumns;
   for (auto [n, sum] : llvm::enumerate(sums)) {
     int64_t number = n / columnTiles, column = n % columnTiles;
-    Value to =
-        b.create<arith::AddIOp>(loc, address, constant(4 * (number * tileRows * columns + column * tileColumns), 64));
-    store(rows16, b.create<LLVM::IntToPtrOp>(loc, LLVM::LLVMPointerType::get(b.getContext()), to),
-          constant(4 * columns, 64), load(rows16, laneBytes, sum, sumStride));
+    Value to = addressOf(scratch, index(number * tileRows * columns + column * tileColumns), 4);
+    store(rows16, to, constant(4 * columns, 64), load(rows16, laneBytes, sum, sumStride));
   }
   scratchColumn = tile.at[plan.lane];
   for (auto [number, place] : llvm::enumerate(places)) {

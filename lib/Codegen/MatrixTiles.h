@@ -12,11 +12,12 @@
 #ifndef STRATA_CODEGEN_MATRIXTILES_H
 #define STRATA_CODEGEN_MATRIXTILES_H
 
+#include "MatrixUnit.h"
 #include "TileEmitter.h"
 
 namespace strata {
 
-class MatrixTiles : IndexMath {
+class MatrixTiles : MatrixUnit {
 public:
   MatrixTiles(mlir::OpBuilder &b, mlir::Location loc, LoopNest &nest, const NestPlan &plan, const TargetFacts &target,
               TileEmitter &tileEmitter);
@@ -44,11 +45,6 @@ private:
     mlir::Value first; ///< the first row that no other tile has
   };
   Place placeRows(const Tile &tile, int64_t number);
-  mlir::Value addressOf(const Access &access, mlir::Value elements);
-  mlir::Value call(mlir::StringRef intrinsic, mlir::ValueRange arguments, bool makesTile = true);
-  mlir::Value load(mlir::Value rows, mlir::Value columnBytes, mlir::Value address, mlir::Value stride);
-  void store(mlir::Value rows, mlir::Value address, mlir::Value stride, mlir::Value tile);
-  mlir::Value constant(int64_t number, unsigned bits);
   void reduce(llvm::ArrayRef<int> order, llvm::ArrayRef<Place> places, Tile at);
   void multiply(llvm::ArrayRef<Place> places, const Tile &at);
   void prefetch(mlir::Value block, mlir::Value within, const Tile &at);

@@ -245,7 +245,9 @@ void NestEmitter::evenTile(Tile tile) {
   tile.at[plan.row] = place(number);
   tileEmitter.rowNumber = number;
   Value count = b.create<arith::SubIOp>(loc, place(add(number, index(1))), tile.at[plan.row]);
-  int64_t least = rowTiles.isKnown() ? plan.rowTile - 1 : 1;
+  int64_t least = plan.blocks && plan.blocks->unitBytes ? kFewRowsOfBlocks + 1 : 1;
+  if (rowTiles.isKnown())
+    least = plan.rowTile - 1;
   auto cases = llvm::to_vector(llvm::seq<int64_t>(least, plan.rowTile));
   auto choice = b.create<scf::IndexSwitchOp>(loc, TypeRange(), count, cases, cases.size());
   OpBuilder::InsertionGuard guard(b);
@@ -319,7 +321,7 @@ Value NestEmitter::prepare() {
     return buffer;
   }
   if (plan.copied < 0)
-    return {};
+    return tileEmitter.prepareBlocks();
   Access &copy = copyNest->reduce->inputs[plan.copied];
   int64_t block = plan.vectorTile * plan.width, elements = block;
   SmallVector<int> inside = tileEmitter.reductionOrder();
@@ -428,6 +430,10 @@ void NestEmitter::laneBlock(Tile tile) {
 void NestEmitter::loops(ArrayRef<std::pair<int, int64_t>> order, Tile tile) {
   if (panel && !isFilled && tile.at[plan.lane]) {
     fillPanel(tile.at[plan.lane]);
+    isFilled = true;
+  }
+  if (plan.blocks && plan.blocks->unitBytes && !isFilled && tile.at[plan.lane]) {
+    tileEmitter.fillCodes(tile);
     isFilled = true;
   }
   if (order.empty() && plan.laneBlock)

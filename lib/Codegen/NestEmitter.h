@@ -25,6 +25,10 @@ constexpr const char kApart[] = "strata.apart";
 double emitLoopNest(mlir::OpBuilder &b, mlir::Location loc, LoopNest &nest, const NestOptions &options,
                     WeightPanel *panel = nullptr);
 
+/// The same of products of blocks (BlockDots.h), or of any nest: where a matrix unit adds them, an unknown number of
+/// rows has code for few of them beside it.
+double emitBlocks(mlir::OpBuilder &b, mlir::Location loc, LoopNest &nest, const NestOptions &options);
+
 } // namespace strata
 
 #endif // STRATA_CODEGEN_NESTEMITTER_H

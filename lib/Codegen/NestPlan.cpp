@@ -635,7 +635,9 @@ NestPlan strata::planNest(LoopNest &nest, const NestOptions &options) {
     plan.rowTile =
         chooseTile(nest.loops[plan.row].size, std::max<int64_t>(1, reuse ? accumulators / plan.vectorTile
                                                                          : std::max<int64_t>(4, 8 / plan.vectorTile)));
-  if (isProduct(nest, plan) && !blocks)
+  if (blocks)
+    planBlockTiles(nest, options, block, plan);
+  else if (isProduct(nest, plan))
     chooseCopy(nest, options, plan);
   std::optional<PlanChoice> choice = getPlanChoice(nest.reduce->op);
   if (choice && !isPossible(nest, plan, options, *choice)) {
@@ -651,11 +653,12 @@ NestPlan strata::planNest(LoopNest &nest, const NestOptions &options) {
     planScaled(nest, options, plan);
   // The first tile copies, so the others have to be as it is.
   plan.evenRows &= plan.copied < 0;
-  plan.laneOutermost = plan.copied >= 0 || (reuse && hasLargeWeights(nest, plan, bits, options.cacheBytes));
+  bool onUnit = blocks && plan.blocks->unitBytes;
+  plan.laneOutermost = plan.copied >= 0 || onUnit || (reuse && hasLargeWeights(nest, plan, bits, options.cacheBytes));
   if (choice)
     plan.laneOutermost = choice->lanesOutermost;
   plan.weightsStay = !plan.laneOutermost && keepsAllWeights(nest, plan, bits, options.cacheBytes);
-  chooseRowBlock(nest, options, bits, plan);
+  chooseRowBlock(nest, options, blocks ? 8 : bits, plan);
   if (choice)
     plan.rowBlock = choice->rowBlock;
   if (!reuse && !plan.dots && !isProduct(nest, plan))

@@ -62,7 +62,11 @@ struct BlockPlan {
   BlockDots dots;
   llvm::SmallVector<int> outer; ///< loops over blocks
   int word, term;               ///< loops over a block's words (-1: it has one), and over the terms of one
+  int64_t unitBytes = 0;        ///< of a block, if a matrix unit adds its products; 0: vectors do
 };
+
+/// Of so few rows vectors add the products of blocks as fast as a matrix unit.
+constexpr int64_t kFewRowsOfBlocks = 4;
 
 /// So many rows of a tile, at most, have sums for each block.
 constexpr int64_t kScaledRows = 2;
@@ -123,6 +127,10 @@ bool planDots(LoopNest &nest, const NestOptions &options, NestPlan &plan);
 
 /// Plans for products of quantised data, if the target adds products of bytes and the nest is one.
 bool planBlockDots(LoopNest &nest, const NestOptions &options, NestPlan &plan);
+
+/// Gives such products to the matrix unit, if there is one and they have the rows: `plan` knows them, and the weights
+/// lie in blocks of so many lanes.
+void planBlockTiles(LoopNest &nest, const NestOptions &options, int64_t block, NestPlan &plan);
 
 /// Plans rows that share vectors, where sums of products go along the lanes. May split a loop of the nest: a new one,
 /// the last, is then the rows.

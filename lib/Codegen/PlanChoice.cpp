@@ -41,7 +41,8 @@ static int64_t mostRows(const TargetFacts &target, int64_t vectors) {
 }
 
 bool strata::hasChoices(const LoopNest &nest, const NestPlan &plan) {
-  return nest.reduce && !plan.matrix && plan.lane >= 0 && plan.row >= 0 && !plan.laneIsReduction;
+  bool onUnit = plan.matrix || (plan.blocks && plan.blocks->unitBytes);
+  return nest.reduce && !onUnit && plan.lane >= 0 && plan.row >= 0 && !plan.laneIsReduction;
 }
 
 bool strata::isPossible(LoopNest &nest, const NestPlan &plan, const TargetFacts &target, const PlanChoice &choice) {

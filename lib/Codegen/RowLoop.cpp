@@ -38,7 +38,7 @@ double strata::emitNest(ArrayRef<linalg::GenericOp> ops, const NestOptions &opti
     } else {
       simplify(b, loc, *nest);
       mergeGroups(*nest, options);
-      ns = emitLoopNest(b, loc, *nest, options);
+      ns = emitBlocks(b, loc, *nest, options);
     }
   }
   llvm::SmallSetVector<Value, 4> buffers;

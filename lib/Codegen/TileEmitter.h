@@ -51,6 +51,11 @@ public:
   /// Initialisation and consumer of a tile of one vector, whose reduction comes to `sum`.
   void emitSum(const Tile &tile, mlir::Value sum);
 
+  /// Blocks on a matrix unit (BlockTiles.cpp): what their tiles use, at a place before them that every thread passes
+  /// for itself; the codes of 16 lanes, for all rows that come behind. None: the nest is none of these.
+  mlir::Value prepareBlocks();
+  void fillCodes(const Tile &tile);
+
   /// Stores what the body of the reduction makes of its inputs, for all of the reduction and the tile's lanes.
   void fillPanel(const Tile &tile, const ComputedWeights &weights, const Access &panel);
 
@@ -169,6 +174,17 @@ private:
   Values asNumbers(Values sums, const Tile &tile);
   Values reduceDots(const Tile &whole, Values start);
   Values reduceBlocks(const Tile &tile, Values start);
+  Values reduceBlocksOnUnit(const Tile &tile, Values sums);
+  mlir::Value codesOf(const Tile &block);
+  mlir::Value unitRows, unitRows16; ///< of a tile, as index and i16
+  mlir::Value unitCodes, unitSums;  ///< buffers
+  /// What the sums of a block's integers begin with, by row, and what they come to: scaled, added to `sums`. The codes
+  /// are those of the operation less `moved`.
+  Values startOfBlock(const Tile &block, llvm::ArrayRef<mlir::Value> bases, int64_t moved);
+  Values addBlock(const Tile &block, llvm::ArrayRef<mlir::Value> bases, llvm::ArrayRef<mlir::Value> integers,
+                  Values sums, int64_t moved);
+  mlir::Value numberAt(const Access &access, mlir::Value base, const Tile &tile, int64_t i, mlir::Type element);
+  mlir::Value vectorAt(const Access &access, mlir::Value base, const Tile &tile, int64_t j);
   Values reduceCrossed(const Tile &whole, Values start);
   void storeAccumulators(const Tile &tile, const Accumulators &accumulators);
   void reduceResults(const Tile &tile, llvm::ArrayRef<mlir::Value> results, int64_t i, int64_t j, Values &parts);

@@ -298,6 +298,58 @@ func.func @tanh(%x: vector<8xf32>) -> vector<8xf32> {
 
 // -----
 
+// A GELU whose result is rounded to bf16 needs fewer products, whether constants are vectors or numbers for all lanes; not
+// where something else is made of it, which may be large or the difference of equal numbers.
+// FUSED-LABEL: func.func @gelu
+// FUSED-COUNT-8: math.fma
+// FUSED-NOT:     math.fma
+// FUSED-LABEL: func.func @scaled
+// FUSED-COUNT-16: math.fma
+// FUSED-LABEL: func.func @difference
+// FUSED-COUNT-16: math.fma
+// FUSED-LABEL: func.func @exact
+// FUSED-COUNT-16: math.fma
+func.func @gelu(%x: vector<8xf32>) -> vector<8xbf16> {
+  %r = arith.constant 0.707106769 : f32
+  %h = arith.constant dense<0.5> : vector<8xf32>
+  %one = arith.constant dense<1.0> : vector<8xf32>
+  %s = vector.broadcast %r : f32 to vector<8xf32>
+  %0 = arith.mulf %x, %s : vector<8xf32>
+  %1 = math.erf %0 : vector<8xf32>
+  %2 = arith.addf %1, %one : vector<8xf32>
+  %3 = arith.mulf %x, %h : vector<8xf32>
+  %4 = arith.mulf %3, %2 : vector<8xf32>
+  %5 = arith.truncf %4 fastmath<afn> : vector<8xf32> to vector<8xbf16>
+  return %5 : vector<8xbf16>
+}
+func.func @scaled(%x: vector<8xf32>, %y: vector<8xf32>) -> vector<8xbf16> {
+  %one = arith.constant dense<1.0> : vector<8xf32>
+  %0 = math.erf %x : vector<8xf32>
+  %1 = arith.addf %0, %one : vector<8xf32>
+  %2 = arith.mulf %y, %1 : vector<8xf32>
+  %3 = arith.truncf %2 fastmath<afn> : vector<8xf32> to vector<8xbf16>
+  return %3 : vector<8xbf16>
+}
+func.func @difference(%x: vector<8xf32>) -> vector<8xbf16> {
+  %one = arith.constant dense<1.0> : vector<8xf32>
+  %0 = math.erf %x : vector<8xf32>
+  %1 = arith.addf %0, %one : vector<8xf32>
+  %2 = arith.mulf %x, %1 : vector<8xf32>
+  %3 = arith.subf %2, %x : vector<8xf32>
+  %4 = arith.truncf %3 fastmath<afn> : vector<8xf32> to vector<8xbf16>
+  return %4 : vector<8xbf16>
+}
+func.func @exact(%x: vector<8xf32>) -> vector<8xbf16> {
+  %one = arith.constant dense<1.0> : vector<8xf32>
+  %0 = math.erf %x : vector<8xf32>
+  %1 = arith.addf %0, %one : vector<8xf32>
+  %2 = arith.mulf %x, %1 : vector<8xf32>
+  %3 = arith.truncf %2 : vector<8xf32> to vector<8xbf16>
+  return %3 : vector<8xbf16>
+}
+
+// -----
+
 // Subnormal numbers are scaled, so that their exponents are found; log1p has none to scale, and divides by nothing.
 // CHECK-LABEL: func.func @log
 // CHECK:         %[[SMALL:.*]] = arith.cmpf olt, %arg0

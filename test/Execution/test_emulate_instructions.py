@@ -1,5 +1,6 @@
 """Plans for other CPUs, with their instructions emulated, on this machine."""
 
+import math
 import os
 import subprocess
 
@@ -14,7 +15,7 @@ from support.library import BIN
 INSTRUCTIONS = {
     ("sapphirerapids", "bf16"): "x86.tdpbf16ps",
     ("sapphirerapids", "integers"): "x86.tdpb",
-    ("sapphirerapids", "int8"): "x86.avx512.vpdpbusd",
+    ("sapphirerapids", "int8"): "x86.tdpb",
     ("znver4", "bf16"): "x86.avx512bf16.dpbf16ps",
     ("znver4", "integers"): "x86.avx512.vpdpbusd",
     ("skylake-avx512", "integers"): "x86.avx512.pmaddw.d",
@@ -94,20 +95,55 @@ def test_integers(monkeypatch, tmp_path, cpu, left, right, m, k, n):
     np.testing.assert_array_equal(y, x.astype(np.int64) @ w.astype(np.int64))
 
 
-def test_weights_of_few_bits(monkeypatch, tmp_path):
-    rng = np.random.default_rng(0)
-    x, w = rng.standard_normal((8, 128), np.float32), rng.integers(-8, 8, (128, 64))
-    scale = np.full((4, 64), 0.25, np.float32)
-    nodes = [helper.make_node("DequantizeLinear", ["w", "s"], ["r"], axis=0, block_size=32),
+@pytest.mark.parametrize("bits, block, zero", [(4, 32, None), (4, 16, 8), (4, 128, 3), (4, 32, "each"), (8, 32, None),
+                                               (8, 64, 128), (8, 256, 100), (8, 32, "each")])  # fmt: skip
+def test_weights_of_few_bits(monkeypatch, tmp_path, bits, block, zero):
+    """Rows that fill a tile of the matrix unit, that are left over, and that are too few, known and unknown."""
+    rng = np.random.default_rng(bits)
+    k, n, lowest = 768, 48, 0 if zero else -(1 << (bits - 1))
+    codes = rng.integers(lowest, lowest + (1 << bits), (k // block, block, n))
+    zeros = rng.integers(0, 1 << bits, (k // block, 1, n)) if zero == "each" else np.full((k // block, 1, n), zero or 0)
+    scales = (0.5 + rng.random((k // block, 1, n))).astype(np.float32) / 16
+    kind = {4: (TensorProto.INT4, TensorProto.UINT4), 8: (TensorProto.INT8, TensorProto.UINT8)}[bits][bool(zero)]
+    tensor = lambda name, array: helper.make_tensor(name, kind, (array.size // n, n), array.ravel().tolist())
+    weights = {"w": tensor("w", codes), "s": scales.reshape(-1, n)} | ({"z": tensor("z", zeros)} if zero else {})
+    nodes = [helper.make_node("DequantizeLinear", list(weights), ["r"], axis=0, block_size=block),
              helper.make_node("MatMul", ["x", "r"], ["y"])]  # fmt: skip
-    proto = model(nodes, {"x": x}, TensorProto.FLOAT, {
-        "w": helper.make_tensor("w", TensorProto.INT4, w.shape, w.ravel().tolist()), "s": scale})  # fmt: skip
-    check_instructions(proto, tmp_path, "sapphirerapids", "int8", "--precision=int8")
+    exact = ((codes - zeros) * scales.astype(np.float64)).reshape(k, n)
     monkeypatch.setenv("STRATA_EMULATE_CPU", "sapphirerapids")
-    [y] = strata.compile(proto, precision="int8").run({"x": x})
-    # Data are rounded to 127 steps of the largest of a block.
-    want = x.astype(np.float64) @ w * 0.25
-    assert 0 < np.abs(y - want).max() < 0.02 * np.abs(want).max()
+    for rows in (1, 5, 16, 33, "m"):
+        proto = model(nodes, {"x": np.empty((1, k), np.float32)}, TensorProto.FLOAT, weights)
+        size = proto.graph.input[0].type.tensor_type.shape.dim[0]
+        if rows == "m":
+            size.dim_param = rows
+            check_instructions(proto, tmp_path, "sapphirerapids", "int8", "--precision=int8")
+        else:
+            size.dim_value = rows
+        compiled = strata.compile(proto, precision="int8")
+        for m in (1, 4, 7, 16, 35) if rows == "m" else (rows,):
+            x = rng.standard_normal((m, k), np.float32)
+            # Data are rounded to 127 steps of the largest of a block, or of a part of it.
+            parts = x.reshape(m, -1, min(block, 128))
+            largest = np.abs(parts).max(-1, keepdims=True)
+            steps = np.rint(parts * (np.float32(127) / largest)) * (largest * np.float32(1 / 127)).astype(np.float64)
+            want = steps.reshape(m, k) @ exact
+            np.testing.assert_allclose(compiled.run({"x": x})[0], want, rtol=0, atol=3e-6 * np.abs(want).max())
+
+
+def test_gelu(monkeypatch):
+    """What is rounded to bf16 takes a shorter polynomial, off by less than a thirtieth of the rounding of large results."""
+    one = np.eye(64, dtype=np.float32)
+    nodes = [helper.make_node("MatMul", ["x", "w"], ["a"]), helper.make_node("Gelu", ["a"], ["b"]),
+             helper.make_node("MatMul", ["b", "w"], ["y"])]  # fmt: skip
+    x = np.concatenate([np.linspace(-12, 12, 64 * 60), [0, -0.0, 1e4, -1e4, 1e38, -1e38, 3e-39, np.inf],
+                        np.logspace(-30, 3, 28), -np.logspace(-30, 3, 28)])  # fmt: skip
+    x = x.astype(ml_dtypes.bfloat16).astype(np.float32).reshape(-1, 64)
+    proto = model(nodes, {"x": x}, TensorProto.FLOAT, {"w": one})
+    monkeypatch.setenv("STRATA_EMULATE_CPU", "sapphirerapids")
+    finite = np.where(np.isinf(x), 0, x)
+    [y] = strata.compile(proto, precision="bf16").run({"x": finite})
+    want = np.vectorize(lambda x: x / 2 * math.erfc(-x / math.sqrt(2)))(finite.astype(np.float64))
+    np.testing.assert_allclose(y, want, rtol=2**-8, atol=7e-5)
 
 
 @pytest.mark.parametrize(
