@@ -48,6 +48,9 @@ void strata::planBlockTiles(LoopNest &nest, const NestOptions &options, int64_t 
 }
 
 double strata::emitBlocks(OpBuilder &b, Location loc, LoopNest &nest, const NestOptions &options) {
+  bool areKnown = llvm::all_of(nest.loops, [](const Loop &loop) { return loop.size.isKnown(); });
+  if (areKnown || !options.int8Tiles || !nest.reduce || !matchBlockDots(nest.reduce->op))
+    return emitLoopNest(b, loc, nest, options);
   LoopNest few = nest;
   NestPlan plan = planNest(few, options);
   if (!plan.blocks || !plan.blocks->unitBytes || nest.loops[plan.row].size.isKnown())
