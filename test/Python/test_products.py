@@ -160,3 +160,16 @@ def test_given_matrices(target, left, right):
         want = a.astype(np.float64) @ b.astype(np.float64)
         [y] = compiled.run({"a": a, "b": b})
         np.testing.assert_allclose(y, want, rtol=0, atol=2e-6 * np.abs(want).max())
+
+
+@pytest.mark.parametrize("precision", ["f32", "int8"])
+def test_dequantized_weights_of_no_terms(precision):
+    weights = [helper.make_tensor("w", TensorProto.INT4, (0, 32), []), numpy_helper.from_array(np.ones((0, 32), "f"), "s")]
+    nodes = [helper.make_node("DequantizeLinear", ["w", "s"], ["r"], axis=0, block_size=32),
+             helper.make_node("MatMul", ["x", "r"], ["y"])]  # fmt: skip
+    value = helper.make_tensor_value_info
+    graph = helper.make_graph(nodes, "g", [value("x", TensorProto.FLOAT, ["m", 0])],
+                              [value("y", TensorProto.FLOAT, ["m", 32])], weights)  # fmt: skip
+    proto = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 21)], ir_version=10)
+    [y] = strata.compile(proto, precision=precision).run({"x": np.zeros((3, 0), "f")})
+    np.testing.assert_array_equal(y, np.zeros((3, 32)))

@@ -57,7 +57,7 @@ struct NarrowWeights {
       return result;
     // Blocks of one row each would be no sums.
     int64_t terms = type.getDimSize(depth);
-    if (size < 8 || axis != depth || terms % size != 0)
+    if (size < 8 || axis != depth || terms == 0 || terms % size != 0)
       return std::nullopt;
     result.blocks = terms / size;
     return result;
