@@ -131,7 +131,7 @@ def test_weights_of_few_bits(monkeypatch, tmp_path, bits, block, zero):
 
 
 def test_gelu(monkeypatch):
-    """What is rounded to bf16 takes a shorter polynomial, off by less than a thirtieth of the rounding of large results."""
+    """What is rounded to bf16 takes a shorter polynomial, off by less than a thirtieth of that rounding."""
     one = np.eye(64, dtype=np.float32)
     nodes = [helper.make_node("MatMul", ["x", "w"], ["a"]), helper.make_node("Gelu", ["a"], ["b"]),
              helper.make_node("MatMul", ["b", "w"], ["y"])]  # fmt: skip

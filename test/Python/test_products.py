@@ -164,7 +164,8 @@ def test_given_matrices(target, left, right):
 
 @pytest.mark.parametrize("precision", ["f32", "int8"])
 def test_dequantized_weights_of_no_terms(precision):
-    weights = [helper.make_tensor("w", TensorProto.INT4, (0, 32), []), numpy_helper.from_array(np.ones((0, 32), "f"), "s")]
+    weights = [helper.make_tensor("w", TensorProto.INT4, (0, 32), []),
+               numpy_helper.from_array(np.ones((0, 32), "f"), "s")]  # fmt: skip
     nodes = [helper.make_node("DequantizeLinear", ["w", "s"], ["r"], axis=0, block_size=32),
              helper.make_node("MatMul", ["x", "r"], ["y"])]  # fmt: skip
     value = helper.make_tensor_value_info
