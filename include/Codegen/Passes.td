@@ -194,6 +194,22 @@ def NarrowWeights : Pass<"strata-narrow-weights", "mlir::func::FuncOp"> {
                            "mlir::arith::ArithDialect"];
 }
 
+def UnsignProducts : Pass<"strata-unsign-products", "mlir::func::FuncOp"> {
+  let summary = "Signed data of products of bytes becomes unsigned";
+  let description = [{
+    For vectors that add four products of an unsigned and a signed byte. Data that
+    constant signed weights multiply is kept greater by 128, from where it is made,
+
+    ```mlir
+    sum_k x[k] w[k] = sum_k (x[k] + 128) w[k] - 128 sum_k w[k]
+    ```
+    and the last sum, a constant, is added behind the product. Pads, concatenations and
+    pools of maxima are of what is kept; what computes elements takes the 128 off.
+  }];
+  let dependentDialects = ["mlir::linalg::LinalgDialect", "mlir::tensor::TensorDialect",
+                           "mlir::arith::ArithDialect"];
+}
+
 def WidenProducts : Pass<"strata-widen-products", "mlir::func::FuncOp"> {
   let summary = "Products of 8-bit integers take operands of 16 bits, those of f16 of f32";
   let description = [{

@@ -8,7 +8,7 @@
 //===----------------------------------------------------------------------===//
 #include "Codegen/Passes.h"
 #include "ConstantExpressions.h"
-#include "Conversions.h"
+#include "KeptElements.h"
 #include "LoopNest.h"
 #include "ProductSums.h"
 #include "WinogradCost.h"
@@ -29,6 +29,50 @@ using namespace mlir;
 static constexpr int64_t leastTileDepth = 32, leastDotDepth = 16, leastLanes = 16;
 
 namespace {
+/// Elements that are kept as bf16.
+class Halves : public strata::KeptElements {
+public:
+  explicit Halves(function_ref<bool(linalg::GenericOp, unsigned weights)> isForWinograd)
+      : isForWinograd(isForWinograd) {}
+
+protected:
+  Type typeOf(Type element) const override { return BFloat16Type::get(element.getContext()); }
+  /// Subnormal numbers may be 0, as they are for the instructions that multiply.
+  Value convert(OpBuilder &b, Location loc, Value element) const override {
+    auto rounded = b.create<arith::TruncFOp>(loc, b.getBF16Type(), element);
+    rounded.setFastmath(arith::FastMathFlags::afn);
+    return rounded;
+  }
+  TypedAttr convert(TypedAttr constant) const override {
+    return FloatAttr::get(typeOf(constant.getType()), cast<FloatAttr>(constant).getValueAsDouble());
+  }
+  Value restore(OpBuilder &b, Location loc, Value element) const override {
+    return b.create<arith::ExtFOp>(loc, b.getF32Type(), element);
+  }
+  bool isKept(Value value) const override { return getElementTypeOrSelf(value).isBF16(); }
+  bool canRead(linalg::GenericOp op, OpOperand &use) const override {
+    return !isForWinograd(op, 1 - use.getOperandNumber());
+  }
+  void prepare(Operation *maker) override {
+    if (Value wider = maximumOf(maker); wider && isa<FloatType>(getElementTypeOrSelf(wider)))
+      keep(wider);
+  }
+
+private:
+  function_ref<bool(linalg::GenericOp, unsigned)> isForWinograd;
+
+  /// The input of a reduction to the largest elements, as pools are: rounding keeps the order of numbers.
+  static Value maximumOf(Operation *op) {
+    auto pool = dyn_cast<linalg::GenericOp>(op);
+    if (!pool || !pool.getNumReductionLoops() || !pool.getNumDpsInputs())
+      return {};
+    std::optional<strata::Combiner> combiner = strata::matchCombiner(pool);
+    bool isLargest = combiner && (combiner->kind == vector::CombiningKind::MAXIMUMF ||
+                                  combiner->kind == vector::CombiningKind::MAXNUMF);
+    return isLargest ? pool.getDpsInputs()[0] : Value();
+  }
+};
+
 struct NarrowProductsPass : strata::WithTarget<strata::impl::NarrowProductsBase<NarrowProductsPass>> {
   using WithTarget::WithTarget;
 
@@ -48,23 +92,21 @@ struct NarrowProductsPass : strata::WithTarget<strata::impl::NarrowProductsBase<
       return !strata::isPlain(op.getMatchingIndexingMap(op.getDpsInputOperand(1 - weights)));
     };
     auto plain = std::stable_partition(found.begin(), found.end(), isConvolution);
+    auto forWinograd = [this](linalg::GenericOp op, unsigned weights) { return isForWinograd(op, weights); };
+    Halves halves(forWinograd);
     for (auto [op, weights] : llvm::make_range(found.begin(), plain))
-      narrow(op);
+      narrow(op, halves);
     for (Value data : streamed)
-      (void)narrowed(data);
+      (void)halves.keep(data);
     // Images only: the sums that transformers carry along are of more terms than the eight bits of bf16 bear.
-    for (size_t i = 0; i < converted.size(); ++i) // which may grow
-      if (Value wide = converted[i]; !constants.isConstant(wide) && canAllReadNarrow(wide))
-        readNarrow(wide);
+    for (size_t i = 0; i < halves.converted.size(); ++i) // which may grow
+      if (Value wide = halves.converted[i]; !constants.isConstant(wide) && halves.canAllRead(wide))
+        halves.readKept(wide);
     for (auto [op, weights] : llvm::make_range(plain, found.end()))
-      narrow(op);
+      narrow(op, halves);
   }
 
 private:
-  DenseMap<Value, Value> known; ///< what has been narrowed
-  SmallVector<Value> converted; ///< of that, what is converted: the rest is moved
-  DenseSet<Operation *> conversions;
-
   /// Constant, or given in each run and used by so many rows that the copy that the unit needs pays.
   static bool isWorthPacking(linalg::GenericOp op, OpOperand *weights, const strata::ConstantExpressions &constants) {
     if (constants.isConstant(weights->get()))
@@ -153,126 +195,12 @@ private:
     return type.hasStaticShape() && type.getNumElements() * 4 >= streamBytes ? op.getDpsInputs()[1 - weights] : Value();
   }
 
-  /// Operations that only move elements.
-  static bool isMove(Operation *op) {
-    if (auto pad = dyn_cast<tensor::PadOp>(op))
-      return pad.getConstantPaddingValue() && matchPattern(pad.getConstantPaddingValue(), m_Constant());
-    return isa<tensor::ConcatOp, tensor::ExpandShapeOp, tensor::CollapseShapeOp, linalg::TransposeOp>(op);
-  }
-
-  /// The input of a reduction to the largest elements, as pools are: rounding keeps the order of numbers.
-  static Value maximumOf(Operation *op) {
-    auto pool = dyn_cast<linalg::GenericOp>(op);
-    if (!pool || !pool.getNumReductionLoops() || !pool.getNumDpsInputs())
-      return {};
-    std::optional<strata::Combiner> combiner = strata::matchCombiner(pool);
-    bool isLargest = combiner && (combiner->kind == vector::CombiningKind::MAXIMUMF ||
-                                  combiner->kind == vector::CombiningKind::MAXNUMF);
-    return isLargest ? pool.getDpsInputs()[0] : Value();
-  }
-
-  /// `value` in bf16, converted where it is made: before it is moved or padded.
-  Value narrowed(Value value) {
-    if (getElementTypeOrSelf(value).isBF16()) // since all that read it do
-      return value;
-    if (Value done = known.lookup(value))
-      return done;
-    OpBuilder b(value.getContext());
-    b.setInsertionPointAfterValue(value);
-    Location loc = value.getLoc();
-    auto bf16 = b.getBF16Type();
-    Operation *maker = value.getDefiningOp();
-    Value result;
-    if (maker && isMove(maker)) {
-      result = movedNarrow(b, maker);
-    } else {
-      if (Value wider = maker ? maximumOf(maker) : Value(); wider && isa<FloatType>(getElementTypeOrSelf(wider)))
-        narrowed(wider);
-      b.setInsertionPointAfterValue(value);
-      auto round = [&](OpBuilder &b, Value x) -> Value {
-        // Subnormal numbers may be 0, as they are for the instructions that multiply.
-        auto rounded = b.create<arith::TruncFOp>(loc, bf16, x);
-        rounded.setFastmath(arith::FastMathFlags::afn);
-        return rounded;
-      };
-      result = strata::mapElements(b, loc, value, bf16, round).getResult(0);
-      converted.push_back(value);
-      conversions.insert(result.getDefiningOp());
-    }
-    return known[value] = result;
-  }
-
-  /// What `move` makes, of rounded elements.
-  Value movedNarrow(OpBuilder &b, Operation *move) {
-    Location loc = move->getLoc();
-    Type bf16 = b.getBF16Type();
-    Type type = cast<RankedTensorType>(move->getResult(0).getType()).clone(bf16);
-    if (auto transpose = dyn_cast<linalg::TransposeOp>(move)) {
-      Value source = narrowed(transpose.getInput());
-      Value empty = b.create<tensor::EmptyOp>(loc, tensor::getMixedSizes(b, loc, move->getResult(0)), bf16);
-      return b.create<linalg::TransposeOp>(loc, source, empty, transpose.getPermutation()).getResult()[0];
-    }
-    IRMapping mapping;
-    for (Value operand : move->getOperands())
-      if (isa<RankedTensorType>(operand.getType()))
-        mapping.map(operand, narrowed(operand));
-    if (auto pad = dyn_cast<tensor::PadOp>(move)) {
-      FloatAttr padding;
-      matchPattern(pad.getConstantPaddingValue(), m_Constant(&padding));
-      Value constant = b.create<arith::ConstantOp>(loc, b.getFloatAttr(bf16, padding.getValueAsDouble()));
-      return b.create<tensor::PadOp>(loc, type, mapping.lookup(pad.getSource()), pad.getMixedLowPad(),
-                                     pad.getMixedHighPad(), constant);
-    }
-    Operation *moved = b.clone(*move, mapping);
-    moved->getResult(0).setType(type);
-    return moved->getResult(0);
-  }
-
-  /// Whether everything that reads `wide` would do with rounded elements.
-  bool canAllReadNarrow(Value wide) const {
-    return !isa<BlockArgument>(wide) && llvm::all_of(wide.getUses(), [this](OpOperand &use) {
-      Operation *user = use.getOwner();
-      if (isMove(user))
-        return use.getOperandNumber() == 0 || isa<tensor::ConcatOp>(user) ? canAllReadNarrow(user->getResult(0))
-                                                                          : false;
-      auto generic = dyn_cast<linalg::GenericOp>(user);
-      return isa<tensor::DimOp>(user) || (generic && generic.hasPureTensorSemantics() && generic.isDpsInput(&use) &&
-                                          !isForWinograd(generic, 1 - use.getOperandNumber()));
-    });
-  }
-
-  /// Everything that reads `wide` reads what it is rounded to.
-  void readNarrow(Value wide) {
-    Value narrow = narrowed(wide);
-    for (OpOperand *use : llvm::to_vector(llvm::make_pointer_range(wide.getUses()))) {
-      Operation *user = use->getOwner();
-      if (isMove(user))
-        readNarrow(user->getResult(0));
-      auto generic = dyn_cast<linalg::GenericOp>(user);
-      if (!generic || conversions.contains(user))
-        continue;
-      readAs(generic, use, narrow);
-    }
-  }
-
-  /// The body gets the elements of `narrow` as f32.
-  static void readAs(linalg::GenericOp op, OpOperand *use, Value narrow) {
-    BlockArgument argument = op.getMatchingBlockArgument(use);
-    use->set(narrow);
-    if (argument.getType().isBF16()) // since all that read it do
-      return;
-    argument.setType(getElementTypeOrSelf(narrow));
-    auto b = OpBuilder::atBlockBegin(op.getBody());
-    auto extended = b.create<arith::ExtFOp>(argument.getLoc(), b.getF32Type(), argument);
-    argument.replaceAllUsesExcept(extended, extended);
-  }
-
   /// In place: what is known of its result stays true.
-  void narrow(linalg::GenericOp op) {
-    SmallVector<Value> inputs = llvm::map_to_vector(op.getDpsInputs(), [this](Value input) { return narrowed(input); });
+  static void narrow(linalg::GenericOp op, Halves &halves) {
+    SmallVector<Value> inputs = llvm::map_to_vector(op.getDpsInputs(), [&](Value input) { return halves.keep(input); });
     SmallVector<OpOperand *> operands = op.getDpsInputOperands();
     for (OpOperand *input : llvm::reverse(operands))
-      readAs(op, input, inputs[input->getOperandNumber()]);
+      halves.readAs(op, input, inputs[input->getOperandNumber()]);
   }
 };
 } // namespace

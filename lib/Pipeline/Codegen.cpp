@@ -63,6 +63,8 @@ void strata::buildFusedPhase(OpPassManager &pm, const CompileOptions &options) {
     widen.f16 = true;
     widen.bf16 = !facts.bf16Tiles && !facts.bf16Dots;
     pm.addNestedPass<func::FuncOp>(createWidenProducts(widen));
+    if (facts.byteDots && !facts.int8Tiles)
+      pm.addNestedPass<func::FuncOp>(createUnsignProducts());
   }
   ChannelsLastOptions channels;
   copyTarget(channels, facts);

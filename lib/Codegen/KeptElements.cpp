@@ -1,0 +1,103 @@
+//===- KeptElements.cpp - tensors whose elements have another form --------===//
+#include "KeptElements.h"
+#include "Conversions.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "mlir/IR/IRMapping.h"
+#include "mlir/IR/Matchers.h"
+
+using namespace mlir;
+using namespace strata;
+
+bool KeptElements::moves(Operation *op) const {
+  if (auto pad = dyn_cast<tensor::PadOp>(op))
+    return pad.getConstantPaddingValue() && matchPattern(pad.getConstantPaddingValue(), m_Constant());
+  return isa<tensor::ConcatOp, tensor::ExpandShapeOp, tensor::CollapseShapeOp, linalg::TransposeOp>(op);
+}
+
+Value KeptElements::moved(OpBuilder &b, Operation *op, IRMapping &mapping) const {
+  Location loc = op->getLoc();
+  auto old = cast<RankedTensorType>(op->getResult(0).getType());
+  RankedTensorType type = old.clone(typeOf(old.getElementType()));
+  if (auto transpose = dyn_cast<linalg::TransposeOp>(op)) {
+    Value empty =
+        b.create<tensor::EmptyOp>(loc, tensor::getMixedSizes(b, loc, op->getResult(0)), type.getElementType());
+    Value source = mapping.lookup(transpose.getInput());
+    return b.create<linalg::TransposeOp>(loc, source, empty, transpose.getPermutation()).getResult()[0];
+  }
+  if (auto pad = dyn_cast<tensor::PadOp>(op)) {
+    TypedAttr padding;
+    matchPattern(pad.getConstantPaddingValue(), m_Constant(&padding));
+    Value constant = b.create<arith::ConstantOp>(loc, convert(padding));
+    return b.create<tensor::PadOp>(loc, type, mapping.lookup(pad.getSource()), pad.getMixedLowPad(),
+                                   pad.getMixedHighPad(), constant);
+  }
+  Operation *result = b.clone(*op, mapping);
+  result->getResult(0).setType(type);
+  return result->getResult(0);
+}
+
+Value KeptElements::keep(Value value) {
+  if (isKept(value))
+    return value;
+  if (Value done = known.lookup(value))
+    return done;
+  OpBuilder b(value.getContext());
+  Location loc = value.getLoc();
+  Operation *maker = value.getDefiningOp();
+  Value result;
+  if (maker && moves(maker)) {
+    IRMapping mapping;
+    auto destination = dyn_cast<DestinationStyleOpInterface>(maker);
+    for (Value operand : destination ? destination.getDpsInputs() : SmallVector<Value>(maker->getOperands()))
+      if (isa<RankedTensorType>(operand.getType()) && getElementTypeOrSelf(operand) == getElementTypeOrSelf(value))
+        mapping.map(operand, keep(operand));
+    b.setInsertionPointAfterValue(value);
+    result = moved(b, maker, mapping);
+  } else {
+    if (maker)
+      prepare(maker);
+    b.setInsertionPointAfterValue(value);
+    auto element = [&](OpBuilder &b, Value x) { return convert(b, loc, x); };
+    result = mapElements(b, loc, value, typeOf(getElementTypeOrSelf(value)), element).getResult(0);
+    converted.push_back(value);
+    conversions.insert(result.getDefiningOp());
+  }
+  forms.insert(result);
+  return known[value] = result;
+}
+
+bool KeptElements::canAllRead(Value value) const {
+  return !isa<BlockArgument>(value) && llvm::all_of(value.getUses(), [this](OpOperand &use) {
+    Operation *user = use.getOwner();
+    if (moves(user))
+      return use.getOperandNumber() == 0 || isa<tensor::ConcatOp>(user) ? canAllRead(user->getResult(0)) : false;
+    auto generic = dyn_cast<linalg::GenericOp>(user);
+    return isa<tensor::DimOp>(user) || conversions.contains(user) ||
+           (generic && generic.hasPureTensorSemantics() && generic.isDpsInput(&use) && canRead(generic, use));
+  });
+}
+
+void KeptElements::readKept(Value value) {
+  Value kept = keep(value);
+  for (OpOperand *use : llvm::to_vector(llvm::make_pointer_range(value.getUses()))) {
+    Operation *user = use->getOwner();
+    if (moves(user))
+      readKept(user->getResult(0));
+    else if (auto generic = dyn_cast<linalg::GenericOp>(user); generic && !conversions.contains(user))
+      readAs(generic, use, kept);
+  }
+}
+
+void KeptElements::readAs(linalg::GenericOp op, OpOperand *use, Value kept) {
+  BlockArgument argument = op.getMatchingBlockArgument(use);
+  bool wasKept = isKept(use->get());
+  use->set(kept);
+  if (wasKept) // since all that read it do
+    return;
+  argument.setType(getElementTypeOrSelf(kept));
+  auto b = OpBuilder::atBlockBegin(op.getBody());
+  Value element = restore(b, argument.getLoc(), argument);
+  argument.replaceAllUsesExcept(element, element.getDefiningOp());
+}
