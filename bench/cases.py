@@ -32,11 +32,11 @@ def _conv(channels, size, filters, kernel, stride=1, group=1):
          Y = Relu(c) }}"""
 
 
-def _quantised_conv(channels, size, filters, kernel, group=1):
-    return f"""(uint8[1,{channels},{size},{size}] X, int8[{filters},{channels // group},{kernel},{kernel}] w)
-      => (uint8[1,{filters},{size},{size}] Y)
-      <float xs = {{0.02}}, uint8 xz = {{121}}, float ws = {{0.01}}, int8 wz = {{0}},
-       float ys = {{0.4}}, uint8 yz = {{7}}>
+def _quantised_conv(channels, size, filters, kernel, group=1, data="uint8"):
+    return f"""({data}[1,{channels},{size},{size}] X, int8[{filters},{channels // group},{kernel},{kernel}] w)
+      => ({data}[1,{filters},{size},{size}] Y)
+      <float xs = {{0.02}}, {data} xz = {{121}}, float ws = {{0.01}}, int8 wz = {{0}},
+       float ys = {{0.4}}, {data} yz = {{7}}>
       {{ Y = QLinearConv<pads = [{", ".join([str(kernel // 2)] * 4)}], group = {group}>
                         (X, xs, xz, w, ws, wz, ys, yz) }}"""
 
@@ -110,6 +110,7 @@ SMALL = {
            { q, s, z = DynamicQuantizeLinear(X) i = MatMulInteger(q, w, z, bz) f = Cast<to = 1>(i)
              c = Mul(s, bs) Y = Mul(f, c) }""", False),
     "quantised conv 3x3 64 56x56": (_quantised_conv(64, 56, 64, 3), True),
+    "quantised conv 3x3 64 56x56, signed data": (_quantised_conv(64, 56, 64, 3, data="int8"), False),
     "quantised conv 1x1 256 to 64 56x56": (_quantised_conv(256, 56, 64, 1), False),
     "quantised conv depthwise 3x3 96 56x56": (_quantised_conv(96, 56, 96, 3, group=96), False),
     "weights of 4 bits 1x4096x4096": (_narrow(1, 4096, 4096, 4, 32), True),
@@ -163,10 +164,15 @@ def _write_light(name, path):
     np.savez(path.with_suffix(".npz"), **{light.input_name(model): light.image()})
 
 
-QUANTISED = ("squeezenet", "resnet50")
+#: Light networks, and whether their data is signed.
+QUANTISED = {
+    "quantised_squeezenet": ("squeezenet", False),
+    "quantised_resnet50": ("resnet50", False),
+    "quantised_resnet50, signed data": ("resnet50", True),
+}
 
 
-def _write_quantised(name, path):
+def _write_quantised(case, path):
     """A light network in the QDQ form, as ONNX Runtime quantises it."""
     import onnxruntime
     from onnxruntime import quantization
@@ -174,6 +180,7 @@ def _write_quantised(name, path):
     from support import light
 
     onnxruntime.set_default_logger_severity(3)  # it warns of each initializer
+    name, signed = case
     model = light.with_random_weights(name)
     # Scales per channel came with version 13. The converter wants the weights among the inputs, as IR 3 has them.
     known = {value.name for value in model.graph.input}
@@ -199,7 +206,7 @@ def _write_quantised(name, path):
     onnx.save(model, plain)
     quant_pre_process(str(plain), str(folded))
     quantization.quantize_static(str(folded), str(path), Reader(), per_channel=True,
-                                 activation_type=quantization.QuantType.QUInt8,
+                                 activation_type=quantization.QuantType["QInt8" if signed else "QUInt8"],
                                  weight_type=quantization.QuantType.QInt8)  # fmt: skip
     plain.unlink()
     folded.unlink()
@@ -272,8 +279,8 @@ def all_cases(folder, models, quick):
             yield name, made(_write_small, name, "".join(c if c.isalnum() else "_" for c in name))
     for name in LIGHT_IN_QUICK if quick else light.NAMES:
         yield f"light_{name}", made(_write_light, name, f"light_{name}")
-    for name in () if quick else QUANTISED:
-        yield f"quantised_{name}", made(_write_quantised, name, f"quantised_{name}")
+    for name, case in () if quick else QUANTISED.items():
+        yield name, made(_write_quantised, case, name.replace(", signed data", "_signed"))
     for path in sorted(models.glob("*.onnx")) if models and not quick else ():
         if path.with_suffix(".npz").exists():
             yield path.stem, lambda path=path: path

@@ -88,6 +88,44 @@ struct MoveClamp : OpRewritePattern<arith::SubFOp> {
   }
 };
 
+/// A signed byte that is kept unsigned: the zero point and the ends of the range are greater by 128.
+struct QuantiseUnsigned : OpRewritePattern<arith::XOrIOp> {
+  using OpRewritePattern::OpRewritePattern;
+
+  LogicalResult matchAndRewrite(arith::XOrIOp op, PatternRewriter &rewriter) const override {
+    constexpr double moved = 128;
+    auto narrow = op.getLhs().getDefiningOp<arith::TruncIOp>();
+    auto converted = narrow ? narrow.getIn().getDefiningOp<arith::FPToSIOp>() : nullptr;
+    auto upper = converted ? converted.getIn().getDefiningOp<arith::MinNumFOp>() : nullptr;
+    auto lower = upper ? upper.getLhs().getDefiningOp<arith::MaxNumFOp>() : nullptr;
+    std::optional<WholeRange> range = lower ? rangeOf(upper) : std::nullopt;
+    if (!op.getType().isInteger(8) || integerOf(op.getRhs()) != INT8_MIN || !range || range->low < INT8_MIN ||
+        range->high > INT8_MAX || !upper.getType().isF32() || !narrow->hasOneUse() || !converted->hasOneUse() ||
+        !upper->hasOneUse() || !lower->hasOneUse())
+      return failure();
+    Value number = lower.getLhs();
+    double zero = 0;
+    if (auto sum = number.getDefiningOp<arith::AddFOp>()) {
+      std::optional<double> known = floatOf(sum.getRhs());
+      zero = known.value_or(0);
+      number = known ? sum.getLhs() : number;
+    }
+    if (!number.getDefiningOp<math::RoundEvenOp>() || std::nearbyint(zero) != zero || std::abs(zero) > 65536)
+      return failure();
+    Location loc = op.getLoc();
+    auto constant = [&](double value) -> Value {
+      return rewriter.create<arith::ConstantOp>(loc, rewriter.getF32FloatAttr(static_cast<float>(value)));
+    };
+    if (zero + moved != 0)
+      number = rewriter.create<arith::AddFOp>(loc, number, constant(zero + moved));
+    number = rewriter.create<arith::MaxNumFOp>(loc, number, constant(range->low + moved));
+    number = rewriter.create<arith::MinNumFOp>(loc, number, constant(range->high + moved));
+    Value integer = rewriter.create<arith::FPToSIOp>(loc, converted.getType(), number);
+    rewriter.replaceOpWithNewOp<arith::TruncIOp>(op, op.getType(), integer);
+    return success();
+  }
+};
+
 /// max(round(max(x, 0) / s), 0): the first maximum is in the second.
 struct DropRectifier : OpRewritePattern<arith::MaxNumFOp> {
   using OpRewritePattern::OpRewritePattern;
@@ -212,7 +250,7 @@ struct DivideSums : OpRewritePattern<arith::TruncFOp> {
 
 void strata::simplifyQuantisedBodies(Operation *root) {
   RewritePatternSet patterns(root->getContext());
-  patterns.add<SkipInteger, MoveClamp, DropRectifier, QuantiseAgain, DivideSums>(root->getContext());
+  patterns.add<SkipInteger, MoveClamp, QuantiseUnsigned, DropRectifier, QuantiseAgain, DivideSums>(root->getContext());
   (void)applyPatternsAndFoldGreedily(root, std::move(patterns));
 }
 

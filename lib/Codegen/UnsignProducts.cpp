@@ -34,10 +34,20 @@ public:
 
   void readAs(GenericOp op, OpOperand *use, Value kept) override {
     auto product = products.find(op);
-    if (product == products.end() || product->second != use->getOperandNumber())
-      return KeptElements::readAs(op, use, kept);
-    if (!isKept(use->get()))
-      multiply(op, use, kept);
+    if (product != products.end() && product->second == use->getOperandNumber())
+      return isKept(use->get()) ? void() : multiply(op, use, kept);
+    KeptElements::readAs(op, use, kept);
+    // Extended, it is a difference, to which others are added.
+    BlockArgument argument = op.getMatchingBlockArgument(use);
+    for (Operation *restored : llvm::to_vector(argument.getUsers()))
+      for (Operation *user : llvm::to_vector(restored->getUsers()))
+        if (auto extension = dyn_cast<arith::ExtSIOp>(user); extension && isa<arith::XOrIOp>(restored)) {
+          OpBuilder b(user);
+          Value wide = b.create<arith::ExtUIOp>(user->getLoc(), extension.getType(), argument);
+          Value moved = b.create<arith::ConstantOp>(user->getLoc(), b.getIntegerAttr(extension.getType(), 128));
+          extension.replaceAllUsesWith(b.create<arith::SubIOp>(user->getLoc(), wide, moved).getResult());
+          extension.erase();
+        }
   }
 
 protected:
@@ -121,18 +131,58 @@ private:
                                                            b.create<arith::SubIOp>(loc, args[1], product).getResult());
                                })
                .getResult(0);
+    if (joinConstants(b, op.getResult(0), sums, map(out.getNumResults(), ofResult)))
+      return;
     Value result = op.getResult(0);
-    unsigned rank = out.getNumResults();
+    kinds.assign(out.getNumResults(), utils::IteratorType::parallel);
+    AffineMap all = b.getMultiDimIdentityMap(kinds.size());
     empty = b.create<tensor::EmptyOp>(loc, tensor::getMixedSizes(b, loc, result), i32);
-    SmallVector<AffineMap> added{b.getMultiDimIdentityMap(rank), map(rank, ofResult), b.getMultiDimIdentityMap(rank)};
-    kinds.assign(rank, utils::IteratorType::parallel);
-    auto sum = b.create<GenericOp>(loc, result.getType(), ValueRange{result, sums}, empty, added, kinds,
-                                   [&](OpBuilder &b, Location loc, ValueRange args) {
-                                     b.create<linalg::YieldOp>(
-                                         loc, b.create<arith::AddIOp>(loc, args[0], args[1]).getResult());
-                                   });
+    auto sum = b.create<GenericOp>(loc, result.getType(), ValueRange{result, sums}, empty,
+                                   ArrayRef<AffineMap>{all, map(kinds.size(), ofResult), all}, kinds, buildSum);
     result.replaceUsesWithIf(
         sum.getResult(0), [&](OpOperand &use) { return use.getOwner() != sum && !isa<tensor::DimOp>(use.getOwner()); });
+  }
+
+  static void buildSum(OpBuilder &b, Location loc, ValueRange args) {
+    b.create<linalg::YieldOp>(loc, b.create<arith::AddIOp>(loc, args[0], args[1]).getResult());
+  }
+
+  /// Where a constant is all that is added to the product, for its zero point: `sums` are added to that. `read`: where
+  /// they are, by the product's dimensions.
+  static bool joinConstants(OpBuilder &b, Value product, Value sums, AffineMap read) {
+    auto sum = product.hasOneUse() ? dyn_cast<GenericOp>(*product.user_begin()) : GenericOp();
+    auto added = sum && sum.getNumDpsInputs() == 2 && sum.getNumReductionLoops() == 0
+                     ? sum.getBody()->getTerminator()->getOperand(0).getDefiningOp<arith::AddIOp>()
+                     : nullptr;
+    if (!added || sum.getBody()->getOperations().size() != 2 || sum.getDpsInputs()[0] != product ||
+        !sum.getIndexingMapsArray()[0].isIdentity())
+      return false;
+    BlockArgument x = sum.getBody()->getArgument(0), y = sum.getBody()->getArgument(1);
+    OpOperand *other = sum.getDpsInputOperand(1);
+    AffineMap ofOther = sum.getMatchingIndexingMap(other);
+    auto type = dyn_cast<RankedTensorType>(other->get().getType());
+    if (llvm::SmallDenseSet<Value>{added.getLhs(), added.getRhs()} != llvm::SmallDenseSet<Value>{x, y} || !type ||
+        !type.hasStaticShape() || type.getNumElements() != cast<RankedTensorType>(sums.getType()).getNumElements())
+      return false;
+    SmallVector<AffineExpr> ofSums;
+    for (AffineExpr expr : read.getResults()) {
+      std::optional<unsigned> position = ofOther.getResultPosition(expr);
+      if (!position)
+        return false;
+      ofSums.push_back(b.getAffineDimExpr(*position));
+    }
+    OpBuilder::InsertionGuard guard(b);
+    b.setInsertionPoint(sum);
+    Location loc = sum.getLoc();
+    unsigned rank = type.getRank();
+    AffineMap all = b.getMultiDimIdentityMap(rank);
+    Value empty = b.create<tensor::EmptyOp>(loc, tensor::getMixedSizes(b, loc, other->get()), b.getI32Type());
+    SmallVector<utils::IteratorType> kinds(rank, utils::IteratorType::parallel);
+    auto joined = b.create<GenericOp>(loc, type, ValueRange{other->get(), sums}, empty,
+                                      ArrayRef<AffineMap>{all, AffineMap::get(rank, 0, ofSums, b.getContext()), all},
+                                      kinds, buildSum);
+    other->set(joined.getResult(0));
+    return true;
   }
 
   /// What a pool of maxima joins elements by.

@@ -184,6 +184,42 @@ func.func @requantise_channels(%scale: tensor<8xf32>, %bias: tensor<8xf32>, %x: 
   return %q : tensor<4x8xi8>
 }
 
+// A signed byte that is kept unsigned is quantised so: by another zero point, of rectified numbers none.
+// CHECK-LABEL: func.func @unsigned(
+// CHECK-NOT:     arith.xori
+// CHECK:         %[[R:.*]] = math.roundeven %{{.*}}
+// CHECK-NEXT:    %[[LOW:.*]] = arith.maxnumf %[[R]], %[[ZERO:.*]] : f32
+// CHECK-NEXT:    %[[N:.*]] = arith.minnumf %[[LOW]], %{{.*}} : f32
+// CHECK-NEXT:    %[[I:.*]] = arith.fptosi %[[N]]
+// CHECK-NEXT:    arith.trunci %[[I]]
+// CHECK:         %[[MOVED:.*]] = arith.addf %[[R]], %{{.*}}
+// CHECK-NEXT:    arith.maxnumf %[[MOVED]], %[[ZERO]]
+func.func @unsigned(%x: tensor<4x8xf32>) -> (tensor<4x8xi8>, tensor<4x8xi8>) {
+  %bit = arith.constant -128 : i8
+  %least = arith.constant -128.0 : f32
+  %most = arith.constant 127.0 : f32
+  %z = arith.constant 5.0 : f32
+  %e = tensor.empty() : tensor<4x8xi8>
+  %y:2 = linalg.generic {indexing_maps = [#id, #id, #id], iterator_types = ["parallel", "parallel"]} ins(%x : tensor<4x8xf32>) outs(%e, %e : tensor<4x8xi8>, tensor<4x8xi8>) {
+  ^bb0(%i: f32, %o: i8, %p: i8):
+    %0 = math.roundeven %i : f32
+    %1 = arith.addf %0, %least : f32
+    %2 = arith.maxnumf %1, %least : f32
+    %3 = arith.minnumf %2, %most : f32
+    %4 = arith.fptosi %3 : f32 to i32
+    %5 = arith.trunci %4 : i32 to i8
+    %6 = arith.xori %5, %bit : i8
+    %7 = arith.addf %0, %z : f32
+    %8 = arith.maxnumf %7, %least : f32
+    %9 = arith.minnumf %8, %most : f32
+    %10 = arith.fptosi %9 : f32 to i32
+    %11 = arith.trunci %10 : i32 to i8
+    %12 = arith.xori %11, %bit : i8
+    linalg.yield %6, %12 : i8, i8
+  } -> (tensor<4x8xi8>, tensor<4x8xi8>)
+  return %y#0, %y#1 : tensor<4x8xi8>, tensor<4x8xi8>
+}
+
 // Quantised behind a pool of maxima: the pool is one of integers.
 // CHECK-LABEL: func.func @pool(
 // CHECK:         %[[Q:.*]] = linalg.generic {{.*}} ins(%{{.*}} : tensor<8x4xf32>) outs(%{{.*}} : tensor<8x4xi8>)

@@ -191,3 +191,50 @@ func.func @unsigned_weights(%i: tensor<4x8xi32>) -> tensor<4x8xi32> {
   } -> tensor<4x8xi32>
   return %y : tensor<4x8xi32>
 }
+
+// -----
+
+#row = affine_map<(m, n, k) -> (m, k)>
+#column = affine_map<(m, n, k) -> (k, n)>
+#sum = affine_map<(m, n, k) -> (m, n)>
+#all = affine_map<(m, n) -> (m, n)>
+#lanes = affine_map<(m, n) -> (0, n)>
+
+// Where a constant is added for the zero point, it takes the 128 off, too.
+// CHECK-LABEL: func.func @zero_point
+// CHECK:         %[[PRODUCT:.*]] = linalg.generic {{.*}} iterator_types = ["parallel", "parallel", "reduction"]}
+// CHECK:           arith.extui
+// CHECK:         %[[SUMS:.*]] = linalg.generic {{.*}} outs(%{{.*}} : tensor<8xi32>)
+// CHECK:         %[[BOTH:.*]] = linalg.generic {{.*}} ins(%{{.*}}, %[[SUMS]] : tensor<1x8xi32>, tensor<8xi32>)
+// CHECK:         %[[Y:.*]] = linalg.generic {{.*}} ins(%[[PRODUCT]], %[[BOTH]] :
+// CHECK:         return %[[Y]]
+ml_program.global private @w(dense<3> : tensor<8x8xi8>) : tensor<8x8xi8>
+ml_program.global private @z(dense<7> : tensor<1x8xi32>) : tensor<1x8xi32>
+func.func @zero_point(%i: tensor<4x8xi32>) -> tensor<4x8xi32> {
+  %w = ml_program.global_load_const @w : tensor<8x8xi8>
+  %zero = arith.constant 0 : i32
+  %e = tensor.empty() : tensor<4x8xi32>
+  %zeros = linalg.fill ins(%zero : i32) outs(%e : tensor<4x8xi32>) -> tensor<4x8xi32>
+  %c = tensor.empty() : tensor<4x8xi8>
+  %x = linalg.generic {indexing_maps = [#all, #all], iterator_types = ["parallel", "parallel"]} ins(%i : tensor<4x8xi32>) outs(%c : tensor<4x8xi8>) {
+  ^bb0(%a: i32, %b: i8):
+    %0 = arith.trunci %a : i32 to i8
+    linalg.yield %0 : i8
+  } -> tensor<4x8xi8>
+  %y = linalg.generic {indexing_maps = [#row, #column, #sum], iterator_types = ["parallel", "parallel", "reduction"]}
+      ins(%x, %w : tensor<4x8xi8>, tensor<8x8xi8>) outs(%zeros : tensor<4x8xi32>) {
+  ^bb0(%a: i8, %b: i8, %sum: i32):
+    %0 = arith.extsi %a : i8 to i32
+    %1 = arith.extsi %b : i8 to i32
+    %2 = arith.muli %0, %1 : i32
+    %3 = arith.addi %sum, %2 : i32
+    linalg.yield %3 : i32
+  } -> tensor<4x8xi32>
+  %z = ml_program.global_load_const @z : tensor<1x8xi32>
+  %s = linalg.generic {indexing_maps = [#all, #lanes, #all], iterator_types = ["parallel", "parallel"]} ins(%y, %z : tensor<4x8xi32>, tensor<1x8xi32>) outs(%e : tensor<4x8xi32>) {
+  ^bb0(%a: i32, %b: i32, %d: i32):
+    %0 = arith.addi %a, %b : i32
+    linalg.yield %0 : i32
+  } -> tensor<4x8xi32>
+  return %s : tensor<4x8xi32>
+}
