@@ -61,3 +61,14 @@ bool strata::bodyLoadsFit(LoopNest &nest, int loop) {
   }
   return true;
 }
+
+memref::LoadOp strata::getRunOfBody(LoopNest &nest, int loop) {
+  Block *body = nest.finish->op.getBody();
+  auto load = body->getTerminator()->getOperand(0).getDefiningOp<memref::LoadOp>();
+  if (!load || load->getBlock() != body || load.getIndices().empty())
+    return {};
+  auto courses = llvm::map_to_vector(load.getIndices(), [&](Value at) { return courseOf(*nest.finish, at, loop); });
+  bool isRun = courses.pop_back_val() == Course::counts && hasVectors(load.getMemRefType()) &&
+               llvm::all_of(courses, [](Course course) { return course == Course::constant; });
+  return isRun ? load : memref::LoadOp();
+}

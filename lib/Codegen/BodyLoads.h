@@ -10,10 +10,15 @@
 
 #include "LoopNest.h"
 
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
+
 namespace strata {
 
 /// Whether every load of the bodies reads one element for all iterations of `loop`, or neighbours in its order.
 bool bodyLoadsFit(LoopNest &nest, int loop);
+
+/// The load whose elements, neighbours in the order of `loop`, are all that the last stage stores; null: there is none.
+mlir::memref::LoadOp getRunOfBody(LoopNest &nest, int loop);
 
 } // namespace strata
 

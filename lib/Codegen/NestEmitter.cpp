@@ -10,7 +10,6 @@
 #include "WeightPanels.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
-#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 
@@ -73,7 +72,6 @@ private:
   bool isBetweenPadding(std::pair<int, int64_t> entry);
   bool canRepeatLanes();
   bool canLeaveLanes();
-  void copyRun(const Tile &tile);
   void lanesOf(Tile tile);
   void tiles(Tile tile);
   void evenTile(Tile tile);
@@ -111,31 +109,10 @@ bool NestEmitter::canLeaveLanes() {
   return can;
 }
 
-/// The bytes of a full tile, or as many as are left.
-void NestEmitter::copyRun(const Tile &tile) {
-  Access &from = nest.finish->inputs[0], &to = nest.finish->outputs[0];
-  const Extent &run = nest.loops[plan.lane].size;
-  int64_t bytes = bytesOf(to.element), most = plan.vectorTile * plan.width;
-  Value count = index(most);
-  if (!run.isKnown() || run.known % most)
-    count = b.create<arith::MinUIOp>(loc, count, b.create<arith::SubIOp>(loc, materialize(run), tile.at[plan.lane]));
-  auto number = [&](Value elements) -> Value {
-    return b.create<arith::IndexCastOp>(loc, b.getI64Type(), times(elements, {bytes, {}}));
-  };
-  auto pointer = [&](Access &access) -> Value {
-    Value base = b.create<memref::ExtractAlignedPointerAsIndexOp>(loc, access.base);
-    Value address = b.create<arith::IndexCastOp>(loc, b.getI64Type(), base);
-    address = b.create<LLVM::IntToPtrOp>(loc, LLVM::LLVMPointerType::get(b.getContext()), address);
-    Value offset = number(tileEmitter.position(access, tile, /*reduction=*/false));
-    return b.create<LLVM::GEPOp>(loc, address.getType(), b.getI8Type(), address, ArrayRef<LLVM::GEPArg>{offset});
-  };
-  b.create<LLVM::MemcpyOp>(loc, pointer(to), pointer(from), number(count), /*isVolatile=*/false);
-}
-
 /// Full vectors of the tile's lanes, then narrower ones for what is left.
 void NestEmitter::lanesOf(Tile tile) {
   if (plan.copiesRuns)
-    return copyRun(tile);
+    return tileEmitter.copyRun(tile);
   if (plan.lane < 0 || plan.laneIsReduction) {
     tile.vectors = tile.lanes = 1;
     return emitter->emit(tile);

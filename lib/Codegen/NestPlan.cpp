@@ -527,19 +527,22 @@ static bool streamsResults(LoopNest &nest, const NestOptions &options, const Nes
   });
 }
 
-/// Copies of long runs are the C library's, which knows how its machine writes lines without reading them first.
+/// Copies of long runs are the C library's, which knows how its machine writes lines without reading them first. So are
+/// those of rows that are found by their numbers.
 static void chooseRuns(LoopNest &nest, NestPlan &plan) {
   constexpr int64_t shortBytes = 2048, mostBytes = 64 << 10;
-  if (nest.init || !nest.tails.empty() || plan.transposes || plan.interleaves || nest.finish->inputs.size() != 1 ||
-      nest.finish->outputs.size() != 1 || !isCopy(nest.finish->op.getBody()))
+  if (nest.init || !nest.tails.empty() || plan.transposes || plan.interleaves || nest.finish->outputs.size() != 1)
     return;
-  Access &input = nest.finish->inputs[0], &output = nest.finish->outputs[0];
-  for (Access *access : {&input, &output})
-    if (!access->base || access->blockedLoop >= 0 || !stride(*access, plan.lane).is(1))
-      return;
+  Access &output = nest.finish->outputs[0];
+  auto isRun = [&](Access &access) { return access.base && access.blockedLoop < 0 && stride(access, plan.lane).is(1); };
+  Type copied;
+  if (nest.finish->inputs.size() == 1 && isCopy(nest.finish->op.getBody()) && isRun(nest.finish->inputs[0]))
+    copied = nest.finish->inputs[0].element;
+  else if (auto load = getRunOfBody(nest, plan.lane))
+    copied = load.getType();
   const Extent &run = nest.loops[plan.lane].size;
   int64_t bytes = bytesOf(output.element);
-  if (input.element != output.element || (run.isKnown() && run.known * bytes < shortBytes))
+  if (copied != output.element || !isRun(output) || (run.isKnown() && run.known * bytes < shortBytes))
     return;
   plan.copiesRuns = true;
   plan.streams = false;

@@ -59,6 +59,9 @@ public:
   /// Stores what the body of the reduction makes of its inputs, for all of the reduction and the tile's lanes.
   void fillPanel(const Tile &tile, const ComputedWeights &weights, const Access &panel);
 
+  /// Copies the bytes of a full tile, or as many as are left (RunCopies.cpp).
+  void copyRun(const Tile &tile);
+
   /// Offset plus the parallel (or the reduction) loops' share.
   mlir::Value position(const Access &access, const Tile &tile, bool reduction);
 
@@ -131,6 +134,7 @@ private:
                   Loaded &cache, mlir::Value carried);
 
   // Bodies.
+  mlir::Value startOfRun(Tile tile, mlir::memref::LoadOp load);
   mlir::Value numberOf(Stage &stage, mlir::linalg::IndexOp number, const Tile &tile, int64_t i, int64_t j);
   mlir::Value roundGroup(mlir::Value group, mlir::arith::TruncFOp rounding);
   mlir::Value loadInBody(mlir::Value buffer, Values indices, int64_t lanes);

@@ -1340,3 +1340,38 @@ func.func @shared_in_rows(%a: memref<32x16xf32>, %b: memref<32x256x16xf32>, %c: 
   }
   return
 }
+
+// -----
+
+// Long rows that are found by their numbers are copied as bytes, short ones as vectors.
+// CHECK-LABEL: func.func @long_rows
+// CHECK:         scf.for
+// CHECK:           %[[NUMBER:.*]] = memref.load
+// CHECK:           %[[ROW:.*]] = arith.index_cast %[[NUMBER]]
+// CHECK-NOT:       vector.load
+// CHECK:           "llvm.intr.memcpy"
+// CHECK-LABEL: func.func @short_rows
+// CHECK-NOT:     llvm.intr.memcpy
+// CHECK:         vector.load
+#row = affine_map<(m, n) -> (m)>
+#all = affine_map<(m, n) -> (m, n)>
+func.func @long_rows(%i: memref<8xi64>, %t: memref<100x768xf32>, %o: memref<8x768xf32>) attributes {strata.kernel} {
+  linalg.generic {indexing_maps = [#row, #all], iterator_types = ["parallel", "parallel"]} ins(%i : memref<8xi64>) outs(%o : memref<8x768xf32>) {
+  ^bb0(%a: i64, %b: f32):
+    %0 = arith.index_cast %a : i64 to index
+    %1 = linalg.index 1 : index
+    %2 = memref.load %t[%0, %1] : memref<100x768xf32>
+    linalg.yield %2 : f32
+  }
+  return
+}
+func.func @short_rows(%i: memref<8xi64>, %t: memref<100x64xf32>, %o: memref<8x64xf32>) attributes {strata.kernel} {
+  linalg.generic {indexing_maps = [#row, #all], iterator_types = ["parallel", "parallel"]} ins(%i : memref<8xi64>) outs(%o : memref<8x64xf32>) {
+  ^bb0(%a: i64, %b: f32):
+    %0 = arith.index_cast %a : i64 to index
+    %1 = linalg.index 1 : index
+    %2 = memref.load %t[%0, %1] : memref<100x64xf32>
+    linalg.yield %2 : f32
+  }
+  return
+}
