@@ -20,6 +20,7 @@ using namespace strata;
 static constexpr int64_t columns = MatrixUnit::columns;
 /// Bytes of a row of a tile.
 static constexpr int64_t rowBytes = 4 * columns;
+
 bool strata::foldsZeroPoint(const BlockDots &dots) {
   int64_t most = dots.bits == 4 ? 15 : 255;
   return dots.sums >= 0 && dots.zero < 0 && -dots.zeroPoint >= INT8_MIN && most - dots.zeroPoint <= INT8_MAX;

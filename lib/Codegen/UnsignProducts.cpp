@@ -7,7 +7,6 @@
 //===----------------------------------------------------------------------===//
 #include "Codegen/Passes.h"
 #include "ConstantExpressions.h"
-#include "Conversions.h"
 #include "KeptElements.h"
 #include "LoopNest.h"
 #include "ProductSums.h"
