@@ -145,24 +145,19 @@ static Value expandErf(Floats &b, Value x) {
 }
 
 /// A constant, or one that all lanes have.
-static bool isNumber(Value x, std::optional<double> number = {}) {
+static std::optional<APFloat> numberOf(Value x) {
   if (auto broadcast = x.getDefiningOp<vector::BroadcastOp>())
     x = broadcast.getSource();
-  FloatAttr constant;
-  DenseElementsAttr list;
-  if (matchPattern(x, m_Constant(&list)) && list.isSplat())
-    constant = dyn_cast<FloatAttr>(list.getSplatValue<Attribute>());
-  else
-    matchPattern(x, m_Constant(&constant));
-  return constant && (!number || constant.getValueAsDouble() == *number);
+  APFloat number(0.0);
+  return matchPattern(x, m_ConstantFloat(&number)) ? std::optional(number) : std::nullopt;
 }
 
 /// What `x` is a constant times of.
 static Value withoutFactors(Value x) {
   while (Operation *op = x.getDefiningOp()) {
-    if (isa<arith::MulFOp, arith::DivFOp>(op) && isNumber(op->getOperand(1)))
+    if (isa<arith::MulFOp, arith::DivFOp>(op) && numberOf(op->getOperand(1)))
       x = op->getOperand(0);
-    else if (isa<arith::MulFOp>(op) && isNumber(op->getOperand(0)))
+    else if (isa<arith::MulFOp>(op) && numberOf(op->getOperand(0)))
       x = op->getOperand(1);
     else
       break;
@@ -180,7 +175,7 @@ static bool isRoundedTimes(Value value, Value x) {
     if (!product)
       return false;
     Value other = product->getOperand(1 - use.getOperandNumber());
-    return (isNumber(other) || withoutFactors(other) == x) && isRoundedTimes(product, x);
+    return (numberOf(other) || withoutFactors(other) == x) && isRoundedTimes(product, x);
   });
 }
 
@@ -191,9 +186,10 @@ struct ApproximateGelu : OpRewritePattern<math::ErfOp> {
   LogicalResult matchAndRewrite(math::ErfOp op, PatternRewriter &rewriter) const override {
     auto sum = op->hasOneUse() ? dyn_cast<arith::AddFOp>(*op->user_begin()) : arith::AddFOp();
     Value x = op.getOperand();
-    if (!getElementTypeOrSelf(op.getType()).isF32() || !sum ||
-        !isNumber(sum->getOperand(1 - op->use_begin()->getOperandNumber()), 1) ||
-        !isRoundedTimes(sum, withoutFactors(x)))
+    if (!getElementTypeOrSelf(op.getType()).isF32() || !sum || !isRoundedTimes(sum, withoutFactors(x)))
+      return failure();
+    std::optional<APFloat> one = numberOf(sum->getOperand(1 - op->use_begin()->getOperandNumber()));
+    if (!one || !one->isExactlyValue(1))
       return failure();
     Floats b(op.getLoc(), rewriter, op.getType());
     b.fused = fused;

@@ -21,12 +21,6 @@ Value MatrixUnit::addressOf(const Access &access, Value elements) {
   return addressOf(access.base, times(elements, {access.element.getIntOrFloatBitWidth() / 8, {}}), 1);
 }
 
-Value MatrixUnit::addressOf(Value buffer, Value place, int64_t bytes) {
-  Value base = b.create<memref::ExtractAlignedPointerAsIndexOp>(loc, buffer);
-  Value address = b.create<arith::IndexCastOp>(loc, b.getI64Type(), add(base, times(place, {bytes, {}})));
-  return b.create<LLVM::IntToPtrOp>(loc, LLVM::LLVMPointerType::get(b.getContext()), address);
-}
-
 Value MatrixUnit::call(StringRef intrinsic, ValueRange arguments, bool makesTile) {
   // The type of a tile is LLVM's x86_amx, which this only stands for: no operation but these intrinsics sees it.
   OperationState state(loc, intrinsic, arguments, TypeRange(), {});

@@ -18,7 +18,7 @@ struct MatrixUnit : IndexMath {
   mlir::Value constant(int64_t number, unsigned bits);
   mlir::Value bytesOf(const Access &access, mlir::Value elements);
   mlir::Value addressOf(const Access &access, mlir::Value elements);
-  mlir::Value addressOf(mlir::Value buffer, mlir::Value place, int64_t bytes); ///< of elements of so many bytes
+  using IndexMath::addressOf;
 
   mlir::Value zero(mlir::Value rows);
   mlir::Value load(mlir::Value rows, mlir::Value columnBytes, mlir::Value address, mlir::Value stride);

@@ -14,16 +14,6 @@
 using namespace mlir;
 using namespace strata;
 
-/// The address of an element of `bytes`.
-static Value addressOf(IndexMath math, Value buffer, Value element, int64_t bytes) {
-  auto &[b, loc] = math;
-  Value base = b.create<memref::ExtractAlignedPointerAsIndexOp>(loc, buffer);
-  Value address = b.create<arith::IndexCastOp>(loc, b.getI64Type(), base);
-  address = b.create<LLVM::IntToPtrOp>(loc, LLVM::LLVMPointerType::get(b.getContext()), address);
-  Value offset = b.create<arith::IndexCastOp>(loc, b.getI64Type(), math.times(element, {bytes, {}}));
-  return b.create<LLVM::GEPOp>(loc, address.getType(), b.getI8Type(), address, ArrayRef<LLVM::GEPArg>{offset});
-}
-
 /// Where the body of the last stage loads the tile's first element: what it computes before.
 Value TileEmitter::startOfRun(Tile tile, memref::LoadOp load) {
   Stage &finish = *nest.finish;
@@ -40,12 +30,12 @@ Value TileEmitter::startOfRun(Tile tile, memref::LoadOp load) {
   Value at = layout.getOffset();
   for (auto [place, stride] : llvm::zip_equal(load.getIndices(), layout.getStrides()))
     at = add(at, b.createOrFold<arith::MulIOp>(loc, mapping.lookupOrDefault(place), stride));
-  return addressOf(*this, buffer, at, bytesOf(load.getType()));
+  return addressOf(buffer, at, bytesOf(load.getType()));
 }
 
 void TileEmitter::copyRun(const Tile &tile) {
   auto start = [&](Access &access) {
-    return addressOf(*this, access.base, position(access, tile, /*reduction=*/false), bytesOf(access.element));
+    return addressOf(access.base, position(access, tile, /*reduction=*/false), bytesOf(access.element));
   };
   Access &to = nest.finish->outputs[0];
   const Extent &run = nest.loops[plan.lane].size;

@@ -2,6 +2,7 @@
 #include "TileEmitter.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/IR/IRMapping.h"
@@ -26,6 +27,12 @@ Value IndexMath::times(Value x, const Extent &e) {
   if (e.is(1))
     return x;
   return b.create<arith::MulIOp>(loc, x, materialize(e));
+}
+
+Value IndexMath::addressOf(Value buffer, Value place, int64_t bytes) {
+  Value base = b.create<memref::ExtractAlignedPointerAsIndexOp>(loc, buffer);
+  Value address = b.create<arith::IndexCastOp>(loc, b.getI64Type(), add(base, times(place, {bytes, {}})));
+  return b.create<LLVM::IntToPtrOp>(loc, LLVM::LLVMPointerType::get(b.getContext()), address);
 }
 
 Value TileEmitter::position(const Access &access, const Tile &tile, bool reduction) {

@@ -23,6 +23,8 @@ struct IndexMath {
   mlir::Value materialize(const Extent &e) { return e.value ? e.value : index(e.known); }
   mlir::Value add(mlir::Value x, mlir::Value y); ///< null is zero
   mlir::Value times(mlir::Value x, const Extent &e);
+  /// Of the element of so many bytes that is at `place` of a buffer.
+  mlir::Value addressOf(mlir::Value buffer, mlir::Value place, int64_t bytes);
 };
 
 /// Values of one tile: numbers of the loops, and how many rows, vectors, lanes.
