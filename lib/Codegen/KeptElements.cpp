@@ -68,11 +68,13 @@ Value KeptElements::keep(Value value) {
   return known[value] = result;
 }
 
-bool KeptElements::canAllRead(Value value) const {
-  return !isa<BlockArgument>(value) && llvm::all_of(value.getUses(), [this](OpOperand &use) {
+bool KeptElements::canAllRead(Value value, DenseSet<Value> &seen) const {
+  if (!seen.insert(value).second) // a join of several paths
+    return true;
+  return !isa<BlockArgument>(value) && llvm::all_of(value.getUses(), [&](OpOperand &use) {
     Operation *user = use.getOwner();
     if (moves(user))
-      return use.getOperandNumber() == 0 || isa<tensor::ConcatOp>(user) ? canAllRead(user->getResult(0)) : false;
+      return use.getOperandNumber() == 0 || isa<tensor::ConcatOp>(user) ? canAllRead(user->getResult(0), seen) : false;
     auto generic = dyn_cast<linalg::GenericOp>(user);
     return isa<tensor::DimOp>(user) || conversions.contains(user) ||
            (generic && generic.hasPureTensorSemantics() && generic.isDpsInput(&use) && canRead(generic, use));
@@ -80,6 +82,8 @@ bool KeptElements::canAllRead(Value value) const {
 }
 
 void KeptElements::readKept(Value value) {
+  if (!read.insert(value).second)
+    return;
   Value kept = keep(value);
   for (OpOperand *use : llvm::to_vector(llvm::make_pointer_range(value.getUses()))) {
     Operation *user = use->getOwner();

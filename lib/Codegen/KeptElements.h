@@ -19,7 +19,10 @@ public:
   /// `value` in that form.
   mlir::Value keep(mlir::Value value);
   /// Whether everything that reads `value` can read it so.
-  bool canAllRead(mlir::Value value) const;
+  bool canAllRead(mlir::Value value) const {
+    llvm::DenseSet<mlir::Value> seen;
+    return canAllRead(value, seen);
+  }
   /// Then it does.
   void readKept(mlir::Value value);
   /// The operation reads `kept`; its body gets the elements as they were.
@@ -48,6 +51,9 @@ protected:
 private:
   llvm::DenseMap<mlir::Value, mlir::Value> known;
   llvm::DenseSet<mlir::Value> forms; ///< what is known of others
+  llvm::DenseSet<mlir::Value> read;  ///< whose readers read the other form
+
+  bool canAllRead(mlir::Value value, llvm::DenseSet<mlir::Value> &seen) const;
   llvm::DenseSet<mlir::Operation *> conversions;
 };
 
