@@ -126,6 +126,21 @@ struct QuantiseUnsigned : OpRewritePattern<arith::XOrIOp> {
   }
 };
 
+/// Such a byte, extended as a signed one, is a difference, to which others are added.
+struct ExtendUnsigned : OpRewritePattern<arith::ExtSIOp> {
+  using OpRewritePattern::OpRewritePattern;
+
+  LogicalResult matchAndRewrite(arith::ExtSIOp op, PatternRewriter &rewriter) const override {
+    auto moved = op.getIn().getDefiningOp<arith::XOrIOp>();
+    if (!moved || !moved.getType().isInteger(8) || integerOf(moved.getRhs()) != INT8_MIN)
+      return failure();
+    Value wide = rewriter.create<arith::ExtUIOp>(op.getLoc(), op.getType(), moved.getLhs());
+    Value by = rewriter.create<arith::ConstantOp>(op.getLoc(), rewriter.getIntegerAttr(op.getType(), 128));
+    rewriter.replaceOpWithNewOp<arith::SubIOp>(op, wide, by);
+    return success();
+  }
+};
+
 /// max(round(max(x, 0) / s), 0): the first maximum is in the second.
 struct DropRectifier : OpRewritePattern<arith::MaxNumFOp> {
   using OpRewritePattern::OpRewritePattern;
@@ -250,7 +265,8 @@ struct DivideSums : OpRewritePattern<arith::TruncFOp> {
 
 void strata::simplifyQuantisedBodies(Operation *root) {
   RewritePatternSet patterns(root->getContext());
-  patterns.add<SkipInteger, MoveClamp, QuantiseUnsigned, DropRectifier, QuantiseAgain, DivideSums>(root->getContext());
+  patterns.add<SkipInteger, MoveClamp, QuantiseUnsigned, ExtendUnsigned, DropRectifier, QuantiseAgain, DivideSums>(
+      root->getContext());
   (void)applyPatternsAndFoldGreedily(root, std::move(patterns));
 }
 

@@ -36,17 +36,6 @@ public:
     if (product != products.end() && product->second == use->getOperandNumber())
       return isKept(use->get()) ? void() : multiply(op, use, kept);
     KeptElements::readAs(op, use, kept);
-    // Extended, it is a difference, to which others are added.
-    BlockArgument argument = op.getMatchingBlockArgument(use);
-    for (Operation *restored : llvm::to_vector(argument.getUsers()))
-      for (Operation *user : llvm::to_vector(restored->getUsers()))
-        if (auto extension = dyn_cast<arith::ExtSIOp>(user); extension && isa<arith::XOrIOp>(restored)) {
-          OpBuilder b(user);
-          Value wide = b.create<arith::ExtUIOp>(user->getLoc(), extension.getType(), argument);
-          Value moved = b.create<arith::ConstantOp>(user->getLoc(), b.getIntegerAttr(extension.getType(), 128));
-          extension.replaceAllUsesWith(b.create<arith::SubIOp>(user->getLoc(), wide, moved).getResult());
-          extension.erase();
-        }
   }
 
 protected:
