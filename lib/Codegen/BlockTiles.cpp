@@ -45,6 +45,7 @@ void strata::planBlockTiles(LoopNest &nest, const NestOptions &options, int64_t 
   plan.rowTile = MatrixUnit::mostRows;
   if (rows.isKnown())
     plan.rowTile = llvm::divideCeil(rows.known, llvm::divideCeil(rows.known, plan.rowTile));
+  plan.leastRows = kFewRowsOfBlocks + 1;
   plan.evenRows = !rows.isKnown() || rows.known % plan.rowTile != 0;
 }
 
@@ -54,23 +55,18 @@ double strata::emitBlocks(OpBuilder &b, Location loc, LoopNest &nest, const Nest
     return emitLoopNest(b, loc, nest, options);
   LoopNest few = nest;
   NestPlan plan = planNest(few, options);
-  if (!plan.blocks || !plan.blocks->unitBytes || nest.loops[plan.row].size.isKnown())
+  if (!plan.hasBlocksOnUnit() || nest.loops[plan.row].size.isKnown())
     return emitLoopNest(b, loc, nest, options);
-  Value most = b.create<arith::ConstantIndexOp>(loc, kFewRowsOfBlocks);
-  Value areFew = b.create<arith::CmpIOp>(loc, arith::CmpIPredicate::ule, nest.loops[plan.row].size.value, most);
-  auto choice = b.create<scf::IfOp>(loc, areFew, /*withElseRegion=*/true);
-  OpBuilder::InsertionGuard guard(b);
-  b.setInsertionPointToStart(choice.thenBlock());
   NestOptions ofFew = options;
   ofFew.int8Tiles = false;
   ofFew.mostRows = kFewRowsOfBlocks;
-  emitLoopNest(b, loc, few, ofFew);
-  b.setInsertionPointToStart(choice.elseBlock());
-  return emitLoopNest(b, loc, nest, options);
+  return emitFewOrMany(
+      b, loc, nest.loops[plan.row].size.value, kFewRowsOfBlocks, [&] { emitLoopNest(b, loc, few, ofFew); },
+      [&] { return emitLoopNest(b, loc, nest, options); });
 }
 
 Value TileEmitter::prepareBlocks() {
-  if (!plan.blocks || !plan.blocks->unitBytes)
+  if (!plan.hasBlocksOnUnit())
     return {};
   // A tile has a row at least, even where it is only configured.
   const Extent &size = nest.loops[plan.row].size;

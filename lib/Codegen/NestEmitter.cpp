@@ -222,9 +222,7 @@ void NestEmitter::evenTile(Tile tile) {
   tile.at[plan.row] = place(number);
   tileEmitter.rowNumber = number;
   Value count = b.create<arith::SubIOp>(loc, place(add(number, index(1))), tile.at[plan.row]);
-  int64_t least = plan.blocks && plan.blocks->unitBytes ? kFewRowsOfBlocks + 1 : 1;
-  if (rowTiles.isKnown())
-    least = plan.rowTile - 1;
+  int64_t least = rowTiles.isKnown() ? plan.rowTile - 1 : plan.leastRows;
   auto cases = llvm::to_vector(llvm::seq<int64_t>(least, plan.rowTile));
   auto choice = b.create<scf::IndexSwitchOp>(loc, TypeRange(), count, cases, cases.size());
   OpBuilder::InsertionGuard guard(b);
@@ -409,7 +407,7 @@ void NestEmitter::loops(ArrayRef<std::pair<int, int64_t>> order, Tile tile) {
     fillPanel(tile.at[plan.lane]);
     isFilled = true;
   }
-  if (plan.blocks && plan.blocks->unitBytes && !isFilled && tile.at[plan.lane]) {
+  if (plan.hasBlocksOnUnit() && !isFilled && tile.at[plan.lane]) {
     tileEmitter.fillCodes(tile);
     isFilled = true;
   }
@@ -669,4 +667,17 @@ double strata::emitLoopNest(OpBuilder &b, Location loc, LoopNest &nest, const Ne
   if (llvm::any_of(nest.loops, [](const Loop &loop) { return !loop.reduction && loop.size.is(0); }))
     return 0; // No results.
   return NestEmitter(b, loc, nest, options, panel).emit();
+}
+
+double strata::emitFewOrMany(OpBuilder &b, Location loc, Value rows, int64_t few, function_ref<void()> emitFew,
+                             function_ref<double()> emitMany) {
+  Value most = b.create<arith::ConstantIndexOp>(loc, few);
+  Value areFew = b.create<arith::CmpIOp>(loc, arith::CmpIPredicate::ule, rows, most);
+  auto choice = b.create<scf::IfOp>(loc, areFew, /*withElseRegion=*/true);
+  OpBuilder::InsertionGuard guard(b);
+  b.setInsertionPointToStart(choice.elseBlock());
+  double ns = emitMany();
+  b.setInsertionPointToStart(choice.thenBlock());
+  emitFew();
+  return ns;
 }

@@ -25,8 +25,13 @@ constexpr const char kApart[] = "strata.apart";
 double emitLoopNest(mlir::OpBuilder &b, mlir::Location loc, LoopNest &nest, const NestOptions &options,
                     WeightPanel *panel = nullptr);
 
-/// The same of products of blocks (BlockDots.h), or of any nest: where a matrix unit adds them, an unknown number of
-/// rows has code for few of them beside it.
+/// Code for up to `few` rows and for more, of which only the run tells how many there are. Returns the time of the
+/// latter.
+double emitFewOrMany(mlir::OpBuilder &b, mlir::Location loc, mlir::Value rows, int64_t few,
+                     llvm::function_ref<void()> emitFew, llvm::function_ref<double()> emitMany);
+
+/// The same as emitLoopNest of products of blocks (BlockDots.h), or of any nest: where a matrix unit adds them, an
+/// unknown number of rows has code for few of them beside it.
 double emitBlocks(mlir::OpBuilder &b, mlir::Location loc, LoopNest &nest, const NestOptions &options);
 
 } // namespace strata

@@ -656,8 +656,8 @@ NestPlan strata::planNest(LoopNest &nest, const NestOptions &options) {
     planScaled(nest, options, plan);
   // The first tile copies, so the others have to be as it is.
   plan.evenRows &= plan.copied < 0;
-  bool onUnit = blocks && plan.blocks->unitBytes;
-  plan.laneOutermost = plan.copied >= 0 || onUnit || (reuse && hasLargeWeights(nest, plan, bits, options.cacheBytes));
+  plan.laneOutermost =
+      plan.copied >= 0 || plan.hasBlocksOnUnit() || (reuse && hasLargeWeights(nest, plan, bits, options.cacheBytes));
   if (choice)
     plan.laneOutermost = choice->lanesOutermost;
   plan.weightsStay = !plan.laneOutermost && keepsAllWeights(nest, plan, bits, options.cacheBytes);

@@ -93,6 +93,7 @@ struct NestPlan {
   int64_t width = 1;                   ///< lanes of a full vector
   int64_t rowTile = 1, vectorTile = 1; ///< of a full tile
   bool evenRows = false;               ///< tiles of rowTile rows and of less, by one row where their number is known
+  int64_t leastRows = 1;               ///< of a tile, where their number is not
   bool laneOutermost = false;          ///< vectors of weights outside of the rows
   bool weightsStay = false;            ///< all weights stay in the cache: nothing need come first for their sake
   int64_t rowBlock = 0;                ///< rows whose data stays in the cache for all weights; 0: all
@@ -109,6 +110,8 @@ struct NestPlan {
   std::optional<DotPlan> dots;
   std::optional<BlockPlan> blocks;
   std::optional<ScaledPlan> scaled;
+
+  bool hasBlocksOnUnit() const { return blocks && blocks->unitBytes; }
 };
 
 /// Whether the body has a vector form.

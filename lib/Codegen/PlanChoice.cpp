@@ -41,7 +41,7 @@ static int64_t mostRows(const TargetFacts &target, int64_t vectors) {
 }
 
 bool strata::hasChoices(const LoopNest &nest, const NestPlan &plan) {
-  bool onUnit = plan.matrix || (plan.blocks && plan.blocks->unitBytes);
+  bool onUnit = plan.matrix || plan.hasBlocksOnUnit();
   return nest.reduce && !onUnit && plan.lane >= 0 && plan.row >= 0 && !plan.laneIsReduction;
 }
 

@@ -120,13 +120,7 @@ std::optional<double> strata::emitWithPanels(OpBuilder &b, Location loc, ArrayRe
   }
   NestOptions ofFew = options;
   ofFew.mostRows = fewRows;
-  Value limit = b.create<arith::ConstantIndexOp>(loc, fewRows);
-  Value areFew = b.create<arith::CmpIOp>(loc, arith::CmpIPredicate::ule, rows.value, limit);
-  auto choice = b.create<scf::IfOp>(loc, areFew, /*withElseRegion=*/true);
-  OpBuilder::InsertionGuard guard(b);
-  b.setInsertionPointToStart(choice.elseBlock());
-  double ns = emitByPanels(b, loc, ops, nest, inRegisters, *weights, depth, options);
-  b.setInsertionPointToStart(choice.thenBlock());
-  emitLoopNest(b, loc, inRegisters, ofFew);
-  return ns;
+  return emitFewOrMany(
+      b, loc, rows.value, fewRows, [&] { emitLoopNest(b, loc, inRegisters, ofFew); },
+      [&] { return emitByPanels(b, loc, ops, nest, inRegisters, *weights, depth, options); });
 }
