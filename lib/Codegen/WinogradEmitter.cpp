@@ -12,8 +12,8 @@
 // Of a window with dilation d there are d x d images, of every d-th row and column, whose tiles lie side by side.
 // Of an image whose size only the run tells, bands are not rows, but so many tiles one after the other, in the last one
 // as many as are left.
-// Where U stays in the cache, or there are bands for all threads anyway, they are the
-// tasks: a thread reads the V that it made itself. Else the tasks are parts of one step, so that threads share U.
+// Bands are the tasks where U stays in the cache or comes to it while a band's products are computed: a thread reads
+// the V that it made itself. Else the tasks are parts of one step, so that threads share U.
 //
 //===----------------------------------------------------------------------===//
 #include "WinogradEmitter.h"
@@ -36,6 +36,14 @@ using namespace strata;
 
 /// So many bands, threads share evenly.
 static constexpr int64_t bandsToShare = 8;
+/// Where there are few bands, their number is a multiple of this.
+static constexpr int64_t evenBands = 4;
+/// So many tiles at once hide how long a multiply-add takes.
+static constexpr int64_t leastTiles = 8;
+/// What reading from the cache takes of what reading from behind it does.
+static constexpr double cacheShare = 0.2;
+/// The share of their peak that multiply-adds of short sums reach.
+static constexpr double usualRate = 0.7;
 
 namespace {
 /// The loops, in the order in which strata-winograd makes them; the last two are those of volumes. Of integers C are
@@ -47,8 +55,8 @@ struct Image {
   Value number, slice, first, last;
 };
 
-/// The number of the first one of its tiles in the image, how many there are, and how many are a group, if that depends
-/// on it.
+/// The number of the first one of its tiles in the image, how many there are, and how many are a group where only the
+/// run tells the image's size.
 struct Band {
   Value first;
   Extent tiles;
@@ -94,7 +102,7 @@ private:
   Extent tiles, tileColumns;   ///< of the image
   Extent bands;                ///< of the image
   bool ownBands;               ///< each task has bands of its own
-  int64_t band;                ///< tiles whose transformed inputs are there at once
+  int64_t band;                ///< the most tiles whose transformed inputs are there at once
   int64_t groups, group;       ///< of tiles whose products use the same vectors of weights; the most tiles in one
   int64_t steps;               ///< of the sum over the channels, in one iteration
   int64_t together, chunks;    ///< groups whose products are there at once, and how often that is
@@ -110,7 +118,7 @@ private:
   bool known(int loop, int64_t &size);
   bool measureVolume();
   bool isOpen() const { return !height.isKnown() || !width.isKnown(); }
-  void chooseBands(int64_t tiles, int64_t unit, bool whole);
+  void chooseBands(int64_t tiles, int64_t unit, int64_t row);
   bool measure();
   Extent inTiles(const Extent &size);
   void measureImage(int64_t most);
@@ -154,39 +162,50 @@ bool WinogradEmitter::measureVolume() {
   return true;
 }
 
-/// How many of the image's tiles are a band, in units of so many, and whether bands are tasks. `whole`: bands have the
-/// same number of units.
-void WinogradEmitter::chooseBands(int64_t tiles, int64_t unit, bool whole) {
-  int64_t units = llvm::divideCeil(tiles, unit);
-  int64_t perUnit = unit * points * points * depth * elementBytes();
+/// How many of the image's tiles are a band, and whether bands are tasks: as those in units of so many, else in rows.
+void WinogradEmitter::chooseBands(int64_t tiles, int64_t unit, int64_t row) {
+  int64_t perTile = points * points * depth * elementBytes(), all = tiles * perTile;
   int64_t weightBytes = points * points * depth * panels * panelLanes * elementBytes();
-  auto fits = [&](int64_t number) { return number * perUnit <= options.cacheBytes / 2; };
-  auto divides = [&](int64_t number) { return !whole || units % number == 0; };
-  // Every band reads U, and every panel of U reads a V that does not stay in the cache. A V larger than U saves little.
-  double least = std::numeric_limits<double>::infinity();
-  int64_t chosen = 1;
-  for (int64_t number = 1; number <= units; ++number) {
-    double traffic = static_cast<double>(llvm::divideCeil(units, number)) * weightBytes +
-                     (fits(number) ? 0.0 : panels * units * perUnit);
-    bool small = number == 1 || fits(number) || number * perUnit <= weightBytes;
-    if (small && divides(number) && traffic < least) {
-      least = traffic;
-      chosen = number;
-    }
-  }
-  auto shares = [&](int64_t number) { return slices * (units / number) >= bandsToShare; };
-  ownBands = options.threads && shares(chosen);
-  auto stays = [&](int64_t number) { return weightBytes + number * perUnit <= options.cacheBytes * 3 / 4; };
-  // Where U stays in the cache beside their V, smaller bands cost little; and few panels are no work to share.
-  bool few = panels < bandsToShare / 2 && shares(1);
-  if (!ownBands && options.threads && (few || stays(1))) {
-    ownBands = true;
-    chosen = 1;
-    for (int64_t number = 1; number <= units; ++number)
-      if (divides(number) && (few || stays(number)) && shares(number))
-        chosen = number;
-  }
-  band = chosen * unit;
+  auto bandsOf = [&](int64_t size) { return static_cast<int64_t>(llvm::divideCeil(tiles, size)); };
+  // What is read from behind the cache. Every band reads U, and every panel of U reads a V that does not stay.
+  auto traffic = [&](int64_t size) {
+    bool stays = size * perTile <= options.cacheBytes / 2;
+    return static_cast<double>(bandsOf(size)) * weightBytes + (stays ? 0.0 : panels * all);
+  };
+  // For tasks U should stay in the cache beside V, or come while the products with it are computed; few panels are no
+  // work to share otherwise. Next to data and results a small V stays better than a large one.
+  auto stays = [&](int64_t size) { return weightBytes + size * perTile <= options.cacheBytes * 3 / 4; };
+  double comes = usualRate * options.fmaPerCycle * lanes * sumBytes / options.memoryRate;
+  bool few = panels < bandsToShare / 2;
+  auto trafficOfTasks = [&](int64_t size) {
+    double u = stays(size) ? cacheShare : 1, v = size * perTile <= options.cacheBytes / 8 ? 0 : cacheShare;
+    return std::max(traffic(size) - (1 - u) * bandsOf(size) * weightBytes, 0.0) + v * all;
+  };
+  auto best = [&](int64_t step, llvm::function_ref<bool(int64_t)> allowed, llvm::function_ref<double(int64_t)> cost) {
+    double least = std::numeric_limits<double>::infinity();
+    band = 0;
+    for (int64_t size = step; size < tiles + step; size += step)
+      if (int64_t number = std::min(size, tiles); allowed(number) && cost(number) < least) {
+        least = cost(number);
+        band = size;
+      }
+    return band != 0;
+  };
+  auto shares = [&](int64_t number, bool alone) {
+    auto allowed = [&](int64_t size) {
+      bool isTask = alone || size == tiles || size >= comes || stays(size);
+      return isTask && (size >= leastTiles || size == tiles) && slices * bandsOf(size) >= number;
+    };
+    return best(unit, allowed, trafficOfTasks);
+  };
+  ownBands = options.threads && (shares(bandsToShare, few) || (few && shares(evenBands, few)) ||
+                                 (panels <= 2 && shares(2, /*alone=*/false)));
+  // A V larger than U saves little.
+  auto isSmall = [&](int64_t size) {
+    return size <= row || size * perTile <= std::max(options.cacheBytes / 2, weightBytes);
+  };
+  if (!ownBands)
+    best(row, isSmall, traffic);
 }
 
 Extent WinogradEmitter::inTiles(const Extent &size) {
@@ -202,13 +221,17 @@ void WinogradEmitter::measureImage(int64_t most) {
   tileColumns = inTiles(width);
   if (!isOpen()) {
     tiles = {rows.known * tileColumns.known, {}};
-    chooseBands(tiles.known, tileColumns.known, /*whole=*/true);
-    bands = {tiles.known / band, {}};
+    chooseBands(tiles.known, 1, tileColumns.known);
+    int64_t number = llvm::divideCeil(tiles.known, band);
+    if (ownBands && slices * number < 4 * bandsToShare)
+      number = std::min<int64_t>(llvm::alignTo(number, std::min(number, evenBands)), tiles.known);
+    bands = {number, {}};
+    band = llvm::divideCeil(tiles.known, number);
     return;
   }
   tiles = {0, times(materialize(rows), tileColumns)};
   int64_t side = llvm::divideCeil(usualSide(channels), m);
-  chooseBands(side * side, most, /*whole=*/false);
+  chooseBands(side * side, most, most);
   bands = {0, b.create<arith::CeilDivUIOp>(loc, tiles.value, index(band))};
 }
 
@@ -251,9 +274,14 @@ bool WinogradEmitter::measure() {
 }
 
 Band WinogradEmitter::bandAt(Value number) {
+  if (!isOpen() && tiles.known % bands.known == 0)
+    return {times(number, {band, {}}), {band, {}}};
+  if (!isOpen()) {
+    auto begin = [&](Value number) { return b.create<arith::DivUIOp>(loc, times(number, tiles), index(bands.known)); };
+    Value first = begin(number);
+    return {first, {0, b.create<arith::SubIOp>(loc, begin(add(number, index(1))), first)}};
+  }
   Value first = times(number, {band, {}});
-  if (!isOpen())
-    return {first, {band, {}}};
   Value left = b.create<arith::MinUIOp>(loc, b.create<arith::SubIOp>(loc, tiles.value, first), index(band));
   // Of as many groups as it takes, the smallest ones of which there is code.
   Value count = b.create<arith::CeilDivUIOp>(loc, left, index(group));
@@ -365,7 +393,7 @@ WinogradEmitter::Values WinogradEmitter::transform(ArrayRef<float> matrix, int64
 Value WinogradEmitter::firstTile(const Band &of, Value number) {
   if (of.group)
     return b.create<arith::MulIOp>(loc, number, of.group);
-  return b.create<arith::DivUIOp>(loc, times(number, {band, {}}), index(groups));
+  return b.create<arith::DivUIOp>(loc, times(number, of.tiles), index(groups));
 }
 
 Image WinogradEmitter::imageAt(Value number) {
@@ -507,7 +535,7 @@ void WinogradEmitter::multiply(const Image &image, const Band &of, Value panel, 
     });
   };
   if (!of.group)
-    return run(group, band % groups != 0);
+    return run(group, /*less=*/!of.tiles.isKnown() || of.tiles.known % groups != 0);
   SmallVector<int64_t> smaller;
   for (int64_t size = group - groupStep; size > 0; size -= groupStep)
     smaller.push_back(size);
@@ -549,7 +577,7 @@ void WinogradEmitter::emitFilters(const Tile &pixel, Value sums) {
 
 void WinogradEmitter::transformOutputs(const Image &image, const Band &band, Value panel, Value from, Value to,
                                        Value products) {
-  if (!band.tiles.isKnown())
+  if (band.group)
     to = b.create<arith::MinUIOp>(loc, to, band.tiles.value);
   forEach(from, to, [&](Value tile) {
     auto place = placeOf(add(band.first, tile));
@@ -612,7 +640,7 @@ Value WinogradEmitter::buffer(int64_t elements, Type element) {
 void WinogradEmitter::multiplyChunk(const Image &image, const Band &band, Value task, Value v, Value products) {
   Value panel = b.create<arith::DivUIOp>(loc, task, index(chunks));
   Value first = times(b.create<arith::RemUIOp>(loc, task, index(chunks)), {together, {}}), end = index(groups);
-  if (!band.tiles.isKnown())
+  if (band.group)
     end = b.create<arith::CeilDivUIOp>(loc, band.tiles.value, band.group);
   Value last = b.create<arith::MinUIOp>(loc, add(first, index(together)), end);
   multiply(image, band, panel, first, last, v, products);

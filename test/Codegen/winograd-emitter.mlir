@@ -54,17 +54,23 @@ func.func @main(%x: tensor<?x30x30x128xf32>, %start: tensor<?x28x28x128xf32>) ->
 
 // -----
 
-// There is one panel of filters, which threads cannot share: they have bands, of one row of tiles, though the weights do
-// not stay in the cache beside them.
+// There is one panel of filters, which threads cannot share: they have bands, though the weights do not stay in the cache
+// beside them. The 196 tiles are as many bands as two or four threads share evenly, of 9 or 10 tiles.
 #x = affine_map<(n, h, w, f, kh, kw, c) -> (n, h + kh, w + kw, c)>
 #w = affine_map<(n, h, w, f, kh, kw, c) -> (f, c, kh, kw)>
 #y = affine_map<(n, h, w, f, kh, kw, c) -> (n, h, w, f)>
 // CHECK-LABEL: func.func private @kernel_0(%{{.*}}: memref<?x58x58x128xf32>
-// CHECK:         %[[BANDS:.*]] = arith.muli %{{.*}}, %c14
+// CHECK:         %[[BANDS:.*]] = arith.muli %{{.*}}, %c20
 // CHECK:         %[[END:.*]] = arith.index_cast %[[BANDS]]
 // CHECK:         call @strata_rt_parallel_for(%{{.*}}, %{{.*}}, %[[END]]
 // CHECK-NOT:     call @strata_rt_parallel_for
 // CHECK:       func.func private @kernel_1
+// CHECK-LABEL: func.func private @strata_task_0
+// CHECK:         %[[BEFORE:.*]] = arith.muli %{{.*}}, %c196
+// CHECK:         %[[FIRST:.*]] = arith.divui %[[BEFORE]], %c20
+// CHECK:         %[[NEXT:.*]] = arith.divui %{{.*}}, %c20
+// CHECK:         %[[TILES:.*]] = arith.subi %[[NEXT]], %[[FIRST]]
+// CHECK:         scf.for %{{.*}} = %c0 to %[[TILES]]
 ml_program.global private @w(dense<1.0> : tensor<32x128x3x3xf32>) : tensor<32x128x3x3xf32>
 func.func @main(%x: tensor<?x58x58x128xf32>, %start: tensor<?x56x56x32xf32>) -> tensor<?x56x56x32xf32> {
   %w = ml_program.global_load_const @w : tensor<32x128x3x3xf32>
@@ -76,6 +82,37 @@ func.func @main(%x: tensor<?x58x58x128xf32>, %start: tensor<?x56x56x32xf32>) -> 
     linalg.yield %s : f32
   } -> tensor<?x56x56x32xf32>
   return %0 : tensor<?x56x56x32xf32>
+}
+
+// -----
+
+// Of several panels, too: the weights come to the cache while 24 tiles are multiplied by them.
+#x = affine_map<(n, h, w, f, kh, kw, c) -> (n, h + kh, w + kw, c)>
+#w = affine_map<(n, h, w, f, kh, kw, c) -> (f, c, kh, kw)>
+#y = affine_map<(n, h, w, f, kh, kw, c) -> (n, h, w, f)>
+// CHECK-LABEL: func.func private @kernel_0(%{{.*}}: memref<?x58x58x64xf32>
+// CHECK:         %[[BANDS:.*]] = arith.muli %{{.*}}, %c8
+// CHECK:         %[[END:.*]] = arith.index_cast %[[BANDS]]
+// CHECK:         call @strata_rt_parallel_for(%{{.*}}, %{{.*}}, %[[END]]
+// CHECK-NOT:     call @strata_rt_parallel_for
+// CHECK:       func.func private @kernel_1
+// CHECK-LABEL: func.func private @strata_task_0
+// CHECK:         %[[BEFORE:.*]] = arith.muli %{{.*}}, %c196
+// CHECK:         %[[FIRST:.*]] = arith.divui %[[BEFORE]], %c8
+// CHECK:         %[[NEXT:.*]] = arith.divui %{{.*}}, %c8
+// CHECK:         %[[TILES:.*]] = arith.subi %[[NEXT]], %[[FIRST]]
+// CHECK:         scf.for %{{.*}} = %c0 to %[[TILES]]
+ml_program.global private @w(dense<1.0> : tensor<192x64x3x3xf32>) : tensor<192x64x3x3xf32>
+func.func @main(%x: tensor<?x58x58x64xf32>, %start: tensor<?x56x56x192xf32>) -> tensor<?x56x56x192xf32> {
+  %w = ml_program.global_load_const @w : tensor<192x64x3x3xf32>
+  %0 = linalg.generic {indexing_maps = [#x, #w, #y], iterator_types = ["parallel", "parallel", "parallel", "parallel", "reduction", "reduction", "reduction"]}
+      ins(%x, %w : tensor<?x58x58x64xf32>, tensor<192x64x3x3xf32>) outs(%start : tensor<?x56x56x192xf32>) {
+  ^bb0(%a: f32, %b: f32, %c: f32):
+    %p = arith.mulf %a, %b : f32
+    %s = arith.addf %c, %p : f32
+    linalg.yield %s : f32
+  } -> tensor<?x56x56x192xf32>
+  return %0 : tensor<?x56x56x192xf32>
 }
 
 // -----
