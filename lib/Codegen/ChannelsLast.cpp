@@ -233,6 +233,18 @@ struct ComposeTransposes : OpRewritePattern<linalg::TransposeOp> {
   }
 };
 
+/// The one operation that reads a value's elements; others may read its sizes.
+static OpOperand *onlyReader(Value value) {
+  OpOperand *only = nullptr;
+  for (OpOperand &use : value.getUses())
+    if (!isa<tensor::DimOp>(use.getOwner())) {
+      if (only)
+        return nullptr;
+      only = &use;
+    }
+  return only;
+}
+
 /// The transpose that makes this operand; not one in front of a loop, in which it would be made again in each step.
 static linalg::TransposeOp transposeBefore(Operation *op, Value operand) {
   auto transpose = operand.getDefiningOp<linalg::TransposeOp>();
@@ -352,18 +364,17 @@ struct MoveThroughProduct : OpRewritePattern<linalg::GenericOp> {
 private:
   /// Whether all that is done with a value, element by element, is to transpose it so that this dimension is the last.
   static bool comesLast(Value value, unsigned dim) {
-    while (value.hasOneUse()) {
-      OpOperand &use = *value.use_begin();
-      if (auto transpose = dyn_cast<linalg::TransposeOp>(use.getOwner()))
+    while (OpOperand *use = onlyReader(value)) {
+      if (auto transpose = dyn_cast<linalg::TransposeOp>(use->getOwner()))
         return transpose.getPermutation().back() == dim;
-      if (auto pad = dyn_cast<tensor::PadOp>(use.getOwner())) {
+      if (auto pad = dyn_cast<tensor::PadOp>(use->getOwner())) {
         value = pad;
         continue;
       }
-      auto op = dyn_cast<linalg::GenericOp>(use.getOwner());
+      auto op = dyn_cast<linalg::GenericOp>(use->getOwner());
       if (!op || !isElementwise(op) || op->getNumResults() != 1)
         return false;
-      AffineExpr loop = op.getMatchingIndexingMap(&use).getResult(dim);
+      AffineExpr loop = op.getMatchingIndexingMap(use).getResult(dim);
       std::optional<unsigned> position = op.getIndexingMapsArray().back().getResultPosition(loop);
       if (!position)
         return false;
@@ -483,7 +494,7 @@ struct MergeAroundCollapse : OpRewritePattern<linalg::TransposeOp> {
   LogicalResult matchAndRewrite(linalg::TransposeOp op, PatternRewriter &rewriter) const override {
     auto collapse = op.getInput().getDefiningOp<tensor::CollapseShapeOp>();
     auto inner = collapse ? collapse.getSrc().getDefiningOp<linalg::TransposeOp>() : nullptr;
-    if (!inner || !collapse->hasOneUse() || !inner->hasOneUse())
+    if (!inner || !onlyReader(collapse) || !onlyReader(inner->getResult(0)))
       return failure();
     SmallVector<ReassociationIndices> groups = collapse.getReassociationIndices(), joined;
     SmallVector<int64_t> order;
@@ -508,8 +519,7 @@ struct TransposeBeforePad : OpRewritePattern<linalg::TransposeOp> {
   LogicalResult matchAndRewrite(linalg::TransposeOp op, PatternRewriter &rewriter) const override {
     auto pad = op.getInput().getDefiningOp<tensor::PadOp>();
     Value padding = pad ? pad.getConstantPaddingValue() : nullptr;
-    auto isRead = [](Operation *user) { return !isa<tensor::DimOp>(user); };
-    if (!padding || llvm::count_if(pad->getUsers(), isRead) != 1)
+    if (!padding || !onlyReader(pad))
       return failure();
     if (padding.getDefiningOp() && pad->isAncestor(padding.getDefiningOp()))
       rewriter.moveOpBefore(padding.getDefiningOp(), pad);

@@ -183,9 +183,17 @@ struct RowLoop {
 };
 } // namespace
 
+/// Whether the buffer's shape tells that iterations of `loop` lie nearer to one another than those of `outer`.
+static bool isInside(const Access &access, int loop, int outer) {
+  while (outer >= 0 && outer != loop)
+    outer = access.inside[outer];
+  return outer == loop;
+}
+
 /// Rows share what does not depend on them, the vectors of weights; tells whether there is such a thing.
 static bool chooseRow(LoopNest &nest, NestPlan &plan) {
   RowLoop best;
+  const Access &result = nest.last().outputs[0];
   for (auto [loop, info] : llvm::enumerate(nest.loops)) {
     bool isEven = true; // rows lie at equal distances
     nest.forEachAccess([&, loop = static_cast<int>(loop)](Access &access) { isEven &= access.blockedLoop != loop; });
@@ -194,8 +202,10 @@ static bool chooseRow(LoopNest &nest, NestPlan &plan) {
     RowLoop rows{0, INT64_MAX, info.size.isKnown(), info.size.isKnown() && info.size.known >= kSomeRows};
     for (Access &access : nest.reduce->inputs)
       rows.shared += access.base && !stride(access, plan.lane).is(0) && stride(access, loop).is(0);
-    if (Extent out = stride(nest.last().outputs[0], loop); out.isKnown())
+    if (Extent out = stride(result, loop); out.isKnown())
       rows.distance = out.known;
+    else if (isInside(result, loop, plan.row)) // a number that only the run tells, but less
+      rows.distance = best.distance - 1;
     if (rows.isBetterThan(best)) {
       best = rows;
       plan.row = loop;

@@ -174,6 +174,8 @@ OpFoldResult LinalgBuilder::madeSize(Value tensor, int64_t i) {
   if (auto destination = tensor.getDefiningOp<linalg::LinalgOp>())
     if (destination.getNumDpsInits() == 1)
       return dim(destination.getDpsInits()[0], i);
+  if (auto expanded = tensor.getDefiningOp<tensor::ExpandShapeOp>())
+    return getMixedValues(expanded.getStaticOutputShape(), expanded.getOutputShape(), *this)[i];
   if (Value before = madeBefore<tensor::DimOp>(*this, tensor, getIndexAttr(i)))
     return before;
   return create<tensor::DimOp>(tensor, i).getResult();

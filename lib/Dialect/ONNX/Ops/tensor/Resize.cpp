@@ -306,8 +306,8 @@ static Value getNearest(ImplicitLocOpBuilder &b, StringRef mode, Value x) {
   return toIndex(b, rounded);
 }
 
-/// The whole number of times that each element along `axis` is repeated, the first one first, where that is all that the
-/// nearest elements are; else 1.
+/// The whole number of times that each element along `axis` is repeated, the first one first, where that is all that
+/// the nearest elements are; else 1.
 static int64_t getRepetitions(const Settings &settings, const Axis &axis) {
   FloatAttr scale;
   if (!matchPattern(axis.scale, m_Constant(&scale)))
@@ -436,12 +436,13 @@ static Value interpolate(LinalgBuilder &b, const Settings &settings, const Axis 
 }
 
 /// Along the last axis elements are gathered, along the others whole vectors are added: it comes when there is least of
-/// the others, after those that shrink and before those that grow.
+/// the others, after those that shrink and before those that grow, as what is resized to another tensor's size mostly
+/// does.
 static void sortAxes(SmallVectorImpl<Axis> &axes, int64_t rank) {
   auto place = [rank](const Axis &axis) {
     FloatAttr scale;
-    bool grows = matchPattern(axis.scale, m_Constant(&scale)) && scale.getValueAsDouble() > 1;
-    return axis.dim == rank - 1 ? 1 : grows ? 2 : 0;
+    bool shrinks = matchPattern(axis.scale, m_Constant(&scale)) && scale.getValueAsDouble() <= 1;
+    return axis.dim == rank - 1 ? 1 : shrinks ? 0 : 2;
   };
   llvm::stable_sort(axes, [&](const Axis &x, const Axis &y) { return place(x) < place(y); });
 }
