@@ -126,6 +126,25 @@ func.func @shuffle(%x: tensor<1x8x8x6xf32>) -> tensor<1x10x10x6xf32> {
   return %4 : tensor<1x10x10x6xf32>
 }
 
+// Of any size: operations that ask for it do not read the tensors between.
+// CHECK-LABEL: func.func @shuffle_of_any_size(
+// CHECK:         linalg.transpose {{.*}} permutation = [0, 1, 4, 2, 5, 3]
+// CHECK:         tensor.collapse_shape %{{.*}} {{\[\[}}0], [1, 2], [3, 4], [5]] : tensor<1x?x2x?x2x16xf32>
+// CHECK-NOT:     linalg.transpose
+// CHECK:         return
+func.func @shuffle_of_any_size(%x: tensor<1x?x?x16x2x2xf32>, %h: index, %w: index) -> (tensor<1x?x?x16xf32>, index) {
+  %c2 = arith.constant 2 : index
+  %c3 = arith.constant 3 : index
+  %e0 = tensor.empty(%h, %w) : tensor<1x16x?x2x?x2xf32>
+  %0 = linalg.transpose ins(%x : tensor<1x?x?x16x2x2xf32>) outs(%e0 : tensor<1x16x?x2x?x2xf32>) permutation = [0, 3, 1, 4, 2, 5]
+  %1 = tensor.collapse_shape %0 [[0], [1], [2, 3], [4, 5]] : tensor<1x16x?x2x?x2xf32> into tensor<1x16x?x?xf32>
+  %n = tensor.dim %1, %c2 : tensor<1x16x?x?xf32>
+  %m = tensor.dim %1, %c3 : tensor<1x16x?x?xf32>
+  %e1 = tensor.empty(%n, %m) : tensor<1x?x?x16xf32>
+  %2 = linalg.transpose ins(%1 : tensor<1x16x?x?xf32>) outs(%e1 : tensor<1x?x?x16xf32>) permutation = [0, 2, 3, 1]
+  return %2, %n : tensor<1x?x?x16xf32>, index
+}
+
 // Where nothing takes the second transpose away there is one, as before.
 // CHECK-LABEL: func.func @alone(
 // CHECK:         linalg.transpose {{.*}} permutation = [0, 2, 1, 3, 4]

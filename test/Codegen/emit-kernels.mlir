@@ -1375,3 +1375,30 @@ func.func @short_rows(%i: memref<8xi64>, %t: memref<100x64xf32>, %o: memref<8x64
   }
   return
 }
+
+// -----
+
+// Rows of images whose size only the run tells are interpolated one after the other, and not those of several images,
+// which lie far apart.
+// WIDE-LABEL: func.func @interpolated
+// WIDE:         scf.for %[[IMAGE:.*]] = %c0 to %c64
+// WIDE:           scf.for
+// WIDE:             scf.for
+// WIDE:               scf.for %{{.*}} = %c0 to %c2
+// WIDE-COUNT-8:         vector.load %{{.*}}[%[[IMAGE]], %{{.*}}, %{{.*}}] : memref<64x?x?xf32>, vector<16xf32>
+#tap = affine_map<(c, h, w, k) -> (h, k)>
+#pixel = affine_map<(c, h, w, k) -> (c, h, w)>
+func.func @interpolated(%weights: memref<?x2xf32>, %rows: memref<?x2xindex>, %x: memref<64x?x?xf32>, %o: memref<64x?x?xf32>) attributes {strata.kernel} {
+  %zero = arith.constant 0.0 : f32
+  linalg.fill ins(%zero : f32) outs(%o : memref<64x?x?xf32>)
+  linalg.generic {indexing_maps = [#tap, #tap, #pixel], iterator_types = ["parallel", "parallel", "parallel", "reduction"]} ins(%weights, %rows : memref<?x2xf32>, memref<?x2xindex>) outs(%o : memref<64x?x?xf32>) {
+  ^bb0(%weight: f32, %row: index, %sum: f32):
+    %c = linalg.index 0 : index
+    %w = linalg.index 2 : index
+    %0 = memref.load %x[%c, %row, %w] : memref<64x?x?xf32>
+    %1 = arith.mulf %weight, %0 : f32
+    %2 = arith.addf %sum, %1 : f32
+    linalg.yield %2 : f32
+  }
+  return
+}

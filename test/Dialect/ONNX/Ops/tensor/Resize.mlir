@@ -68,6 +68,18 @@ func.func @shrinking(%x: tensor<1x8x6x5xf32>) -> tensor<*xf32> {
 
 // -----
 
+// To a size that only the run tells: that it grows is assumed.
+// LOWER-LABEL: @to_another_size
+// LOWER: linalg.generic {{.*}} outs(%{{.*}} : tensor<1x8x6x?xf32>)
+// LOWER: linalg.generic {{.*}} outs(%{{.*}} : tensor<1x8x?x?xf32>)
+// LOWER: return
+func.func @to_another_size(%x: tensor<1x8x6x5xf32>, %c: tensor<2xi64>) -> tensor<*xf32> {
+  %y = onnx.Resize_19(%x, none, none, %c) {axes = array<i64: 2, 3>, mode = "linear"} : (tensor<1x8x6x5xf32>, none, none, tensor<2xi64>) -> tensor<*xf32>
+  return %y : tensor<*xf32>
+}
+
+// -----
+
 // Nothing is resized: nothing is left.
 // LOWER-LABEL: @same
 // LOWER-NOT: linalg
