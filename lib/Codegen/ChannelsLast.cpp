@@ -9,6 +9,7 @@
 #include "Codegen/Target.h"
 #include "LinalgQueries.h"
 #include "ProductSums.h"
+#include "SinkThroughGather.h"
 #include "Transposed.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -23,6 +24,7 @@ namespace strata {
 
 using namespace mlir;
 using strata::positionOf;
+using strata::transposeBefore;
 using strata::transposed;
 
 /// What a sum of a window reads: an expression of a parallel and a reduction
@@ -243,14 +245,6 @@ static OpOperand *onlyReader(Value value) {
       only = &use;
     }
   return only;
-}
-
-/// The transpose that makes this operand; not one in front of a loop, in which it would be made again in each step.
-static linalg::TransposeOp transposeBefore(Operation *op, Value operand) {
-  auto transpose = operand.getDefiningOp<linalg::TransposeOp>();
-  bool inSameLoop =
-      transpose && transpose->getParentOfType<LoopLikeOpInterface>() == op->getParentOfType<LoopLikeOpInterface>();
-  return inSameLoop ? transpose : nullptr;
 }
 
 /// generic(transpose(x)): the indexing map reads x. An elementwise operation, or a
@@ -532,6 +526,14 @@ struct TransposeBeforePad : OpRewritePattern<linalg::TransposeOp> {
   }
 };
 
+/// The dimensions that a reshape makes of groups of the transpose's, in the order in which those lie before it.
+static SmallVector<int64_t> dimsBefore(linalg::TransposeOp transpose, ArrayRef<ReassociationIndices> groups) {
+  SmallVector<int64_t> dims;
+  for (int64_t to : invertPermutationVector(transpose.getPermutation()))
+    llvm::append_range(dims, groups[to]);
+  return dims;
+}
+
 /// Each dimension of the source is split where it stands.
 struct SinkThroughExpand : OpRewritePattern<tensor::ExpandShapeOp> {
   using OpRewritePattern::OpRewritePattern;
@@ -541,22 +543,65 @@ struct SinkThroughExpand : OpRewritePattern<tensor::ExpandShapeOp> {
     SmallVector<ReassociationIndices> groups = op.getReassociationIndices();
     if (!transpose || groups.empty())
       return failure();
-    SmallVector<OpFoldResult> sizes = getMixedValues(op.getStaticOutputShape(), op.getOutputShape(), rewriter), split;
+    SmallVector<int64_t> dims = dimsBefore(transpose, groups);
+    SmallVector<OpFoldResult> sizes = getMixedValues(op.getStaticOutputShape(), op.getOutputShape(), rewriter);
     SmallVector<ReassociationIndices> parts;
-    SmallVector<int64_t> order(sizes.size()), shape;
+    int64_t next = 0;
     for (int64_t to : invertPermutationVector(transpose.getPermutation())) {
-      parts.emplace_back();
-      for (int64_t dim : groups[to]) {
-        order[dim] = split.size();
-        parts.back().push_back(split.size());
-        split.push_back(sizes[dim]);
-        shape.push_back(op.getResultType().getDimSize(dim));
-      }
+      parts.push_back(llvm::to_vector<2>(llvm::seq<int64_t>(next, next + groups[to].size())));
+      next += groups[to].size();
     }
-    Value source = rewriter.create<tensor::ExpandShapeOp>(op.getLoc(), op.getResultType().clone(shape),
-                                                          transpose.getInput(), parts, split);
-    rewriter.replaceOp(op, transposed(rewriter, op.getLoc(), source, order));
+    Value source = rewriter.create<tensor::ExpandShapeOp>(
+        op.getLoc(), op.getResultType().clone(applyPermutation(op.getResultType().getShape(), dims)),
+        transpose.getInput(), parts, applyPermutation(ArrayRef(sizes), dims));
+    rewriter.replaceOp(op, transposed(rewriter, op.getLoc(), source, invertPermutationVector(dims)));
     return success();
+  }
+};
+
+/// As that, where a dimension is split into several whose sizes only the run tells, which no expand_shape does. The
+/// ones around it are known to stay as they are.
+struct SinkThroughReshape : OpRewritePattern<tensor::ReshapeOp> {
+  using OpRewritePattern::OpRewritePattern;
+
+  LogicalResult matchAndRewrite(tensor::ReshapeOp op, PatternRewriter &rewriter) const override {
+    auto transpose = transposeBefore(op, op.getSource());
+    auto sizes = op.getShape().getDefiningOp<tensor::FromElementsOp>();
+    auto from = dyn_cast<RankedTensorType>(op.getSource().getType());
+    auto to = dyn_cast<RankedTensorType>(op.getResult().getType());
+    if (!transpose || !sizes || !from || !to)
+      return failure();
+    std::optional<SmallVector<ReassociationIndices>> groups = splitOne(from.getShape(), to.getShape());
+    if (!groups)
+      return failure();
+    SmallVector<int64_t> dims = dimsBefore(transpose, *groups);
+    SmallVector<Value> elements = applyPermutation(SmallVector<Value>(sizes.getElements()), dims);
+    Value shape = rewriter.create<tensor::FromElementsOp>(sizes.getLoc(), elements);
+    Value source = rewriter.create<tensor::ReshapeOp>(op.getLoc(), to.clone(applyPermutation(to.getShape(), dims)),
+                                                      transpose.getInput(), shape);
+    rewriter.replaceOp(op, transposed(rewriter, op.getLoc(), source, invertPermutationVector(dims)));
+    return success();
+  }
+
+private:
+  /// What each dimension becomes, if all but one stay.
+  static std::optional<SmallVector<ReassociationIndices>> splitOne(ArrayRef<int64_t> from, ArrayRef<int64_t> to) {
+    auto stays = [](int64_t before, int64_t after) { return before == after && before > 0; };
+    size_t first = 0, last = 0;
+    while (first + 1 < from.size() && first < to.size() && stays(from[first], to[first]))
+      ++first;
+    while (first + last + 1 < from.size() && first + last < to.size() &&
+           stays(from[from.size() - 1 - last], to[to.size() - 1 - last]))
+      ++last;
+    if (first + 1 + last != from.size() || to.size() < from.size())
+      return std::nullopt;
+    SmallVector<ReassociationIndices> groups;
+    for (size_t dim = 0; dim < to.size(); ++dim)
+      if (dim <= first || dim >= to.size() - last)
+        groups.push_back({static_cast<int64_t>(dim)});
+      else
+        groups.back().push_back(dim);
+    return groups;
   }
 };
 
@@ -580,7 +625,8 @@ struct ChannelsLastPass : strata::WithTarget<strata::impl::ChannelsLastBase<Chan
     if (moves)
       patterns.add<MoveChannels>(&getContext(), movesPixels ? std::nullopt : std::optional(target()));
     patterns.add<ComposeTransposes, SinkThroughGeneric, SinkThroughPad, SinkThroughSlice, SinkThroughConcat,
-                 SinkThroughCollapse, SinkThroughExpand, MoveThroughProduct>(&getContext());
+                 SinkThroughCollapse, SinkThroughExpand, SinkThroughReshape, MoveThroughProduct>(&getContext());
+    strata::populateSinkThroughGather(patterns, target().vectorBits / 32);
     tensor::EmptyOp::getCanonicalizationPatterns(patterns, &getContext());
     GreedyRewriteConfig config;
     config.maxIterations = 100;

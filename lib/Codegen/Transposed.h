@@ -5,6 +5,7 @@
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/Dialect/Utils/IndexingUtils.h"
+#include "mlir/Interfaces/LoopLikeInterface.h"
 
 namespace strata {
 
@@ -18,6 +19,14 @@ inline mlir::Value transposed(mlir::OpBuilder &b, mlir::Location loc, mlir::Valu
   mlir::Type element = mlir::cast<mlir::RankedTensorType>(value.getType()).getElementType();
   mlir::Value empty = b.create<mlir::tensor::EmptyOp>(loc, sizes, element);
   return b.create<mlir::linalg::TransposeOp>(loc, value, empty, permutation).getResult()[0];
+}
+
+/// The transpose that makes this operand; not one in front of a loop, in which it would be made again in each step.
+inline mlir::linalg::TransposeOp transposeBefore(mlir::Operation *op, mlir::Value operand) {
+  auto transpose = operand.getDefiningOp<mlir::linalg::TransposeOp>();
+  bool inSameLoop = transpose && transpose->getParentOfType<mlir::LoopLikeOpInterface>() ==
+                                     op->getParentOfType<mlir::LoopLikeOpInterface>();
+  return inSameLoop ? transpose : nullptr;
 }
 
 /// How an operation with this map of the transposed tensor reads the tensor itself.

@@ -35,12 +35,40 @@ lines (float[n, 8] x) => (float[m, 8] y) {
   y = Concat <axis = 0> (c, d, a)
 }"""
 
+# Rows of pixels that become an image, a larger one, and one of the size of another.
+PIXELS = """<ir_version: 10, opset_import: ["" : 19]>
+pixels (float[1, p, 16] x, float[1, 1, h, w] like, float[1, 1, l, m] size,
+        float[16, 32] a, float[32, 1, 3, 3] d, float[24, 8, 3, 3] b) => (float[1, 24, l, m] y) {
+  x0 = MatMul (x, a)
+  x1 = Transpose <perm = [0, 2, 1]> (x0)
+  before = Constant <value_ints = [1, 32]> ()
+  sides = Shape <start = 2> (like)
+  shape = Concat <axis = 0> (before, sides)
+  x2 = Reshape (x1, shape)
+  x3 = Conv <pads = [1, 1, 1, 1], group = 32> (x2, d)
+  x4 = DepthToSpace <blocksize = 2, mode = "CRD"> (x3)
+  x5 = Conv <pads = [1, 1, 1, 1]> (x4, b)
+  to = Shape <start = 2> (size)
+  y = Resize <axes = [2, 3], mode = "linear"> (x5, "", "", to)
+}"""
+
 FITTING = """<ir_version: 9, opset_import: ["" : 18]>
 fitting (float[n, 4] x, float[m, 4] y) => (float[k, l] z) {
   a = Exp (x)
   b = Abs (y)
   z = Concat <axis = 1> (a, b)
 }"""
+
+
+def with_weights(text, inputs):
+    """The model, whose inputs behind so many are constants."""
+    model = onnx.parser.parse_model(text)
+    for value in list(model.graph.input)[inputs:]:
+        shape = [dim.dim_value for dim in value.type.tensor_type.shape.dim]
+        weights = (RNG.standard_normal(shape) / np.sqrt(np.prod(shape[1:]))).astype(np.float32)
+        model.graph.input.remove(value)
+        model.graph.initializer.append(onnx.numpy_helper.from_array(weights, value.name))
+    return model
 
 
 def check(model, inputs, tolerance):
@@ -54,19 +82,24 @@ def check(model, inputs, tolerance):
 @pytest.mark.parametrize("threads", [1, 2])
 @pytest.mark.parametrize("precision, tolerance", [("f32", 2e-5), ("bf16", 2e-2)])
 def test_images(threads, precision, tolerance):
-    model = onnx.parser.parse_model(IMAGE)
     if precision == "bf16" and not has("avx512_bf16"):
         pytest.skip("this CPU has no AVX512-BF16")
-    weights = {}
-    for value in list(model.graph.input)[1:]:
-        shape = [dim.dim_value for dim in value.type.tensor_type.shape.dim]
-        weights[value.name] = (RNG.standard_normal(shape) / np.sqrt(np.prod(shape[1:]))).astype(np.float32)
-        model.graph.input.remove(value)
-        model.graph.initializer.append(onnx.numpy_helper.from_array(weights[value.name], value.name))
+    model = with_weights(IMAGE, 1)
     compiled = strata.compile(model, threads=threads, precision=precision)
     for shape in [(1, 3, 9, 11), (2, 3, 16, 16), (1, 3, 1, 1), (3, 3, 2, 33), (1, 3, 56, 40)]:
         x = RNG.standard_normal(shape).astype(np.float32)
         check(model, {"x": x}, tolerance)(compiled)
+
+
+@pytest.mark.parametrize("threads", [1, 2])
+def test_pixels(threads):
+    model = with_weights(PIXELS, 3)
+    compiled = strata.compile(model, threads=threads)
+    sizes = [((4, 5), (9, 17)), ((1, 1), (2, 3)), ((7, 16), (14, 32)), ((9, 3), (5, 40)), ((2, 40), (4, 7))]
+    for image, result in sizes:
+        x = RNG.standard_normal((1, image[0] * image[1], 16)).astype(np.float32)
+        like, size = (np.zeros((1, 1, *sides), np.float32) for sides in (image, result))
+        check(model, {"x": x, "like": like, "size": size}, 2e-5)(compiled)
 
 
 @pytest.mark.parametrize("n", [0, 1, 7, 300])

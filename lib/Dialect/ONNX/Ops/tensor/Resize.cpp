@@ -530,10 +530,11 @@ static FailureOr<SmallVector<Value>> lowerResize(Operation *op, ValueRange opera
       axis.end = floatElement(b.operand(1), k + axes.size());
     }
   }
-  // Axes that stay as they are.
+  // Axes that stay as they are, of whatever size.
   llvm::erase_if(list, [&](const Axis &axis) {
     FloatAttr one;
-    return !crops && matchPattern(axis.scale, m_Constant(&one)) && one.getValueAsDouble() == 1.0;
+    bool keepsSize = sizes && policy == "stretch" && axis.to == axis.from;
+    return !crops && (keepsSize || (matchPattern(axis.scale, m_Constant(&one)) && one.getValueAsDouble() == 1.0));
   });
   for (const Axis &axis : list)
     b.check(b.compare(arith::CmpIPredicate::sgt, axis.from, b.getIndexAttr(0)),

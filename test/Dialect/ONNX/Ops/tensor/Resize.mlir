@@ -89,3 +89,15 @@ func.func @same(%x: tensor<1x8x6x5xf32>) -> tensor<*xf32> {
   %y = onnx.Resize_19(%x, none, none, %c) {mode = "linear", coordinate_transformation_mode = "align_corners"} : (tensor<1x8x6x5xf32>, none, none, tensor<4xi64>) -> tensor<*xf32>
   return %y : tensor<*xf32>
 }
+
+// -----
+
+// Nor is it to the size of a tensor that is as large, whatever that is.
+// LOWER-LABEL: @same_of_any_size
+// LOWER-NOT: linalg.generic
+// LOWER: return
+func.func @same_of_any_size(%x: tensor<1x8x?x?xf32, #onnx.dims<"", "", "h", "w">>, %y: tensor<1x4x?x?xf32, #onnx.dims<"", "", "h", "w">>) -> tensor<*xf32> {
+  %c = onnx.Shape_19(%y) {start = 2 : i64} : (tensor<1x4x?x?xf32, #onnx.dims<"", "", "h", "w">>) -> tensor<2xi64>
+  %z = onnx.Resize_19(%x, none, none, %c) {axes = array<i64: 2, 3>, mode = "linear"} : (tensor<1x8x?x?xf32, #onnx.dims<"", "", "h", "w">>, none, none, tensor<2xi64>) -> tensor<*xf32>
+  return %z : tensor<*xf32>
+}
