@@ -28,8 +28,7 @@ static bool isReturned(Value value) {
     Operation *reader = readers[i];
     if (reader->hasTrait<OpTrait::IsTerminator>())
       return true;
-    if (isa<linalg::GenericOp, linalg::TransposeOp, tensor::PadOp, tensor::CollapseShapeOp, tensor::ExpandShapeOp>(
-            reader))
+    if (isa<linalg::GenericOp, tensor::PadOp, tensor::CollapseShapeOp, tensor::ExpandShapeOp>(reader))
       if (auto sums = dyn_cast<linalg::LinalgOp>(reader); !sums || sums.getNumReductionLoops() == 0)
         for (Value result : reader->getResults())
           add(result);

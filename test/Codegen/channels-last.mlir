@@ -336,3 +336,80 @@ func.func @parts_in_a_loop(%x: tensor<16x50x50xf32>, %n: index) -> tensor<16xf32
   }
   return %0 : tensor<16xf32>
 }
+
+// A dimension that becomes two of unknown sizes, which no expand_shape says: the channels lie last in them, too.
+// CHECK-LABEL: func.func @image_of_unknown_size(
+// CHECK:         %[[SIZES:.*]] = tensor.from_elements %c1, %arg1, %arg2, %c32
+// CHECK:         tensor.reshape %arg0(%[[SIZES]]) : (tensor<1x?x32xf32>, tensor<4xindex>) -> tensor<1x?x?x32xf32>
+// CHECK-NOT:     linalg.transpose
+// CHECK:         return
+func.func @image_of_unknown_size(%x: tensor<1x?x32xf32>, %h: index, %w: index) -> tensor<1x?x?x32xf32> {
+  %c1 = arith.constant 1 : index
+  %c32 = arith.constant 32 : index
+  %n = arith.muli %h, %w : index
+  %e0 = tensor.empty(%n) : tensor<1x32x?xf32>
+  %0 = linalg.transpose ins(%x : tensor<1x?x32xf32>) outs(%e0 : tensor<1x32x?xf32>) permutation = [0, 2, 1]
+  %s = tensor.from_elements %c1, %c32, %h, %w : tensor<4xindex>
+  %1 = tensor.reshape %0(%s) : (tensor<1x32x?xf32>, tensor<4xindex>) -> tensor<1x32x?x?xf32>
+  %e1 = tensor.empty(%h, %w) : tensor<1x?x?x32xf32>
+  %2 = linalg.transpose ins(%1 : tensor<1x32x?x?xf32>) outs(%e1 : tensor<1x?x?x32xf32>) permutation = [0, 2, 3, 1]
+  return %2 : tensor<1x?x?x32xf32>
+}
+
+// An interpolation reads rows that a table tells, and the channel that it writes: whole vectors of channels, if they lie
+// last in what is transposed for it.
+// CHECK-LABEL: func.func @interpolation(
+// CHECK-NOT:     linalg.transpose
+// CHECK:         linalg.generic {{.*}} outs(%{{.*}} : tensor<1x16x8x32xf32>)
+// CHECK:           %[[N:.*]] = linalg.index 0
+// CHECK:           %[[C:.*]] = linalg.index 1
+// CHECK:           %[[W:.*]] = linalg.index 3
+// CHECK:           tensor.extract %arg0[%[[N]], %{{.*}}, %[[W]], %[[C]]] : tensor<1x8x8x32xf32>
+// CHECK:         -> tensor<1x16x8x32xf32>
+// CHECK-NOT:     linalg.transpose
+// CHECK:         return
+#tap = affine_map<(n, c, h, w, k) -> (h, k)>
+#image = affine_map<(n, c, h, w, k) -> (n, c, h, w)>
+func.func @interpolation(%x: tensor<1x8x8x32xf32>, %weights: tensor<16x2xf32>, %rows: tensor<16x2xindex>) -> tensor<1x16x8x32xf32> {
+  %zero = arith.constant 0.0 : f32
+  %e0 = tensor.empty() : tensor<1x32x8x8xf32>
+  %0 = linalg.transpose ins(%x : tensor<1x8x8x32xf32>) outs(%e0 : tensor<1x32x8x8xf32>) permutation = [0, 3, 1, 2]
+  %e1 = tensor.empty() : tensor<1x32x16x8xf32>
+  %init = linalg.fill ins(%zero : f32) outs(%e1 : tensor<1x32x16x8xf32>) -> tensor<1x32x16x8xf32>
+  %1 = linalg.generic {indexing_maps = [#tap, #tap, #image], iterator_types = ["parallel", "parallel", "parallel", "parallel", "reduction"]}
+      ins(%weights, %rows : tensor<16x2xf32>, tensor<16x2xindex>) outs(%init : tensor<1x32x16x8xf32>) {
+  ^bb0(%weight: f32, %row: index, %sum: f32):
+    %n = linalg.index 0 : index
+    %c = linalg.index 1 : index
+    %w = linalg.index 3 : index
+    %a = tensor.extract %0[%n, %c, %row, %w] : tensor<1x32x8x8xf32>
+    %b = arith.mulf %weight, %a : f32
+    %d = arith.addf %sum, %b : f32
+    linalg.yield %d : f32
+  } -> tensor<1x32x16x8xf32>
+  %e2 = tensor.empty() : tensor<1x16x8x32xf32>
+  %2 = linalg.transpose ins(%1 : tensor<1x32x16x8xf32>) outs(%e2 : tensor<1x16x8x32xf32>) permutation = [0, 2, 3, 1]
+  return %2 : tensor<1x16x8x32xf32>
+}
+
+// A result of the function would be transposed behind it, when there are more elements.
+// CHECK-LABEL: func.func @interpolated_result(
+// CHECK:         linalg.transpose ins(%arg0
+// CHECK:         linalg.generic
+// CHECK-NOT:     linalg.transpose
+// CHECK:         return
+func.func @interpolated_result(%x: tensor<1x8x8x32xf32>, %rows: tensor<16xindex>) -> tensor<1x32x16x8xf32> {
+  %e0 = tensor.empty() : tensor<1x32x8x8xf32>
+  %0 = linalg.transpose ins(%x : tensor<1x8x8x32xf32>) outs(%e0 : tensor<1x32x8x8xf32>) permutation = [0, 3, 1, 2]
+  %e1 = tensor.empty() : tensor<1x32x16x8xf32>
+  %1 = linalg.generic {indexing_maps = [affine_map<(n, c, h, w) -> (h)>, affine_map<(n, c, h, w) -> (n, c, h, w)>], iterator_types = ["parallel", "parallel", "parallel", "parallel"]}
+      ins(%rows : tensor<16xindex>) outs(%e1 : tensor<1x32x16x8xf32>) {
+  ^bb0(%row: index, %out: f32):
+    %n = linalg.index 0 : index
+    %c = linalg.index 1 : index
+    %w = linalg.index 3 : index
+    %a = tensor.extract %0[%n, %c, %row, %w] : tensor<1x32x8x8xf32>
+    linalg.yield %a : f32
+  } -> tensor<1x32x16x8xf32>
+  return %1 : tensor<1x32x16x8xf32>
+}
