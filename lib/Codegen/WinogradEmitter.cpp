@@ -168,10 +168,9 @@ void WinogradEmitter::chooseBands(int64_t tiles, int64_t unit, int64_t row) {
   int64_t weightBytes = points * points * depth * panels * panelLanes * elementBytes();
   auto bandsOf = [&](int64_t size) { return static_cast<int64_t>(llvm::divideCeil(tiles, size)); };
   // What is read from behind the cache. Every band reads U, and every panel of U reads a V that does not stay.
-  auto traffic = [&](int64_t size) {
-    bool stays = size * perTile <= options.cacheBytes / 2;
-    return static_cast<double>(bandsOf(size)) * weightBytes + (stays ? 0.0 : panels * all);
-  };
+  auto readsOfU = [&](int64_t size) { return static_cast<double>(bandsOf(size) * weightBytes); };
+  auto readsOfV = [&](int64_t size) { return size * perTile <= options.cacheBytes / 2 ? 0.0 : panels * all; };
+  auto traffic = [&](int64_t size) { return readsOfU(size) + readsOfV(size); };
   // For tasks U should stay in the cache beside V, or come while the products with it are computed; few panels are no
   // work to share otherwise. Next to data and results a small V stays better than a large one.
   auto stays = [&](int64_t size) { return weightBytes + size * perTile <= options.cacheBytes * 3 / 4; };
@@ -179,7 +178,7 @@ void WinogradEmitter::chooseBands(int64_t tiles, int64_t unit, int64_t row) {
   bool few = panels < bandsToShare / 2;
   auto trafficOfTasks = [&](int64_t size) {
     double u = stays(size) ? cacheShare : 1, v = size * perTile <= options.cacheBytes / 8 ? 0 : cacheShare;
-    return std::max(traffic(size) - (1 - u) * bandsOf(size) * weightBytes, 0.0) + v * all;
+    return u * readsOfU(size) + readsOfV(size) + v * all;
   };
   auto best = [&](int64_t step, llvm::function_ref<bool(int64_t)> allowed, llvm::function_ref<double(int64_t)> cost) {
     double least = std::numeric_limits<double>::infinity();
