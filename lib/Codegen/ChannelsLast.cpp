@@ -525,11 +525,17 @@ struct TransposeBeforePad : OpRewritePattern<linalg::TransposeOp> {
   }
 };
 
-/// The dimensions that a reshape makes of groups of the transpose's, in the order in which those lie before it.
-static SmallVector<int64_t> dimsBefore(linalg::TransposeOp transpose, ArrayRef<ReassociationIndices> groups) {
+/// The dimensions that a reshape makes of groups of the transpose's, in the order in which those lie before it; to
+/// `parts`, where these then are.
+static SmallVector<int64_t> dimsBefore(linalg::TransposeOp transpose, ArrayRef<ReassociationIndices> groups,
+                                       SmallVectorImpl<ReassociationIndices> *parts = nullptr) {
   SmallVector<int64_t> dims;
-  for (int64_t to : invertPermutationVector(transpose.getPermutation()))
+  for (int64_t to : invertPermutationVector(transpose.getPermutation())) {
+    int64_t first = dims.size();
     llvm::append_range(dims, groups[to]);
+    if (parts)
+      parts->push_back(llvm::to_vector<2>(llvm::seq<int64_t>(first, dims.size())));
+  }
   return dims;
 }
 
@@ -542,14 +548,9 @@ struct SinkThroughExpand : OpRewritePattern<tensor::ExpandShapeOp> {
     SmallVector<ReassociationIndices> groups = op.getReassociationIndices();
     if (!transpose || groups.empty())
       return failure();
-    SmallVector<int64_t> dims = dimsBefore(transpose, groups);
-    SmallVector<OpFoldResult> sizes = getMixedValues(op.getStaticOutputShape(), op.getOutputShape(), rewriter);
     SmallVector<ReassociationIndices> parts;
-    int64_t next = 0;
-    for (int64_t to : invertPermutationVector(transpose.getPermutation())) {
-      parts.push_back(llvm::to_vector<2>(llvm::seq<int64_t>(next, next + groups[to].size())));
-      next += groups[to].size();
-    }
+    SmallVector<int64_t> dims = dimsBefore(transpose, groups, &parts);
+    SmallVector<OpFoldResult> sizes = getMixedValues(op.getStaticOutputShape(), op.getOutputShape(), rewriter);
     Value source = rewriter.create<tensor::ExpandShapeOp>(
         op.getLoc(), op.getResultType().clone(applyPermutation(op.getResultType().getShape(), dims)),
         transpose.getInput(), parts, applyPermutation(ArrayRef(sizes), dims));

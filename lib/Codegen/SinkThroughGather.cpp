@@ -44,20 +44,22 @@ struct SinkThroughGather : OpRewritePattern<linalg::GenericOp> {
     if (!op.hasPureTensorSemantics() || op->getNumResults() != 1)
       return failure();
     tensor::ExtractOp gather;
+    linalg::TransposeOp transpose;
     for (auto extract : op.getBody()->getOps<tensor::ExtractOp>())
-      if (transposeBefore(op, extract.getTensor())) {
+      if (auto before = transposeBefore(op, extract.getTensor())) {
         if (gather)
           return failure();
         gather = extract;
+        transpose = before;
       }
     SmallVector<AffineMap> maps = op.getIndexingMapsArray();
     AffineMap &result = maps.back();
-    if (!gather || gather.getTensor().getType().getRank() != result.getNumResults() ||
-        !keepsChannels(op, gather, result) || isReturned(op->getResult(0)))
+    if (!gather || gather.getTensor().getType().getRank() != result.getNumResults() || isReturned(op->getResult(0)))
       return failure();
-    auto transpose = gather.getTensor().getDefiningOp<linalg::TransposeOp>();
     ArrayRef<int64_t> order = transpose.getPermutation();
     SmallVector<int64_t> back = invertPermutationVector(order);
+    if (!keepsChannels(op, gather, back.back(), result))
+      return failure();
     Location loc = op.getLoc();
     result = mapBehind(transpose, result);
     Value init = transposed(rewriter, loc, op.getDpsInits()[0], back);
@@ -73,10 +75,8 @@ struct SinkThroughGather : OpRewritePattern<linalg::GenericOp> {
   }
 
 private:
-  /// Whether it reads at the channel that it writes, the last dimension before the transpose.
-  bool keepsChannels(linalg::GenericOp op, tensor::ExtractOp gather, AffineMap result) const {
-    auto transpose = gather.getTensor().getDefiningOp<linalg::TransposeOp>();
-    int64_t channels = invertPermutationVector(transpose.getPermutation()).back();
+  /// Whether it reads at the channel that it writes: `channels` is what the last dimension was transposed to.
+  bool keepsChannels(linalg::GenericOp op, tensor::ExtractOp gather, int64_t channels, AffineMap result) const {
     auto index = gather.getIndices()[channels].getDefiningOp<linalg::IndexOp>();
     auto loop = dyn_cast<AffineDimExpr>(result.getResult(channels));
     return index && loop && index.getDim() == loop.getPosition() && channels + 1 < result.getNumResults() &&

@@ -273,9 +273,9 @@ bool WinogradEmitter::measure() {
 }
 
 Band WinogradEmitter::bandAt(Value number) {
-  if (!isOpen() && tiles.known % bands.known == 0)
-    return {times(number, {band, {}}), {band, {}}};
   if (!isOpen()) {
+    if (tiles.known % bands.known == 0)
+      return {times(number, {band, {}}), {band, {}}};
     auto begin = [&](Value number) { return b.create<arith::DivUIOp>(loc, times(number, tiles), index(bands.known)); };
     Value first = begin(number);
     return {first, {0, b.create<arith::SubIOp>(loc, begin(add(number, index(1))), first)}};
