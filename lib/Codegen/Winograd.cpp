@@ -1,9 +1,9 @@
-//===- Winograd.cpp - 3x3 convolutions with transformed weights -----------===//
+//===- Winograd.cpp - convolutions with transformed weights ---------------===//
 //
-// Where it pays, the weights g of a convolution are transformed once, at load, to
-// U = G g G^T. The convolution stays a linalg.generic that says what it computes, a
-// sum over the elements of U that turns them back into g; how it is computed is up
-// to the emitter (WinogradEmitter.cpp).
+// Where it pays, the weights g of a convolution with three taps along one or two
+// dimensions are transformed once, at load, to U = G g G^T, or G g. The convolution stays a linalg.generic that says
+// what it computes, a sum over the elements of U that turns them back into g; how it is computed is up to the emitter
+// (WinogradEmitter.cpp).
 //
 //===----------------------------------------------------------------------===//
 #include "Blocks.h"
@@ -33,21 +33,33 @@ using namespace mlir;
 using namespace strata;
 
 namespace {
-/// A convolution with a 3x3 window and stride 1: out(n, h, w, f) += data(n, h + kh, w + kw, c) * weights, perhaps with
-/// a dilation, of which kh and kw are times so much. Or one of volumes, whose slices are such images: out(n, d, h, w,
-/// f) += data(n, slice, h + kh, w + kw, c) * weights, where the slice is any sum of d and kd.
+/// One of the dimensions of an image: rows or columns.
+struct Axis {
+  unsigned image, tap; ///< dimensions of the generic
+  int64_t taps;        ///< 3 or 1
+
+  WinogradMatrices matrices(int64_t m, bool integers) const { return getWinogradMatrices(m, taps, integers); }
+};
+
+/// A convolution with a window of 3x3, 1x3 or 3x1 and stride 1: out(n, h, w, f) += data(n, h + kh, w + kw, c) *
+/// weights, perhaps with a dilation, of which kh and kw are times so much, or of lines, without h and kh. Or one of
+/// volumes, whose slices are such images: out(n, d, h, w, f) += data(n, slice, h + kh, w + kw, c) * weights, where the
+/// slice is any sum of d and kd, and may be any of the three.
 struct Convolution : WinogradSize {
   linalg::GenericOp op;
   unsigned dataInput;
   Value weights;
   AffineMap weightsMap;
-  unsigned n, h, w, f, kh, kw, c; ///< dimensions of the generic
+  unsigned n, f, c; ///< dimensions of the generic
+  SmallVector<Axis, 2> axes;
   bool volume = false;
   unsigned d, kd;
-  AffineExpr slice;
 
   Value data() const { return linalg::GenericOp(op).getDpsInputs()[dataInput]; }
+  AffineMap dataMap() const { return linalg::GenericOp(op).getIndexingMapsArray()[dataInput]; }
   Type element() const { return getElementTypeOrSelf(weights); }
+  bool integers() const { return perLane > 1; }
+  bool isLine() const { return axes.size() == 1; }
   /// Filters of one panel of transformed weights.
   int64_t block(int64_t lanes) const { return panelVectors(filters, lanes) * lanes; }
 };
@@ -64,9 +76,9 @@ std::optional<PaddedLoop> paddedSlices(const Convolution &convolution) {
 double paddedShare(const Convolution &convolution) {
   double share = 1;
   for (const PaddedLoop &loop : getPaddedLoops(convolution.op))
-    for (auto [tap, size] : {std::pair(convolution.kh, convolution.rows), {convolution.kw, convolution.columns}})
-      if (loop.tap == static_cast<int>(tap))
-        share *= loop.share(size, 3);
+    for (const Axis &axis : convolution.axes)
+      if (loop.tap == static_cast<int>(axis.tap))
+        share *= loop.share(linalg::GenericOp(convolution.op).getStaticLoopRanges()[axis.image], axis.taps);
   return share;
 }
 
@@ -95,7 +107,7 @@ struct WinogradPass : WithTarget<strata::impl::WinogradBase<WinogradPass>> {
     for (auto [group, m] : llvm::zip(groups, chosen))
       for (const Convolution &convolution : group)
         if (m && savedByWinograd(convolution, target(), m) > 0)
-          rewrite(convolution, convolution.perLane > 1 ? getIntegerWinogradMatrices() : getWinogradMatrices(m));
+          rewrite(convolution, m);
   }
 
 private:
@@ -109,8 +121,8 @@ private:
   SmallVector<int64_t> choose(ArrayRef<SmallVector<Convolution>> groups, int64_t room) const;
 
   static std::optional<Convolution> match(linalg::GenericOp op, const ConstantExpressions &constants);
-  void rewrite(const Convolution &convolution, const WinogradMatrices &matrices) const;
-  Value transformed(OpBuilder &b, Location loc, const Convolution &convolution, const WinogradMatrices &matrices) const;
+  void rewrite(const Convolution &convolution, int64_t m) const;
+  Value transformed(OpBuilder &b, Location loc, const Convolution &convolution, int64_t m) const;
 };
 } // namespace
 
@@ -126,7 +138,7 @@ int64_t WinogradPass::bytesOfWeights(const ConstantExpressions &constants) {
                          [](int64_t sum, const auto &entry) { return sum + entry.second; });
 }
 
-/// By weights, the size of the tiles of the convolutions by them, or 0. Transformed weights are 1.8 or 4 times as many:
+/// By weights, the size of the tiles of the convolutions by them, or 0. Transformed weights are 1.3 to 4 times as many:
 /// those that save most for each byte come first; where they have no room, only those that save much, and smaller tiles
 /// as far as there is room for these.
 SmallVector<int64_t> WinogradPass::choose(ArrayRef<SmallVector<Convolution>> groups, int64_t room) const {
@@ -144,10 +156,10 @@ SmallVector<int64_t> WinogradPass::choose(ArrayRef<SmallVector<Convolution>> gro
       const Convolution &c = group.front();
       auto sizes = llvm::map_to_vector(group, [](const Convolution &c) -> WinogradSize { return c; });
       WinogradChoice choice = chooseWinograd(sizes, target(), /*group=*/1, most);
-      int64_t points = (choice.m + 2) * (choice.m + 2) - 9;
+      int64_t added = c.points(choice.m) - c.window();
       if (choice.m)
         candidates.push_back(
-            {number, choice.m, points * c.taps * c.channels * c.filters * bytesOf(c.element()), choice.saved});
+            {number, choice.m, added * c.taps * c.channels * c.filters * bytesOf(c.element()), choice.saved});
     }
     llvm::stable_sort(candidates, [](const Candidate &x, const Candidate &y) {
       return x.saved * static_cast<double>(y.bytes) > y.saved * static_cast<double>(x.bytes);
@@ -178,19 +190,52 @@ static std::optional<unsigned> dimOf(AffineExpr expr) {
   return dim ? std::optional<unsigned>(dim.getPosition()) : std::nullopt;
 }
 
+/// Which of the spatial dimensions are an image, and which one are its slices, if there are three: those whose window
+/// filters most. `dims` are of the result, before their sizes.
+static bool matchAxes(linalg::GenericOp op, AffineMap data, ArrayRef<unsigned> dims, Convolution &found) {
+  SmallVector<int64_t> ranges = op.getStaticLoopRanges();
+  SmallVector<utils::IteratorType> kinds = op.getIteratorTypesArray();
+  found.volume = dims.size() == 3;
+  int64_t most = 1;
+  for (unsigned slice = 0; slice < (found.volume ? 3 : 1); ++slice) {
+    SmallVector<Axis, 2> axes;
+    int64_t window = 1, dilation = 1;
+    bool fits = true;
+    for (auto [i, dim] : llvm::enumerate(dims)) {
+      if (found.volume && i == slice)
+        continue;
+      // h + kh, w + kw, with one dilation: the stride is one.
+      std::optional<PaddedLoop> loop = matchWindow(data.getResult(1 + i), kinds);
+      if (!loop || loop->position != static_cast<int>(dim) || loop->tap == static_cast<int>(found.c))
+        return false;
+      int64_t taps = ranges[loop->tap];
+      fits &= taps == 1 || (taps == 3 && loop->stride == 1 && (window == 1 || loop->dilation == dilation));
+      if (taps > 1)
+        dilation = loop->dilation;
+      window *= taps;
+      axes.push_back({dim, static_cast<unsigned>(loop->tap), taps});
+    }
+    if (!fits || window <= most || (axes.size() == 2 && axes[0].tap == axes[1].tap))
+      continue;
+    most = window;
+    found.axes = axes;
+    found.dilation = dilation;
+    found.d = dims[slice];
+  }
+  return most > 1;
+}
+
 /// Matches what the convolution of a volume has beyond that of an image: the fourth reduction, and d.
 static bool matchVolume(linalg::GenericOp op, AffineMap data, ArrayRef<unsigned> reductions, Convolution &found) {
-  found.d = op.getIndexingMapsArray()[2].getDimPosition(1);
   for (unsigned dim : reductions)
-    if (!llvm::is_contained({found.kh, found.kw, found.c}, dim))
+    if (dim != found.c && llvm::none_of(found.axes, [&](const Axis &axis) { return axis.tap == dim; }))
       found.kd = dim;
-  found.slice = data.getResult(1);
   SmallVector<int64_t> ranges = op.getStaticLoopRanges();
   found.slices = ranges[found.d];
   found.taps = ranges[found.kd];
-  return found.slice.isFunctionOfDim(found.d) && found.slice.isFunctionOfDim(found.kd) &&
-         found.weightsMap.isFunctionOfDim(found.kd) && !ShapedType::isDynamic(found.slices) &&
-         !ShapedType::isDynamic(found.taps);
+  auto isSlice = [&](AffineExpr expr) { return expr.isFunctionOfDim(found.d) && expr.isFunctionOfDim(found.kd); };
+  return llvm::any_of(data.getResults(), isSlice) && found.weightsMap.isFunctionOfDim(found.kd) &&
+         !ShapedType::isDynamic(found.slices) && !ShapedType::isDynamic(found.taps);
 }
 
 std::optional<Convolution> WinogradPass::match(linalg::GenericOp op, const ConstantExpressions &constants) {
@@ -198,16 +243,16 @@ std::optional<Convolution> WinogradPass::match(linalg::GenericOp op, const Const
     return std::nullopt;
   SmallVector<AffineMap> maps = op.getIndexingMapsArray();
   AffineMap out = maps[2];
-  Convolution found;
-  found.volume = op.getNumLoops() == 9;
-  unsigned rank = found.volume ? 5 : 4;
-  if (op.getNumLoops() != 2 * rank - 1 || op.getNumReductionLoops() != rank - 1 || !out.isProjectedPermutation() ||
-      out.getNumResults() != rank)
+  unsigned rank = out.getNumResults();
+  if (rank < 3 || rank > 5 || op.getNumLoops() != 2 * rank - 1 || op.getNumReductionLoops() != rank - 1 ||
+      !out.isProjectedPermutation())
     return std::nullopt;
-  found.n = out.getDimPosition(0);
-  unsigned *parallel[] = {&found.h, &found.w, &found.f};
-  for (auto [i, dim] : llvm::enumerate(parallel))
-    *dim = out.getDimPosition(rank - 3 + i);
+  Convolution found;
+  SmallVector<unsigned> dims;
+  for (unsigned i = 0; i < rank; ++i)
+    dims.push_back(out.getDimPosition(i));
+  found.n = dims.front();
+  found.f = dims.back();
   unsigned data = constants.usesWeights(op.getDpsInputs()[0]) ? 1 : 0;
   AffineMap x = maps[data];
   found.op = op;
@@ -223,34 +268,27 @@ std::optional<Convolution> WinogradPass::match(linalg::GenericOp op, const Const
   if (!channel || !llvm::is_contained(reductions, *channel))
     return std::nullopt;
   found.c = *channel;
-  // h + kh, w + kw, with one dilation: the stride is one.
-  SmallVector<utils::IteratorType> kinds = op.getIteratorTypesArray();
-  std::optional<PaddedLoop> h = matchWindow(x.getResult(rank - 3), kinds),
-                            w = matchWindow(x.getResult(rank - 2), kinds);
-  auto fits = [&](const std::optional<PaddedLoop> &window, unsigned position) {
-    return window && window->position == static_cast<int>(position) && window->stride == 1 &&
-           window->tap != static_cast<int>(found.c);
-  };
-  if (!fits(h, found.h) || !fits(w, found.w) || h->tap == w->tap || h->dilation != w->dilation)
+  if (!matchAxes(op, x, ArrayRef(dims).drop_front().drop_back(), found))
     return std::nullopt;
-  found.dilation = h->dilation;
-  found.kh = h->tap;
-  found.kw = w->tap;
-  for (unsigned dim : {found.f, found.kh, found.kw, found.c})
-    if (!found.weightsMap.isFunctionOfDim(dim))
-      return std::nullopt;
+  auto isOfWeights = [&](unsigned dim) { return found.weightsMap.isFunctionOfDim(dim); };
+  if (!isOfWeights(found.f) || !isOfWeights(found.c) ||
+      !llvm::all_of(found.axes, [&](const Axis &axis) { return isOfWeights(axis.tap); }))
+    return std::nullopt;
   if (found.volume && !matchVolume(op, x, reductions, found))
     return std::nullopt;
   SmallVector<int64_t> ranges = op.getStaticLoopRanges();
-  found.rows = ranges[found.h];
-  found.columns = ranges[found.w];
+  const Axis &last = found.axes.back();
+  found.rows = found.isLine() ? 1 : ranges[found.axes[0].image];
+  found.rowTaps = found.isLine() ? 1 : found.axes[0].taps;
+  found.columns = ranges[last.image];
+  found.columnTaps = last.taps;
   found.filters = ranges[found.f];
   found.channels = ranges[found.c];
   bool known = !ShapedType::isDynamic(found.filters) && !ShapedType::isDynamic(found.channels);
-  if (!known || ranges[found.kh] != 3 || ranges[found.kw] != 3 || !isSupported(op, 9 * found.channels))
+  if (!known || !isSupported(op, found.window() * found.channels))
     return std::nullopt;
   found.perLane = found.element().isF32() ? 1 : 2;
-  if (found.volume && found.perLane > 1)
+  if (found.volume && found.integers())
     return std::nullopt;
   return found;
 }
@@ -275,84 +313,118 @@ static void sumOfProducts(OpBuilder &b, Location loc, ValueRange arguments) {
 }
 
 /// [filters / block, points, points, channels, block] of G g G^T, a block one or two vectors, the last one filled up
-/// with zeros; of volumes, channels are those of every tap. Of integers [filters / block, points, points, channels / 2,
-/// block, 2].
-Value WinogradPass::transformed(OpBuilder &b, Location loc, const Convolution &c,
-                                const WinogradMatrices &matrices) const {
-  int64_t block = c.block(lanes()), blocks = llvm::divideCeil(c.filters, block), points = matrices.points();
+/// with zeros; of lines without the first points, of volumes, channels are those of every tap. Of integers [filters /
+/// block, points, points, channels / 2, block, 2].
+Value WinogradPass::transformed(OpBuilder &b, Location loc, const Convolution &c, int64_t m) const {
+  int64_t block = c.block(lanes()), blocks = llvm::divideCeil(c.filters, block), axes = c.axes.size();
   auto position = [&](unsigned dim) {
     return static_cast<int64_t>(*c.weightsMap.getResultPosition(getAffineDimExpr(dim, b.getContext())));
   };
   int64_t split = position(c.f);
   auto at = [&](unsigned dim) { return position(dim) + (position(dim) > split); };
-  Value weights = inGroups(b, loc, c.weights, split, block);
-  int64_t depth = c.taps * c.channels;
-  if (c.volume) {
-    weights = transposed(b, loc, weights, {split, at(c.kh), at(c.kw), at(c.kd), at(c.c), split + 1});
-    weights =
-        b.create<tensor::CollapseShapeOp>(loc, weights, ArrayRef<ReassociationIndices>{{0}, {1}, {2}, {3, 4}, {5}});
-  } else {
-    weights = transposed(b, loc, weights, {split, at(c.kh), at(c.kw), at(c.c), split + 1});
+  SmallVector<int64_t> order{split};
+  for (const Axis &axis : c.axes)
+    order.push_back(at(axis.tap));
+  if (c.volume)
+    order.push_back(at(c.kd));
+  order.append({at(c.c), split + 1});
+  Value weights = transposed(b, loc, inGroups(b, loc, c.weights, split, block), order);
+  const ReassociationIndices joined[] = {{0}, {1}, {2}, {3, 4}, {5}};
+  if (c.volume)
+    weights = b.create<tensor::CollapseShapeOp>(loc, weights, joined);
+  // p, i, j, c, v, kh, kw; of lines p, j, c, v, kw
+  unsigned count = 3 + 2 * axes, firstTap = 3 + axes;
+  auto map = [&](ArrayRef<unsigned> dims) { return AffineMap::getMultiDimMapWithTargets(count, dims, b.getContext()); };
+  SmallVector<Value> inputs;
+  SmallVector<AffineMap> maps;
+  SmallVector<int64_t> shape{blocks};
+  SmallVector<unsigned> from{0};
+  for (auto [i, axis] : llvm::enumerate(c.axes)) {
+    WinogradMatrices matrices = axis.matrices(m, c.integers());
+    inputs.push_back(constant(b, loc, matrices.filter, {matrices.points(), axis.taps}, c.element()));
+    maps.push_back(map({static_cast<unsigned>(1 + i), static_cast<unsigned>(firstTap + i)}));
+    shape.push_back(matrices.points());
+    from.push_back(firstTap + i);
   }
-  // p, i, j, c, v, kh, kw
-  MLIRContext *context = b.getContext();
-  auto map = [&](ArrayRef<unsigned> dims) { return AffineMap::getMultiDimMapWithTargets(7, dims, context); };
+  shape.append({c.taps * c.channels, block});
+  from.append({static_cast<unsigned>(1 + axes), static_cast<unsigned>(2 + axes)});
+  inputs.push_back(weights);
+  maps.push_back(map(from));
+  maps.push_back(map(llvm::to_vector(llvm::seq(firstTap))));
   Value zero = b.create<arith::ConstantOp>(loc, b.getZeroAttr(c.element()));
-  Value empty = b.create<tensor::EmptyOp>(loc, ArrayRef<int64_t>{blocks, points, points, depth, block}, c.element());
+  Value empty = b.create<tensor::EmptyOp>(loc, shape, c.element());
   Value start = b.create<linalg::FillOp>(loc, zero, empty).getResult(0);
-  Value filter = constant(b, loc, matrices.filter, {points, 3}, c.element());
-  SmallVector<utils::IteratorType> kinds(7, utils::IteratorType::parallel);
-  kinds[5] = kinds[6] = utils::IteratorType::reduction;
+  SmallVector<utils::IteratorType> kinds(count, utils::IteratorType::parallel);
+  std::fill_n(kinds.begin() + firstTap, axes, utils::IteratorType::reduction);
   Value result =
-      b.create<linalg::GenericOp>(loc, start.getType(), ValueRange{filter, filter, weights}, start,
-                                  ArrayRef{map({1, 5}), map({2, 6}), map({0, 5, 6, 3, 4}), map({0, 1, 2, 3, 4})}, kinds,
-                                  sumOfProducts)
-          .getResult(0);
-  if (c.perLane > 1)
-    return transposed(b, loc, inGroups(b, loc, result, 3, c.perLane), {0, 1, 2, 3, 5, 4});
+      b.create<linalg::GenericOp>(loc, start.getType(), inputs, start, maps, kinds, sumOfProducts).getResult(0);
+  if (c.integers()) {
+    Value pairs = inGroups(b, loc, result, 1 + axes, c.perLane);
+    auto order = llvm::to_vector(llvm::seq<int64_t>(4 + axes));
+    std::swap(order[2 + axes], order[3 + axes]);
+    return transposed(b, loc, pairs, order);
+  }
   if (!c.volume)
     return result;
-  auto type = RankedTensorType::get({blocks, points, points, c.taps, c.channels, block}, c.element());
-  return b.create<tensor::ExpandShapeOp>(loc, type, result, ArrayRef<ReassociationIndices>{{0}, {1}, {2}, {3, 4}, {5}});
+  auto type = RankedTensorType::get({blocks, shape[1], shape[2], c.taps, c.channels, block}, c.element());
+  return b.create<tensor::ExpandShapeOp>(loc, type, result, joined);
 }
 
-void WinogradPass::rewrite(const Convolution &c, const WinogradMatrices &matrices) const {
+void WinogradPass::rewrite(const Convolution &c, int64_t m) const {
   linalg::GenericOp op = c.op;
   OpBuilder b(op);
   Location loc = op.getLoc();
   MLIRContext *context = b.getContext();
-  Value weights = transformed(b, loc, c, matrices);
-  Value recover = constant(b, loc, matrices.recover, {3, matrices.points()}, c.element()), data = c.data();
-  // n, h, w, f, kh, kw, i, j, c; of volumes also d, kd; of integers also the elements of a pair of channels
-  enum { N, H, W, F, KH, KW, I, J, C, D, KD, Pair = D };
-  unsigned count = c.volume ? KD + 1 : c.perLane > 1 ? Pair + 1 : C + 1;
-  auto d = [&](unsigned dim) { return getAffineDimExpr(dim, context); };
-  auto map = [&](ArrayRef<AffineExpr> exprs) { return AffineMap::get(count, 0, exprs, context); };
+  Value weights = transformed(b, loc, c, m), data = c.data();
+  auto loops = WinogradLoops::of(c.isLine(), c.volume, c.integers());
+  auto d = [&](int dim) { return getAffineDimExpr(dim, context); };
+  auto map = [&](ArrayRef<AffineExpr> exprs) { return AffineMap::get(loops.count, 0, exprs, context); };
+  // What the dimensions become.
+  SmallVector<AffineExpr> become(op.getNumLoops());
+  become[c.n] = d(loops.n);
+  become[c.f] = d(loops.f);
+  become[c.c] = d(loops.c);
   int64_t block = c.block(lanes());
-  SmallVector<AffineExpr> x = {d(N), d(H) + d(KH) * c.dilation, d(W) + d(KW) * c.dilation, d(C)},
-                          y = {d(N), d(H), d(W), d(F)};
-  SmallVector<AffineExpr> u = {d(F).floorDiv(block), d(I), d(J), d(C), d(F) % block};
-  SmallVector<utils::IteratorType> kinds(count, utils::IteratorType::reduction);
-  std::fill_n(kinds.begin(), 4, utils::IteratorType::parallel);
+  SmallVector<AffineExpr> u{d(loops.f).floorDiv(block)};
+  SmallVector<Value> inputs{data};
+  SmallVector<AffineMap> maps(1);
+  for (auto [number, axis] : llvm::enumerate(c.axes)) {
+    bool isRows = number + 1 < c.axes.size();
+    int tap = isRows ? loops.kh : loops.kw, point = isRows ? loops.i : loops.j;
+    become[axis.image] = d(isRows ? loops.h : loops.w);
+    become[axis.tap] = d(tap);
+    WinogradMatrices matrices = axis.matrices(m, c.integers());
+    inputs.push_back(constant(b, loc, matrices.recover, {axis.taps, matrices.points()}, c.element()));
+    maps.push_back(map({d(tap), d(point)}));
+    u.push_back(d(point));
+  }
+  SmallVector<utils::IteratorType> kinds(loops.count, utils::IteratorType::reduction);
+  std::fill_n(kinds.begin(), loops.f + 1, utils::IteratorType::parallel);
   if (c.volume) {
-    x.insert(x.begin() + 1, c.slice.replace({{d(c.d), d(D)}, {d(c.kd), d(KD)}}));
-    y.insert(y.begin() + 1, d(D));
-    u.insert(u.begin() + 3, d(KD));
-    kinds[D] = utils::IteratorType::parallel;
+    become[c.d] = d(loops.d);
+    become[c.kd] = d(loops.kd);
+    u.push_back(d(loops.kd));
+    kinds[loops.d] = utils::IteratorType::parallel;
   }
-  if (c.perLane > 1) {
-    data = inGroups(b, loc, data, 3, c.perLane);
-    x.push_back(d(Pair));
-    u.push_back(d(Pair));
+  u.append({d(loops.c), d(loops.f) % block});
+  auto became = [&](AffineMap old) {
+    return llvm::map_to_vector(old.getResults(), [&](AffineExpr expr) { return expr.replaceDims(become); });
+  };
+  SmallVector<AffineExpr> x = became(c.dataMap()), y = became(op.getIndexingMapsArray().back());
+  if (c.integers()) {
+    inputs[0] = inGroups(b, loc, data, x.size() - 1, c.perLane);
+    x.push_back(d(loops.pair));
+    u.push_back(d(loops.pair));
   }
-  AffineMap maps[] = {map(x), map({d(KH), d(I)}), map({d(KW), d(J)}), map(u), map(y)};
+  maps[0] = map(x);
+  inputs.push_back(weights);
+  maps.append({map(u), map(y)});
   Value init = op.getDpsInits()[0];
-  auto convolution = b.create<linalg::GenericOp>(loc, init.getType(), ValueRange{data, recover, recover, weights}, init,
-                                                 maps, kinds, sumOfProducts);
-  convolution->setAttr(kWinograd, b.getI64IntegerAttr(matrices.m));
+  auto convolution = b.create<linalg::GenericOp>(loc, init.getType(), inputs, init, maps, kinds, sumOfProducts);
+  convolution->setAttr(kWinograd, b.getI64IntegerAttr(m));
   if (std::optional<PaddedLoop> padded = paddedSlices(c)) {
-    padded->position = D;
-    padded->tap = KD;
+    padded->position = loops.d;
+    padded->tap = loops.kd;
     setPaddedLoops(convolution, *padded);
   }
   op.getResult(0).replaceAllUsesWith(convolution.getResult(0));

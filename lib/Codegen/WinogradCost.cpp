@@ -48,13 +48,14 @@ static double cycles(const WinogradSize &c, const TargetFacts &target, int64_t g
   if (c.filters <= lanesOf(target))
     direct *= rateOfOneVector;
   double area = taps * static_cast<double>(c.channels * filters), pixels = static_cast<double>(c.rows * c.columns);
-  double weights = static_cast<double>(m ? (m + 2) * (m + 2) : 9);
+  double weights = static_cast<double>(m ? c.points(m) : c.window());
   // They are rarely in the cache when their turn comes.
   double load = weights * area * sizeof(float) / perLane / target.memoryRate;
   double slices = static_cast<double>(c.slices);
   if (!m)
-    return std::max(load / static_cast<double>(group), slices * (pixels * 9 * c.read * area / lanes / direct));
-  double tiles = static_cast<double>(tilesAlong(c.rows, c.dilation, m) * tilesAlong(c.columns, c.dilation, m));
+    return std::max(load / static_cast<double>(group), slices * (pixels * weights * c.read * area / lanes / direct));
+  auto along = [&](int64_t size, int64_t taps) { return taps == 1 ? size : tilesAlong(size, c.dilation, m); };
+  double tiles = static_cast<double>(along(c.rows, c.rowTaps) * along(c.columns, c.columnTaps));
   // Loads, arithmetic and stores of a transform take about as many cycles each.
   double transforms =
       tiles * (taps * static_cast<double>(c.channels) / perLane + static_cast<double>(filters)) / lanes * 3 * weights;
@@ -62,11 +63,12 @@ static double cycles(const WinogradSize &c, const TargetFacts &target, int64_t g
   return slices * (std::max(load, tiles * weights * area / lanes / products) + transforms);
 }
 
-/// As `size`, with an image of usual height and width where the run tells them.
+/// As `size`, with an image of usual height and width where the run tells them; lines are as long as its rows together.
 static WinogradSize withUsualSides(WinogradSize size) {
+  int64_t usual = usualSide(size.channels);
   for (int64_t *side : {&size.rows, &size.columns})
     if (mlir::ShapedType::isDynamic(*side))
-      *side = usualSide(size.channels);
+      *side = size.rows == 1 ? usual * usual : usual;
   return size;
 }
 

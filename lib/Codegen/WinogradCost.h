@@ -7,8 +7,8 @@
 
 namespace strata {
 
-/// A convolution with a 3x3 window and stride 1: of images, or of volumes, of which every slice of the result is a sum
-/// over so many images.
+/// A convolution with a window of 3x3, 1x3 or 3x1 and stride 1: of images, of lines (images of one row), or of volumes,
+/// of which every slice of the result is a sum over so many images.
 struct WinogradSize {
   int64_t rows, columns;        ///< of the result; perhaps dynamic
   int64_t filters, channels;    ///< of the result; of the data
@@ -17,6 +17,11 @@ struct WinogradSize {
   int64_t dilation = 1;         ///< of the window: with d, images of every d-th row and column are d times d
   double read = 1;              ///< the share of the window that is not padding, which alone a sum over it reads
   int64_t perLane = 1; ///< elements of the data in 32 bits, whose products an instruction adds: 2 of 16-bit integers
+  int64_t rowTaps = 3, columnTaps = 3; ///< of the window: how many rows and columns, 3 or 1
+
+  int64_t window() const { return rowTaps * columnTaps; }
+  /// Of the transformed window, with tiles of m.
+  int64_t points(int64_t m) const { return (rowTaps == 1 ? 1 : m + 2) * (columnTaps == 1 ? 1 : m + 2); }
 };
 
 /// Rows or columns of an image whose size only the run tells: deeper layers have smaller ones.
@@ -31,7 +36,7 @@ int64_t panelVectors(int64_t filters, int64_t lanes);
 /// Whether its channels are whole vectors, as the emitter takes them.
 bool canTileWinograd(const WinogradSize &size, const TargetFacts &target);
 
-/// The cycles that tiles F(m x m, 3x3) are estimated to save of those of the sum over the window.
+/// The cycles that tiles of m are estimated to save of those of the sum over the window.
 double savedByWinograd(const WinogradSize &size, const TargetFacts &target, int64_t m);
 
 /// The size m of tiles, and the cycles that they save; m is 0 where the sum over the window is faster.

@@ -1,7 +1,8 @@
 //===- WinogradEmitter.cpp - convolutions of transformed weights ----------===//
 //
 // The image is cut into tiles of m x m outputs, which overlap in (m + 2) x (m + 2)
-// inputs. For some rows of tiles at a time, so that what is between stays in the
+// inputs; where the window has one row or one column, of 1 x m in 1 x (m + 2), or m x 1. A line is an image of one row.
+// For some rows of tiles at a time, so that what is between stays in the
 // cache:
 //   1. the inputs of every tile are transformed: V[point][tile][channel];
 //   2. for a block of filters and some tiles: a matrix product per point, V times
@@ -23,6 +24,7 @@
 #include "TileEmitter.h"
 #include "WinogradCost.h"
 #include "WinogradMatrices.h"
+#include "WinogradTransform.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Math/IR/Math.h"
@@ -46,9 +48,21 @@ static constexpr double cacheShare = 0.2;
 static constexpr double usualRate = 0.7;
 
 namespace {
-/// The loops, in the order in which strata-winograd makes them; the last two are those of volumes. Of integers C are
-/// pairs of channels, and a last loop the two of a pair.
-enum { N, H, W, F, KH, KW, I, J, C, D, KD, Pair = D };
+/// Rows or columns of the image, and how they are cut.
+struct Axis {
+  int loop; ///< of the results, or -1 where there is but one row
+  Extent size;
+  WinogradMatrices matrices;
+  int64_t dilation; ///< of the window
+  Extent tiles = {};
+
+  int64_t m() const { return matrices.m; }
+  int64_t points() const { return matrices.points(); }
+  bool isOpen() const { return !size.isKnown(); }
+  /// Whether no tile ends beyond the image.
+  bool isEven() const { return m() == 1 || (size.isKnown() && size.known % (dilation * m()) == 0); }
+  int64_t tilesOf(int64_t length) const { return m() == 1 ? length : tilesAlong(length, dilation, m()); }
+};
 
 /// An image, or a slice of a volume and from which to which tap its inputs are not padding.
 struct Image {
@@ -66,11 +80,12 @@ struct Band {
 class WinogradEmitter : IndexMath {
 public:
   WinogradEmitter(OpBuilder &b, Location loc, LoopNest &nest, const NestOptions &options, int64_t m)
-      : IndexMath{b, loc}, nest(nest), options(options), data(nest.reduce->inputs[0]), weights(nest.reduce->inputs[3]),
-        isVolume(nest.loops.size() > KD), perLane(nest.loops.size() == Pair + 1 ? 2 : 1),
-        matrices(perLane > 1 ? getIntegerWinogradMatrices() : getWinogradMatrices(m)), m(m), points(matrices.points()),
-        lanes(options.vectorBits / 32), vector(VectorType::get({lanes * perLane}, data.element)),
-        sumVector(VectorType::get({lanes}, nest.reduce->outputs[0].element)), plan(makePlan(lanes)),
+      : IndexMath{b, loc}, nest(nest), options(options), loops(WinogradLoops::of(nest.loops.size())),
+        data(nest.reduce->inputs[0]), weights(nest.reduce->inputs.back()), isVolume(loops.d >= 0),
+        perLane(loops.pair >= 0 ? 2 : 1), rows(makeAxis(loops.h, loops.kh, m)), columns(makeAxis(loops.w, loops.kw, m)),
+        points(rows.points() * columns.points()), lanes(options.vectorBits / 32),
+        vector(VectorType::get({lanes * perLane}, data.element)),
+        sumVector(VectorType::get({lanes}, nest.reduce->outputs[0].element)), plan(makePlan(loops.f, lanes)),
         tileEmitter(b, loc, nest, plan, options) {}
 
   LogicalResult emit();
@@ -83,23 +98,22 @@ private:
 
   LoopNest &nest;
   const NestOptions &options;
+  WinogradLoops loops;
   Access &data, &weights;
   bool isVolume;
   int64_t perLane; ///< elements in 32 bits
-  WinogradMatrices matrices;
-  int64_t m, points, lanes;
+  Axis rows, columns;
+  int64_t points, lanes;        ///< points of a tile
   VectorType vector, sumVector; ///< of elements, and of sums of their products
   NestPlan plan;
   TileEmitter tileEmitter;
 
   // Sizes.
   int64_t channels, filters;   ///< of the convolution
-  Extent height, width;        ///< of its results
   int64_t vectors, panelLanes; ///< of filters, in a panel of weights
   int64_t panels;              ///< the last one may be filled up
   int64_t slices = 1, depth;   ///< of a volume; channels of all taps
-  int64_t dilation;            ///< of the window
-  Extent tiles, tileColumns;   ///< of the image
+  Extent tiles;                ///< of the image
   Extent bands;                ///< of the image
   bool ownBands;               ///< each task has bands of its own
   int64_t band;                ///< the most tiles whose transformed inputs are there at once
@@ -108,32 +122,35 @@ private:
   int64_t together, chunks;    ///< groups whose products are there at once, and how often that is
   int64_t pointV, pointM;      ///< elements from one point to the next
 
-  static NestPlan makePlan(int64_t lanes) {
+  static NestPlan makePlan(int lane, int64_t lanes) {
     NestPlan plan;
-    plan.lane = F;
+    plan.lane = lane;
     plan.width = lanes;
     return plan;
   }
 
+  Axis makeAxis(int loop, int tap, int64_t m);
+  Values transformed(ArrayRef<float> down, ArrayRef<float> across, ArrayRef<Value> values) {
+    return transformTile(b, loc, {down, rows.points()}, {across, columns.points()}, values, options.fma);
+  }
+  int32_t doublings() const { return (rows.m() > 1) + (columns.m() > 1); }
   bool known(int loop, int64_t &size);
   bool measureVolume();
-  bool isOpen() const { return !height.isKnown() || !width.isKnown(); }
+  bool isOpen() const { return rows.isOpen() || columns.isOpen(); }
   void chooseBands(int64_t tiles, int64_t unit, int64_t row);
   bool measure();
-  Extent inTiles(const Extent &size);
+  Extent inTiles(const Axis &axis);
   void measureImage(int64_t most);
   void forEach(const Extent &count, Body body);
   void forEach(Value from, Value to, Body body);
   void inTasks(const Extent &count, int64_t grain, Body body);
-  Value lineOf(Value tile, int64_t i);
+  Value lineOf(const Axis &axis, Value tile, int64_t i);
   Value linear(ArrayRef<std::pair<Value, int64_t>> terms);
-  Value weigh(ArrayRef<float> row, ArrayRef<Value> values);
-  Values transform(ArrayRef<float> matrix, int64_t rows, Values values);
   Value firstTile(const Band &band, Value group);
   Value buffer(int64_t elements, Type element);
   int64_t elementBytes() const { return sumBytes / perLane; }
   Image imageAt(Value number);
-  Value numberOfImages() { return times(materialize(nest.loops[N].size), {slices, {}}); }
+  Value numberOfImages() { return times(materialize(nest.loops[loops.n].size), {slices, {}}); }
   Band bandAt(Value number);
   std::pair<Value, Value> placeOf(Value tile);
   void transformInputs(const Image &image, const Band &band, Value v);
@@ -142,12 +159,24 @@ private:
   Value multiplyAdd(Value x, Value y, Value sum);
   void multiply(const Image &image, const Band &band, Value panel, Value firstGroup, Value lastGroup, Value v,
                 Value products);
-  void multiplyTiles(int64_t rows, Value from, Value u, Value ahead, Value count, Value to, Value v, Value products);
+  void multiplyTiles(int64_t height, Value from, Value u, Value ahead, Value count, Value to, Value v, Value products);
   void emitFilters(const Tile &pixel, Value sums);
   void transformOutputs(const Image &image, const Band &band, Value panel, Value from, Value to, Value products);
   void multiplyChunk(const Image &image, const Band &band, Value task, Value v, Value products);
   void bandsAsTasks();
 };
+
+/// Of one row where there is no such loop.
+Axis WinogradEmitter::makeAxis(int loop, int tap, int64_t m) {
+  if (loop < 0)
+    return {loop, {1, {}}, getWinogradMatrices(1, 1, false), 1};
+  int64_t dilation = 1;
+  linalg::GenericOp op = nest.reduce->op;
+  for (AffineExpr expr : op.getIndexingMapsArray()[0].getResults())
+    if (std::optional<PaddedLoop> window = matchWindow(expr, op.getIteratorTypesArray()); window && window->tap == tap)
+      dilation = window->dilation;
+  return {loop, nest.loops[loop].size, getWinogradMatrices(m, nest.loops[tap].size.known, perLane > 1), dilation};
+}
 
 bool WinogradEmitter::known(int loop, int64_t &size) {
   size = nest.loops[loop].size.known;
@@ -156,7 +185,8 @@ bool WinogradEmitter::known(int loop, int64_t &size) {
 
 bool WinogradEmitter::measureVolume() {
   int64_t taps = 1;
-  if (isVolume && (!known(D, slices) || !known(KD, taps) || !weights.strides[KD].is(panelLanes * channels)))
+  if (isVolume &&
+      (!known(loops.d, slices) || !known(loops.kd, taps) || !weights.strides[loops.kd].is(panelLanes * channels)))
     return false;
   depth = taps * channels;
   return true;
@@ -164,8 +194,8 @@ bool WinogradEmitter::measureVolume() {
 
 /// How many of the image's tiles are a band, and whether bands are tasks: as those in units of so many, else in rows.
 void WinogradEmitter::chooseBands(int64_t tiles, int64_t unit, int64_t row) {
-  int64_t perTile = points * points * depth * elementBytes(), all = tiles * perTile;
-  int64_t weightBytes = points * points * depth * panels * panelLanes * elementBytes();
+  int64_t perTile = points * depth * elementBytes(), all = tiles * perTile;
+  int64_t weightBytes = points * depth * panels * panelLanes * elementBytes();
   auto bandsOf = [&](int64_t size) { return static_cast<int64_t>(llvm::divideCeil(tiles, size)); };
   // What is read from behind the cache. Every band reads U, and every panel of U reads a V that does not stay.
   auto readsOfU = [&](int64_t size) { return static_cast<double>(bandsOf(size) * weightBytes); };
@@ -207,20 +237,22 @@ void WinogradEmitter::chooseBands(int64_t tiles, int64_t unit, int64_t row) {
     best(row, isSmall, traffic);
 }
 
-Extent WinogradEmitter::inTiles(const Extent &size) {
-  if (size.isKnown())
-    return {tilesAlong(size.known, dilation, m), {}};
-  Value each = b.create<arith::CeilDivUIOp>(loc, size.value, index(dilation));
-  return {0, times(b.create<arith::CeilDivUIOp>(loc, each, index(m)), {dilation, {}})};
+Extent WinogradEmitter::inTiles(const Axis &axis) {
+  if (axis.size.isKnown())
+    return {axis.tilesOf(axis.size.known), {}};
+  if (axis.m() == 1)
+    return axis.size;
+  Value each = b.create<arith::CeilDivUIOp>(loc, axis.size.value, index(axis.dilation));
+  return {0, times(b.create<arith::CeilDivUIOp>(loc, each, index(axis.m())), {axis.dilation, {}})};
 }
 
 /// The tiles of an image and its bands; products are of groups of `most` tiles.
 void WinogradEmitter::measureImage(int64_t most) {
-  Extent rows = inTiles(height);
-  tileColumns = inTiles(width);
+  rows.tiles = inTiles(rows);
+  columns.tiles = inTiles(columns);
   if (!isOpen()) {
-    tiles = {rows.known * tileColumns.known, {}};
-    chooseBands(tiles.known, 1, tileColumns.known);
+    tiles = {rows.tiles.known * columns.tiles.known, {}};
+    chooseBands(tiles.known, 1, rows.loop < 0 ? 1 : columns.tiles.known);
     int64_t number = llvm::divideCeil(tiles.known, band);
     if (ownBands && slices * number < 4 * bandsToShare)
       number = std::min<int64_t>(llvm::alignTo(number, std::min(number, evenBands)), tiles.known);
@@ -228,32 +260,27 @@ void WinogradEmitter::measureImage(int64_t most) {
     band = llvm::divideCeil(tiles.known, number);
     return;
   }
-  tiles = {0, times(materialize(rows), tileColumns)};
-  int64_t side = llvm::divideCeil(usualSide(channels), m);
-  chooseBands(side * side, most, most);
+  tiles = {0, times(materialize(rows.tiles), columns.tiles)};
+  int64_t side = usualSide(channels);
+  chooseBands(rows.loop < 0 ? columns.tilesOf(side * side) : rows.tilesOf(side) * columns.tilesOf(side), most, most);
   bands = {0, b.create<arith::CeilDivUIOp>(loc, tiles.value, index(band))};
 }
 
 /// Whether the kernel can be emitted, and its sizes.
 bool WinogradEmitter::measure() {
-  if (!known(F, filters) || !known(C, channels))
+  if (!known(loops.f, filters) || !known(loops.c, channels))
     return false;
   channels *= perLane;
   panelLanes = weights.block;
   vectors = panelLanes / lanes;
-  if (channels % (lanes * perLane) || !data.base || !weights.base || !data.strides[C].is(perLane) ||
-      weights.blockedLoop != F || (vectors != 1 && vectors != 2) || panelLanes % lanes ||
-      !weights.blockStride.isKnown() || !weights.strides[C].is(panelLanes * perLane) ||
-      (perLane > 1 && (!nest.loops[Pair].size.is(perLane) || !data.strides[Pair].is(1) ||
-                       !weights.strides[Pair].is(1) || weights.withinStride != perLane)) ||
-      !measureVolume() || !weights.strides[J].is(panelLanes * depth))
+  if (channels % (lanes * perLane) || !data.base || !weights.base || !data.strides[loops.c].is(perLane) ||
+      weights.blockedLoop != loops.f || (vectors != 1 && vectors != 2) || panelLanes % lanes ||
+      !weights.blockStride.isKnown() || !weights.strides[loops.c].is(panelLanes * perLane) ||
+      (perLane > 1 && (!nest.loops[loops.pair].size.is(perLane) || !data.strides[loops.pair].is(1) ||
+                       !weights.strides[loops.pair].is(1) || weights.withinStride != perLane)) ||
+      !measureVolume() || !weights.strides[loops.j].is(panelLanes * depth))
     return false;
   panels = llvm::divideCeil(filters, panelLanes);
-  linalg::GenericOp op = nest.reduce->op;
-  dilation =
-      matchWindow(op.getIndexingMapsArray()[0].getResult(isVolume ? 3 : 2), op.getIteratorTypesArray())->dilation;
-  height = nest.loops[H].size;
-  width = nest.loops[W].size;
   int64_t most = std::max<int64_t>(1, (options.registers - 4) / vectors);
   measureImage(most);
   groups = llvm::divideCeil(band, most);
@@ -263,7 +290,7 @@ bool WinogradEmitter::measure() {
   steps = std::max<int64_t>(1, perLane > 1 ? 4 * options.lineBytes / (panelLanes * sumBytes) : 1);
   while (channels / perLane % steps)
     --steps;
-  int64_t productBytes = points * points * group * panelLanes * sumBytes;
+  int64_t productBytes = points * group * panelLanes * sumBytes;
   chunks = llvm::divideCeil(groups, std::max<int64_t>(1, options.cacheBytes / 8 / productBytes));
   together = llvm::divideCeil(groups, chunks);
   // Not a power of two: the points would share the sets of the cache.
@@ -291,17 +318,19 @@ Band WinogradEmitter::bandAt(Value number) {
 
 /// The row and the column of a tile.
 std::pair<Value, Value> WinogradEmitter::placeOf(Value tile) {
-  Value columns = materialize(tileColumns);
-  return {b.create<arith::DivUIOp>(loc, tile, columns), b.create<arith::RemUIOp>(loc, tile, columns)};
+  if (rows.loop < 0)
+    return {index(0), tile};
+  Value count = materialize(columns.tiles);
+  return {b.create<arith::DivUIOp>(loc, tile, count), b.create<arith::RemUIOp>(loc, tile, count)};
 }
 
 /// The i-th row or column of a tile, by its number along them.
-Value WinogradEmitter::lineOf(Value tile, int64_t i) {
-  if (dilation == 1)
-    return add(times(tile, {m, {}}), index(i));
-  Value first = b.create<arith::RemUIOp>(loc, tile, index(dilation));
-  Value within = b.create<arith::DivUIOp>(loc, tile, index(dilation));
-  return add(add(first, times(within, {dilation * m, {}})), index(dilation * i));
+Value WinogradEmitter::lineOf(const Axis &axis, Value tile, int64_t i) {
+  if (axis.dilation == 1 || axis.m() == 1)
+    return add(times(tile, {axis.m(), {}}), index(i));
+  Value first = b.create<arith::RemUIOp>(loc, tile, index(axis.dilation));
+  Value within = b.create<arith::DivUIOp>(loc, tile, index(axis.dilation));
+  return add(add(first, times(within, {axis.dilation * axis.m(), {}})), index(axis.dilation * i));
 }
 
 void WinogradEmitter::forEach(Value from, Value to, Body body) {
@@ -335,59 +364,6 @@ Value WinogradEmitter::linear(ArrayRef<std::pair<Value, int64_t>> terms) {
   return sum;
 }
 
-/// The product of a matrix' row and a column of vectors; ones cost nothing but an addition.
-Value WinogradEmitter::weigh(ArrayRef<float> row, ArrayRef<Value> values) {
-  Value sum;
-  auto type = cast<VectorType>(values[0].getType());
-  bool floats = isa<FloatType>(type.getElementType());
-  auto constant = [&](float factor) -> Value {
-    if (floats)
-      return b.create<arith::ConstantOp>(loc, DenseElementsAttr::get(type, factor));
-    auto number = b.getIntegerAttr(type.getElementType(), static_cast<int64_t>(factor));
-    return b.create<arith::ConstantOp>(loc, DenseElementsAttr::get(type, Attribute(number)));
-  };
-  auto multiplied = [&](Value value, float factor) {
-    return vector::makeArithReduction(b, loc, vector::CombiningKind::MUL, value, constant(factor));
-  };
-  auto added = [&](Value x, Value y) { return vector::makeArithReduction(b, loc, vector::CombiningKind::ADD, x, y); };
-  auto term = [&](float factor, Value value) {
-    if (!sum)
-      sum = factor == 1 ? value : multiplied(value, factor);
-    else if (factor == 1)
-      sum = added(sum, value);
-    else if (factor == -1 && floats)
-      sum = b.create<arith::SubFOp>(loc, sum, value);
-    else if (factor == -1)
-      sum = b.create<arith::SubIOp>(loc, sum, value);
-    else if (floats && options.fma)
-      sum = b.create<math::FmaOp>(loc, value, constant(factor), sum);
-    else
-      sum = added(sum, multiplied(value, factor));
-  };
-  // The ones first.
-  for (bool ones : {true, false})
-    for (auto [factor, value] : llvm::zip(row, values))
-      if (factor != 0 && (factor == 1) == ones)
-        term(factor, value);
-  return sum;
-}
-
-/// matrix * values * matrix^T, where values are a square of vectors, row by row.
-WinogradEmitter::Values WinogradEmitter::transform(ArrayRef<float> matrix, int64_t rows, Values values) {
-  Values half(rows * points), result(rows * rows);
-  for (int64_t j = 0; j < points; ++j) {
-    Values column;
-    for (int64_t i = 0; i < points; ++i)
-      column.push_back(values[i * points + j]);
-    for (int64_t i = 0; i < rows; ++i)
-      half[i * points + j] = weigh(matrix.slice(i * points, points), column);
-  }
-  for (int64_t i = 0; i < rows; ++i)
-    for (int64_t j = 0; j < rows; ++j)
-      result[i * rows + j] = weigh(matrix.slice(j * points, points), ArrayRef(half).slice(i * points, points));
-  return result;
-}
-
 /// Groups are as equally large as can be.
 Value WinogradEmitter::firstTile(const Band &of, Value number) {
   if (of.group)
@@ -400,14 +376,14 @@ Image WinogradEmitter::imageAt(Value number) {
     return {number, {}, index(0), index(1)};
   Tile slice;
   slice.at.resize(nest.loops.size());
-  slice.at[D] = b.create<arith::RemUIOp>(loc, number, index(slices));
-  auto [first, last] = tileEmitter.rangeOf(KD, slice);
-  return {b.create<arith::DivUIOp>(loc, number, index(slices)), slice.at[D], first, last};
+  slice.at[loops.d] = b.create<arith::RemUIOp>(loc, number, index(slices));
+  auto [first, last] = tileEmitter.rangeOf(loops.kd, slice);
+  return {b.create<arith::DivUIOp>(loc, number, index(slices)), slice.at[loops.d], first, last};
 }
 
 void WinogradEmitter::transformInputs(const Image &image, const Band &band, Value v) {
   // Loads, arithmetic and stores of an element take a cycle or two each.
-  double tileNs = 4.0 * (depth / lanes) * points * points / options.cyclesPerNs;
+  double tileNs = 4.0 * (depth / lanes) * points / options.cyclesPerNs;
   auto each = [&](Value tile) {
     if (!isVolume)
       return transformInput(image, band, {}, tile, v);
@@ -422,32 +398,34 @@ void WinogradEmitter::transformInputs(const Image &image, const Band &band, Valu
 /// All channels of a tile; of a volume, those of one tap.
 void WinogradEmitter::transformInput(const Image &image, const Band &band, Value tap, Value tile, Value v) {
   // Beyond the image, where no output is kept, any finite value will do.
-  auto line = [&](Value tile, int64_t i, const Extent &size) {
-    Value at = lineOf(tile, i);
-    if (size.isKnown() && size.known % (dilation * m) == 0)
+  auto line = [&](const Axis &axis, Value tile, int64_t i) {
+    Value at = lineOf(axis, tile, i);
+    if (axis.loop < 0)
       return at;
-    return b.create<arith::MinUIOp>(loc, at, add(materialize(size), index(2 * dilation - 1))).getResult();
+    if (!axis.isEven())
+      at = b.create<arith::MinUIOp>(loc, at, add(materialize(axis.size), index(2 * axis.dilation - 1)));
+    return times(at, data.strides[axis.loop]);
   };
   auto [row, column] = placeOf(add(band.first, tile));
-  Value base = add(data.offset, times(image.number, data.strides[N])), to = times(tile, {depth, {}});
+  Value base = add(data.offset, times(image.number, data.strides[loops.n])), to = times(tile, {depth, {}});
   if (isVolume) {
-    base = add(base, add(times(image.slice, data.strides[D]), times(tap, data.strides[KD])));
+    base = add(base, add(times(image.slice, data.strides[loops.d]), times(tap, data.strides[loops.kd])));
     to = add(to, times(tap, {channels, {}}));
   }
-  Values rows, columns;
-  for (int64_t i = 0; i < points; ++i) {
-    rows.push_back(add(base, times(line(row, i, height), data.strides[H])));
-    columns.push_back(times(line(column, i, width), data.strides[W]));
-  }
+  Values down, across;
+  for (int64_t i = 0; i < rows.points(); ++i)
+    down.push_back(add(base, line(rows, row, i)));
+  for (int64_t j = 0; j < columns.points(); ++j)
+    across.push_back(line(columns, column, j));
   auto each = b.create<scf::ForOp>(loc, index(0), index(channels), index(lanes * perLane));
   OpBuilder::InsertionGuard guard(b);
   b.setInsertionPointToStart(each.getBody());
   Value channel = each.getInductionVar();
   Values inputs;
-  for (int64_t i = 0; i < points; ++i)
-    for (int64_t j = 0; j < points; ++j)
-      inputs.push_back(b.create<vector::LoadOp>(loc, vector, data.base, add(add(rows[i], columns[j]), channel)));
-  for (auto [point, value] : llvm::enumerate(transform(matrices.inputs, points, inputs)))
+  for (Value y : down)
+    for (Value x : across)
+      inputs.push_back(b.create<vector::LoadOp>(loc, vector, data.base, add(add(y, x), channel)));
+  for (auto [point, value] : llvm::enumerate(transformed(rows.matrices.inputs, columns.matrices.inputs, inputs)))
     b.create<vector::StoreOp>(loc, value, v, add(add(to, channel), index(point * pointV)));
 }
 
@@ -467,13 +445,13 @@ Value WinogradEmitter::multiplyAdd(Value x, Value y, Value sum) {
 }
 
 /// The products of so many tiles of a point. `ahead`: how many iterations of the point are done before.
-void WinogradEmitter::multiplyTiles(int64_t rows, Value from, Value u, Value ahead, Value count, Value to, Value v,
+void WinogradEmitter::multiplyTiles(int64_t height, Value from, Value u, Value ahead, Value count, Value to, Value v,
                                     Value products) {
   int64_t step = panelLanes * perLane, share = llvm::divideCeil(step, together);
   // The weights of the next point come to the cache meanwhile.
   Value start = add(add(u, index(panelLanes * depth)), times(ahead, {share, {}}));
   auto zero = b.create<arith::ConstantOp>(loc, b.getZeroAttr(sumVector));
-  auto each = b.create<scf::ForOp>(loc, index(0), count, index(steps), Values(vectors * rows, zero));
+  auto each = b.create<scf::ForOp>(loc, index(0), count, index(steps), Values(vectors * height, zero));
   {
     OpBuilder::InsertionGuard guard(b);
     b.setInsertionPointToStart(each.getBody());
@@ -488,7 +466,7 @@ void WinogradEmitter::multiplyTiles(int64_t rows, Value from, Value u, Value ahe
       Values factors;
       for (int64_t j = 0; j < vectors; ++j)
         factors.push_back(b.create<vector::LoadOp>(loc, vector, weights.base, add(at, index(j * lanes * perLane))));
-      for (int64_t row = 0; row < rows; ++row) {
+      for (int64_t row = 0; row < height; ++row) {
         Value spread = spreadAt(v, add(add(from, times(number, {perLane, {}})), index(row * depth)));
         for (auto [j, factor] : llvm::enumerate(factors))
           sums[vectors * row + j] = multiplyAdd(spread, factor, sums[vectors * row + j]);
@@ -511,25 +489,25 @@ void WinogradEmitter::multiply(const Image &image, const Band &of, Value panel, 
     panelAt = add(panelAt, times(begin, {panelLanes, {}}));
   }
   /// Groups of so many tiles, or of one less.
-  auto run = [&](int64_t rows, bool less) {
-    forEach({points * points, {}}, [&](Value point) {
-      Value u = add(panelAt, times(point, weights.strides[J]));
+  auto run = [&](int64_t height, bool less) {
+    forEach({points, {}}, [&](Value point) {
+      Value u = add(panelAt, times(point, {panelLanes * depth, {}}));
       forEach(firstGroup, lastGroup, [&](Value number) {
         Value tile = firstTile(of, number);
         Value from = add(linear({{point, pointV}, {tile, depth}}), begin);
         Value to = linear({{point, pointM}, {b.create<arith::SubIOp>(loc, tile, base), panelLanes}});
         Value ahead = b.create<arith::MulIOp>(loc, b.create<arith::SubIOp>(loc, number, firstGroup), count);
         if (!less)
-          return multiplyTiles(rows, from, u, ahead, count, to, v, products);
+          return multiplyTiles(height, from, u, ahead, count, to, v, products);
         Value size = b.create<arith::SubIOp>(loc, firstTile(of, add(number, index(1))), tile);
-        Value full = b.create<arith::CmpIOp>(loc, arith::CmpIPredicate::eq, size, index(rows));
+        Value full = b.create<arith::CmpIOp>(loc, arith::CmpIPredicate::eq, size, index(height));
         auto choice = b.create<scf::IfOp>(loc, full, /*withElseRegion=*/true);
         OpBuilder::InsertionGuard guard(b);
         b.setInsertionPointToStart(choice.thenBlock());
-        multiplyTiles(rows, from, u, ahead, count, to, v, products);
+        multiplyTiles(height, from, u, ahead, count, to, v, products);
         b.setInsertionPointToStart(choice.elseBlock());
-        if (rows > 1)
-          multiplyTiles(rows - 1, from, u, ahead, count, to, v, products);
+        if (height > 1)
+          multiplyTiles(height - 1, from, u, ahead, count, to, v, products);
       });
     });
   };
@@ -540,21 +518,21 @@ void WinogradEmitter::multiply(const Image &image, const Band &of, Value panel, 
     smaller.push_back(size);
   auto choice = b.create<scf::IndexSwitchOp>(loc, TypeRange(), of.group, smaller, smaller.size());
   OpBuilder::InsertionGuard guard(b);
-  auto each = [&](Region &region, int64_t rows) {
+  auto each = [&](Region &region, int64_t height) {
     b.setInsertionPointToStart(&region.emplaceBlock());
-    run(rows, /*less=*/false);
+    run(height, /*less=*/false);
     b.create<scf::YieldOp>(loc);
   };
   each(choice.getDefaultRegion(), group);
-  for (auto [region, rows] : llvm::zip(choice.getCaseRegions(), smaller))
-    each(region, rows);
+  for (auto [region, height] : llvm::zip(choice.getCaseRegions(), smaller))
+    each(region, height);
 }
 
 /// What becomes of the sums of a vector of filters; the last one may have fewer than lanes.
 void WinogradEmitter::emitFilters(const Tile &pixel, Value sums) {
   if (filters % lanes == 0)
     return tileEmitter.emitSum(pixel, sums);
-  Value end = add(pixel.at[F], index(lanes));
+  Value end = add(pixel.at[loops.f], index(lanes));
   Value full = b.create<arith::CmpIOp>(loc, arith::CmpIPredicate::ule, end, index(filters));
   auto choice = b.create<scf::IfOp>(loc, full, /*withElseRegion=*/true);
   OpBuilder::InsertionGuard guard(b);
@@ -565,7 +543,7 @@ void WinogradEmitter::emitFilters(const Tile &pixel, Value sums) {
   for (int64_t at = 0; at < rest;) {
     Tile part = pixel;
     part.lanes = llvm::bit_floor(static_cast<uint64_t>(rest - at));
-    part.at[F] = add(pixel.at[F], index(at));
+    part.at[loops.f] = add(pixel.at[loops.f], index(at));
     Value some = part.lanes == 1
                      ? b.create<vector::ExtractOp>(loc, sums, at).getResult()
                      : b.create<vector::ExtractStridedSliceOp>(loc, sums, at, part.lanes, int64_t(1)).getResult();
@@ -590,18 +568,18 @@ void WinogradEmitter::transformOutputs(const Image &image, const Band &band, Val
     b.setInsertionPointToStart(each.getBody());
     Value lane = each.getInductionVar();
     Values sums;
-    for (int64_t point = 0; point < points * points; ++point)
+    for (int64_t point = 0; point < points; ++point)
       sums.push_back(b.create<vector::LoadOp>(loc, sumVector, products, add(add(at, lane), index(point * pointM))));
-    Values results = transform(matrices.outputs, m, sums);
-    if (perLane > 1) // four times what they are
+    Values results = transformed(rows.matrices.outputs, columns.matrices.outputs, sums);
+    if (perLane > 1) // twice what they are, along each axis
       for (Value &result : results)
         result = b.create<arith::ShRSIOp>(
-            loc, result, b.create<arith::ConstantOp>(loc, DenseElementsAttr::get(sumVector, int32_t(2))));
+            loc, result, b.create<arith::ConstantOp>(loc, DenseElementsAttr::get(sumVector, doublings())));
     // Tiles may end beyond the image.
-    auto inside = [&](Value position, const Extent &size, function_ref<void()> body) {
-      if (size.isKnown() && size.known % (dilation * m) == 0)
+    auto inside = [&](const Axis &axis, Value position, function_ref<void()> body) {
+      if (axis.isEven())
         return body();
-      Value within = b.create<arith::CmpIOp>(loc, arith::CmpIPredicate::ult, position, materialize(size));
+      Value within = b.create<arith::CmpIOp>(loc, arith::CmpIPredicate::ult, position, materialize(axis.size));
       auto choice = b.create<scf::IfOp>(loc, within, /*withElseRegion=*/false);
       OpBuilder::InsertionGuard guard(b);
       b.setInsertionPointToStart(choice.thenBlock());
@@ -610,19 +588,20 @@ void WinogradEmitter::transformOutputs(const Image &image, const Band &band, Val
     Tile pixel;
     pixel.at.resize(nest.loops.size());
     pixel.lanes = lanes;
-    pixel.at[N] = image.number;
+    pixel.at[loops.n] = image.number;
     if (isVolume)
-      pixel.at[D] = image.slice;
-    pixel.at[F] = add(first, lane);
-    for (int64_t i = 0; i < m; ++i) {
-      Value row = lineOf(place.first, i);
-      inside(row, height, [&] {
-        for (int64_t j = 0; j < m; ++j) {
-          Value column = lineOf(place.second, j);
-          inside(column, width, [&] {
-            pixel.at[H] = row;
-            pixel.at[W] = column;
-            emitFilters(pixel, results[i * m + j]);
+      pixel.at[loops.d] = image.slice;
+    pixel.at[loops.f] = add(first, lane);
+    for (int64_t i = 0; i < rows.m(); ++i) {
+      Value row = lineOf(rows, place.first, i);
+      inside(rows, row, [&] {
+        for (int64_t j = 0; j < columns.m(); ++j) {
+          Value column = lineOf(columns, place.second, j);
+          inside(columns, column, [&] {
+            if (rows.loop >= 0)
+              pixel.at[rows.loop] = row;
+            pixel.at[columns.loop] = column;
+            emitFilters(pixel, results[i * columns.m() + j]);
           });
         }
       });
@@ -654,8 +633,8 @@ void WinogradEmitter::bandsAsTasks() {
   Value task = parallel.getInductionVars()[0];
   Image image = imageAt(b.create<arith::DivUIOp>(loc, task, materialize(bands)));
   Band band = bandAt(b.create<arith::RemUIOp>(loc, task, materialize(bands)));
-  Value v = buffer(points * points * pointV, data.element);
-  Value products = buffer(points * points * pointM, sumVector.getElementType());
+  Value v = buffer(points * pointV, data.element);
+  Value products = buffer(points * pointM, sumVector.getElementType());
   transformInputs(image, band, v);
   forEach({panels * chunks, {}}, [&](Value part) { multiplyChunk(image, band, part, v, products); });
   b.create<memref::DeallocOp>(loc, products);
@@ -669,14 +648,14 @@ LogicalResult WinogradEmitter::emit() {
     bandsAsTasks();
     return success();
   }
-  Value v = buffer(points * points * pointV, data.element);
+  Value v = buffer(points * pointV, data.element);
   forEach(index(0), numberOfImages(), [&](Value each) {
     Image image = imageAt(each);
     forEach(bands, [&](Value number) {
       Band band = bandAt(number);
       transformInputs(image, band, v);
       inTasks({panels * chunks, {}}, 1, [&](Value task) {
-        Value products = buffer(points * points * pointM, sumVector.getElementType());
+        Value products = buffer(points * pointM, sumVector.getElementType());
         multiplyChunk(image, band, task, v, products);
         b.create<memref::DeallocOp>(loc, products);
       });

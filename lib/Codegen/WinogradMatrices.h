@@ -1,14 +1,15 @@
-//===- WinogradMatrices.h - minimal filtering F(m x m, 3 x 3) ---*- C++ -*-===//
+//===- WinogradMatrices.h - minimal filtering F(m, 3) -----------*- C++ -*-===//
 //
 // Winograd's minimal filtering algorithms for m outputs of a filter of three taps g over d (m + 2 inputs):
 //
 //     y = outputs ((filter g) . (inputs d))
 //
 // with '.' by element, nested for two dimensions (Lavin, Gray: Fast Algorithms for Convolutional Neural Networks. CVPR
-// 2016). `recover` is a left inverse of `filter`.
+// 2016). `recover` is a left inverse of `filter`. Along a dimension in which the window has one tap, m is 1 and all of
+// them are 1.
 //
-// Of integers there is one of m = 2 whose matrices are integers, and whose outputs are twice y: those of two dimensions
-// are four times, and exactly so.
+// Of integers there is one of m = 2 whose matrices are integers, and whose outputs are twice y, and exactly so: those
+// of two dimensions are four times.
 //
 //===----------------------------------------------------------------------===//
 #ifndef STRATA_CODEGEN_WINOGRADMATRICES_H
@@ -21,15 +22,17 @@ namespace strata {
 /// Row-major matrices of one algorithm.
 struct WinogradMatrices {
   int64_t m;
-  llvm::ArrayRef<float> filter;  ///< (m + 2) x 3
-  llvm::ArrayRef<float> recover; ///< 3 x (m + 2)
-  llvm::ArrayRef<float> inputs;  ///< (m + 2) x (m + 2)
-  llvm::ArrayRef<float> outputs; ///< m x (m + 2)
+  llvm::ArrayRef<float> filter;  ///< points x taps
+  llvm::ArrayRef<float> recover; ///< taps x points
+  llvm::ArrayRef<float> inputs;  ///< points x points
+  llvm::ArrayRef<float> outputs; ///< m x points
+  int64_t taps = 3;
 
-  int64_t points() const { return m + 2; }
+  int64_t points() const { return m + taps - 1; }
 };
 
 namespace winograd {
+inline constexpr float one[] = {1};
 inline constexpr float filter2[] = {1, 0, 0, .5f, .5f, .5f, .5f, -.5f, .5f, 0, 0, 1};
 inline constexpr float recover2[] = {1, 0, 0, 0, 0, 1, -1, 0, 0, 0, 0, 1};
 inline constexpr float inputs2[] = {1, 0, -1, 0, 0, 1, 1, 0, 0, -1, 1, 0, 0, 1, 0, -1};
@@ -46,21 +49,41 @@ inline constexpr float inputs4[] = {4, 0,  -5, 0, 1, 0, 0, -4, -4, 1,  1, 0, 0, 
 inline constexpr float outputs4[] = {1, 1, 1, 1, 1, 0, 0, 1, -1, 2, -2, 0, 0, 1, 1, 4, 4, 0, 0, 1, -1, 8, -8, 1};
 } // namespace winograd
 
-/// m is 2 or 4.
-inline WinogradMatrices getWinogradMatrices(int64_t m) {
+/// m is 2 or 4, of integers 2: with |d| <= D and |g| <= G the transformed ones of two dimensions are at most 4 D and 9
+/// G.
+inline WinogradMatrices getWinogradMatrices(int64_t m, int64_t taps, bool integers) {
   using namespace winograd;
+  if (taps == 1)
+    return {1, one, one, one, one, 1};
+  if (integers)
+    return {2, integerFilter, integerRecover, inputs2, integerOutputs};
   return m == 2 ? WinogradMatrices{2, filter2, recover2, inputs2, outputs2}
                 : WinogradMatrices{4, filter4, recover4, inputs4, outputs4};
 }
 
-/// F(2x2, 3x3) of integers. With |d| <= D and |g| <= G the transformed ones are at most 4 D and 9 G.
-inline WinogradMatrices getIntegerWinogradMatrices() {
-  using namespace winograd;
-  return {2, integerFilter, integerRecover, inputs2, integerOutputs};
-}
-
 /// On a convolution of transformed weights: m.
 constexpr const char kWinograd[] = "strata.winograd";
+
+/// The loops of such a convolution, in their order, or -1: of an image; of a line, without h, kh and i; of a volume
+/// also d and kd; of integers also the elements of a pair of channels.
+struct WinogradLoops {
+  int n = 0, h = 1, w = 2, f = 3, kh = 4, kw = 5, i = 6, j = 7, c = 8, d = -1, kd = -1, pair = -1, count = 9;
+
+  static WinogradLoops of(bool isLine, bool isVolume, bool pairs) {
+    WinogradLoops result;
+    if (isLine)
+      result = {0, -1, 1, 2, -1, 3, -1, 4, 5, -1, -1, -1, 6};
+    if (isVolume) {
+      result.d = result.count++;
+      result.kd = result.count++;
+    }
+    if (pairs)
+      result.pair = result.count++;
+    return result;
+  }
+  /// By how many there are: volumes have no pairs.
+  static WinogradLoops of(size_t count) { return of(count < 9, count == 11, count == 7 || count == 10); }
+};
 
 } // namespace strata
 

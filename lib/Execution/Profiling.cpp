@@ -47,9 +47,13 @@ void noteWork(ModuleOp module) {
         points *= size;
       }
       // Minimal filtering counts as the convolution that it computes: its sum turns transformed weights back.
-      auto winograd = generic->getAttrOfType<IntegerAttr>("strata.winograd");
-      if (winograd)
-        operations += 2 * points / ((winograd.getInt() + 2) * (winograd.getInt() + 2));
+      bool winograd = generic->hasAttr("strata.winograd");
+      if (winograd) {
+        int64_t products = points;
+        for (Value recover : generic.getInputs().drop_front().drop_back())
+          products /= cast<ShapedType>(recover.getType()).getDimSize(1);
+        operations += 2 * products;
+      }
       for (Operation &op : generic.getBody()->without_terminator()) {
         if (isOperation(op) && !winograd)
           operations += points;
