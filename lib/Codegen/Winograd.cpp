@@ -36,15 +36,32 @@ namespace {
 /// One of the dimensions of an image: rows or columns.
 struct Axis {
   unsigned image, tap; ///< dimensions of the generic
-  int64_t taps;        ///< 3 or 1
+  int64_t taps;        ///< of the window
 
-  WinogradMatrices matrices(int64_t m, bool integers) const { return getWinogradMatrices(m, taps, integers); }
+  int64_t filtered() const { return std::min<int64_t>(taps, 3); }
+  WinogradMatrices matrices(int64_t m, bool integers) const { return getWinogradMatrices(m, filtered(), integers); }
 };
 
-/// A convolution with a window of 3x3, 1x3 or 3x1 and stride 1: out(n, h, w, f) += data(n, h + kh, w + kw, c) *
-/// weights, perhaps with a dilation, of which kh and kw are times so much, or of lines, without h and kh. Or one of
-/// volumes, whose slices are such images: out(n, d, h, w, f) += data(n, slice, h + kh, w + kw, c) * weights, where the
-/// slice is any sum of d and kd, and may be any of the three.
+/// A window of more than three taps as the sum of windows of three: how many, and how many taps from one to the next.
+/// Those taps that two of them have are the earlier one's.
+struct Parts {
+  int64_t count = 1, step = 3;
+
+  static Parts of(int64_t taps) {
+    Parts parts;
+    parts.count = llvm::divideCeil(taps, 3);
+    while (parts.count > 1 && (taps - 3) % (parts.count - 1))
+      ++parts.count;
+    if (parts.count > 1)
+      parts.step = (taps - 3) / (parts.count - 1);
+    return parts;
+  }
+};
+
+/// A convolution with a window of 3x3, or of 1xk or kx1 taps, in parts of three, and stride 1: out(n, h, w, f) +=
+/// data(n, h + kh, w + kw, c) * weights, perhaps with a dilation, of which kh and kw are times so much, or of lines,
+/// without h and kh. Or one of volumes, whose slices are such images: out(n, d, h, w, f) += data(n, slice, h + kh, w +
+/// kw, c) * weights, where the slice is any sum of d and kd, and may be any of the three.
 struct Convolution : WinogradSize {
   linalg::GenericOp op;
   unsigned dataInput;
@@ -52,14 +69,16 @@ struct Convolution : WinogradSize {
   AffineMap weightsMap;
   unsigned n, f, c; ///< dimensions of the generic
   SmallVector<Axis, 2> axes;
+  Parts parts; ///< of one of them
   bool volume = false;
-  unsigned d, kd;
+  unsigned d, kd; ///< of volumes
 
   Value data() const { return linalg::GenericOp(op).getDpsInputs()[dataInput]; }
   AffineMap dataMap() const { return linalg::GenericOp(op).getIndexingMapsArray()[dataInput]; }
   Type element() const { return getElementTypeOrSelf(weights); }
   bool integers() const { return perLane > 1; }
   bool isLine() const { return axes.size() == 1; }
+  bool inParts() const { return parts.count > 1; }
   /// Filters of one panel of transformed weights.
   int64_t block(int64_t lanes) const { return panelVectors(filters, lanes) * lanes; }
 };
@@ -99,7 +118,7 @@ struct WinogradPass : WithTarget<strata::impl::WinogradBase<WinogradPass>> {
         if (std::optional<PaddedLoop> padded = paddedSlices(*convolution))
           convolution->inside = padded->share(convolution->slices, convolution->taps);
       }
-      convolution->read = paddedShare(*convolution);
+      convolution->read *= paddedShare(*convolution);
       convolutions[convolution->weights].push_back(*convolution);
     });
     auto groups = llvm::to_vector(llvm::make_second_range(convolutions));
@@ -209,13 +228,17 @@ static bool matchAxes(linalg::GenericOp op, AffineMap data, ArrayRef<unsigned> d
       if (!loop || loop->position != static_cast<int>(dim) || loop->tap == static_cast<int>(found.c))
         return false;
       int64_t taps = ranges[loop->tap];
-      fits &= taps == 1 || (taps == 3 && loop->stride == 1 && (window == 1 || loop->dilation == dilation));
+      if (ShapedType::isDynamic(taps))
+        return false;
+      fits &= taps == 1 || (taps >= 3 && loop->stride == 1 && (window == 1 || loop->dilation == dilation));
       if (taps > 1)
         dilation = loop->dilation;
       window *= taps;
       axes.push_back({dim, static_cast<unsigned>(loop->tap), taps});
     }
-    if (!fits || window <= most || (axes.size() == 2 && axes[0].tap == axes[1].tap))
+    bool isPlain = llvm::all_of(axes, [](const Axis &axis) { return axis.taps <= 3; });
+    bool isOne = !found.volume && llvm::count_if(axes, [](const Axis &axis) { return axis.taps > 1; }) == 1;
+    if (!fits || window <= most || (!isPlain && !isOne) || (axes.size() == 2 && axes[0].tap == axes[1].tap))
       continue;
     most = window;
     found.axes = axes;
@@ -279,16 +302,23 @@ std::optional<Convolution> WinogradPass::match(linalg::GenericOp op, const Const
   SmallVector<int64_t> ranges = op.getStaticLoopRanges();
   const Axis &last = found.axes.back();
   found.rows = found.isLine() ? 1 : ranges[found.axes[0].image];
-  found.rowTaps = found.isLine() ? 1 : found.axes[0].taps;
+  found.rowTaps = found.isLine() ? 1 : found.axes[0].filtered();
   found.columns = ranges[last.image];
-  found.columnTaps = last.taps;
+  found.columnTaps = last.filtered();
+  int64_t window = 1;
+  for (const Axis &axis : found.axes)
+    window *= axis.taps;
+  found.parts = Parts::of(window == found.window() ? 3 : window);
+  if (found.inParts())
+    found.taps = found.parts.count;
+  found.read = static_cast<double>(window) / static_cast<double>(found.parts.count * found.window());
   found.filters = ranges[found.f];
   found.channels = ranges[found.c];
   bool known = !ShapedType::isDynamic(found.filters) && !ShapedType::isDynamic(found.channels);
-  if (!known || !isSupported(op, found.window() * found.channels))
+  if (!known || !isSupported(op, window * found.channels))
     return std::nullopt;
   found.perLane = found.element().isF32() ? 1 : 2;
-  if (found.volume && found.integers())
+  if ((found.volume || found.inParts()) && found.integers())
     return std::nullopt;
   return found;
 }
@@ -313,10 +343,11 @@ static void sumOfProducts(OpBuilder &b, Location loc, ValueRange arguments) {
 }
 
 /// [filters / block, points, points, channels, block] of G g G^T, a block one or two vectors, the last one filled up
-/// with zeros; of lines without the first points, of volumes, channels are those of every tap. Of integers [filters /
-/// block, points, points, channels / 2, block, 2].
+/// with zeros; of lines without the first points; of volumes and of windows in parts [..., taps or parts, channels,
+/// block]. Of integers [filters / block, points, points, channels / 2, block, 2].
 Value WinogradPass::transformed(OpBuilder &b, Location loc, const Convolution &c, int64_t m) const {
-  int64_t block = c.block(lanes()), blocks = llvm::divideCeil(c.filters, block), axes = c.axes.size();
+  int64_t block = c.block(lanes()), blocks = llvm::divideCeil(c.filters, block);
+  unsigned axes = c.axes.size();
   auto position = [&](unsigned dim) {
     return static_cast<int64_t>(*c.weightsMap.getResultPosition(getAffineDimExpr(dim, b.getContext())));
   };
@@ -329,45 +360,52 @@ Value WinogradPass::transformed(OpBuilder &b, Location loc, const Convolution &c
     order.push_back(at(c.kd));
   order.append({at(c.c), split + 1});
   Value weights = transposed(b, loc, inGroups(b, loc, c.weights, split, block), order);
-  const ReassociationIndices joined[] = {{0}, {1}, {2}, {3, 4}, {5}};
-  if (c.volume)
-    weights = b.create<tensor::CollapseShapeOp>(loc, weights, joined);
-  // p, i, j, c, v, kh, kw; of lines p, j, c, v, kw
-  unsigned count = 3 + 2 * axes, firstTap = 3 + axes;
-  auto map = [&](ArrayRef<unsigned> dims) { return AffineMap::getMultiDimMapWithTargets(count, dims, b.getContext()); };
+  // p, i, j, kd, c, v, kh, kw, or as many of them as there are
+  unsigned kd = 1 + axes, depth = kd + (c.volume || c.inParts()), firstTap = depth + 2, count = firstTap + axes;
+  auto d = [&](unsigned dim) { return b.getAffineDimExpr(dim); };
+  auto map = [&](ArrayRef<AffineExpr> exprs) { return AffineMap::get(count, 0, exprs, b.getContext()); };
   SmallVector<Value> inputs;
   SmallVector<AffineMap> maps;
   SmallVector<int64_t> shape{blocks};
-  SmallVector<unsigned> from{0};
+  SmallVector<AffineExpr> from{d(0)};
   for (auto [i, axis] : llvm::enumerate(c.axes)) {
     WinogradMatrices matrices = axis.matrices(m, c.integers());
-    inputs.push_back(constant(b, loc, matrices.filter, {matrices.points(), axis.taps}, c.element()));
-    maps.push_back(map({static_cast<unsigned>(1 + i), static_cast<unsigned>(firstTap + i)}));
+    AffineExpr tap = d(firstTap + i), part = d(kd);
+    inputs.push_back(constant(b, loc, matrices.filter, {matrices.points(), axis.filtered()}, c.element()));
+    maps.push_back(map({d(1 + i), tap}));
     shape.push_back(matrices.points());
-    from.push_back(firstTap + i);
+    from.push_back(axis.taps > 3 ? part * c.parts.step + tap : tap);
+    if (axis.taps <= 3 || c.parts.step == 3)
+      continue;
+    // What an earlier part has counts no more.
+    SmallVector<float> own(3 * c.parts.count, 1);
+    for (int64_t i = 3; i < 3 * c.parts.count; ++i)
+      own[i] = i % 3 >= 3 - c.parts.step;
+    inputs.push_back(constant(b, loc, own, {c.parts.count, 3}, c.element()));
+    maps.push_back(map({part, tap}));
   }
-  shape.append({c.taps * c.channels, block});
-  from.append({static_cast<unsigned>(1 + axes), static_cast<unsigned>(2 + axes)});
+  if (c.volume)
+    from.push_back(d(kd));
+  if (depth > kd)
+    shape.push_back(c.taps);
+  shape.append({c.channels, block});
+  from.append({d(depth), d(depth + 1)});
   inputs.push_back(weights);
   maps.push_back(map(from));
-  maps.push_back(map(llvm::to_vector(llvm::seq(firstTap))));
+  maps.push_back(AffineMap::getMultiDimIdentityMap(count, b.getContext()).getMajorSubMap(firstTap));
   Value zero = b.create<arith::ConstantOp>(loc, b.getZeroAttr(c.element()));
   Value empty = b.create<tensor::EmptyOp>(loc, shape, c.element());
   Value start = b.create<linalg::FillOp>(loc, zero, empty).getResult(0);
   SmallVector<utils::IteratorType> kinds(count, utils::IteratorType::parallel);
-  std::fill_n(kinds.begin() + firstTap, axes, utils::IteratorType::reduction);
+  std::fill(kinds.begin() + firstTap, kinds.end(), utils::IteratorType::reduction);
   Value result =
       b.create<linalg::GenericOp>(loc, start.getType(), inputs, start, maps, kinds, sumOfProducts).getResult(0);
-  if (c.integers()) {
-    Value pairs = inGroups(b, loc, result, 1 + axes, c.perLane);
-    auto order = llvm::to_vector(llvm::seq<int64_t>(4 + axes));
-    std::swap(order[2 + axes], order[3 + axes]);
-    return transposed(b, loc, pairs, order);
-  }
-  if (!c.volume)
+  if (!c.integers())
     return result;
-  auto type = RankedTensorType::get({blocks, shape[1], shape[2], c.taps, c.channels, block}, c.element());
-  return b.create<tensor::ExpandShapeOp>(loc, type, result, joined);
+  Value pairs = inGroups(b, loc, result, depth, c.perLane);
+  auto places = llvm::to_vector(llvm::seq<int64_t>(depth + 3));
+  std::swap(places[depth + 1], places[depth + 2]);
+  return transposed(b, loc, pairs, places);
 }
 
 void WinogradPass::rewrite(const Convolution &c, int64_t m) const {
@@ -376,7 +414,7 @@ void WinogradPass::rewrite(const Convolution &c, int64_t m) const {
   Location loc = op.getLoc();
   MLIRContext *context = b.getContext();
   Value weights = transformed(b, loc, c, m), data = c.data();
-  auto loops = WinogradLoops::of(c.isLine(), c.volume, c.integers());
+  auto loops = WinogradLoops::of(c.isLine(), c.volume, c.inParts(), c.integers());
   auto d = [&](int dim) { return getAffineDimExpr(dim, context); };
   auto map = [&](ArrayRef<AffineExpr> exprs) { return AffineMap::get(loops.count, 0, exprs, context); };
   // What the dimensions become.
@@ -392,23 +430,26 @@ void WinogradPass::rewrite(const Convolution &c, int64_t m) const {
     bool isRows = number + 1 < c.axes.size();
     int tap = isRows ? loops.kh : loops.kw, point = isRows ? loops.i : loops.j;
     become[axis.image] = d(isRows ? loops.h : loops.w);
-    become[axis.tap] = d(tap);
+    become[axis.tap] = axis.taps > 3 ? d(tap) + d(loops.kd) * c.parts.step : d(tap);
     WinogradMatrices matrices = axis.matrices(m, c.integers());
-    inputs.push_back(constant(b, loc, matrices.recover, {axis.taps, matrices.points()}, c.element()));
+    inputs.push_back(constant(b, loc, matrices.recover, {axis.filtered(), matrices.points()}, c.element()));
     maps.push_back(map({d(tap), d(point)}));
     u.push_back(d(point));
   }
   SmallVector<utils::IteratorType> kinds(loops.count, utils::IteratorType::reduction);
   std::fill_n(kinds.begin(), loops.f + 1, utils::IteratorType::parallel);
+  if (c.volume || c.inParts())
+    u.push_back(d(loops.kd));
   if (c.volume) {
     become[c.d] = d(loops.d);
     become[c.kd] = d(loops.kd);
-    u.push_back(d(loops.kd));
     kinds[loops.d] = utils::IteratorType::parallel;
   }
   u.append({d(loops.c), d(loops.f) % block});
   auto became = [&](AffineMap old) {
-    return llvm::map_to_vector(old.getResults(), [&](AffineExpr expr) { return expr.replaceDims(become); });
+    return llvm::map_to_vector(old.getResults(), [&](AffineExpr expr) {
+      return simplifyAffineExpr(expr.replaceDims(become), loops.count, 0);
+    });
   };
   SmallVector<AffineExpr> x = became(c.dataMap()), y = became(op.getIndexingMapsArray().back());
   if (c.integers()) {

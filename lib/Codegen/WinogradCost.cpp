@@ -35,10 +35,10 @@ bool strata::canTileWinograd(const WinogradSize &size, const TargetFacts &target
 /// An estimate of the cycles of one image or volume. m = 0 stands for the sum over the window itself.
 static double cycles(const WinogradSize &c, const TargetFacts &target, int64_t group, int64_t m) {
   double lanes = static_cast<double>(lanesOf(target));
-  // Multiply-adds per cycle, less what tiles lose: short sums lose more.
+  // Multiply-adds per cycle, less what tiles lose: short sums lose more, and those of several taps are longer.
   double perLane = static_cast<double>(c.perLane);
   double direct = 0.85 * target.fmaPerCycle * perLane * static_cast<double>(group),
-         products = 0.7 * target.fmaPerCycle * perLane;
+         products = (0.85 - 0.15 / static_cast<double>(c.taps)) * target.fmaPerCycle * perLane;
   double taps = static_cast<double>(c.taps) * c.inside; // of those slices that are not padding
   // Those of filters that fill up the last panel of weights are computed, too.
   int64_t vectors = panelVectors(c.filters, lanesOf(target));

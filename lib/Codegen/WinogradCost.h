@@ -8,14 +8,15 @@
 namespace strata {
 
 /// A convolution with a window of 3x3, 1x3 or 3x1 and stride 1: of images, of lines (images of one row), or of volumes,
-/// of which every slice of the result is a sum over so many images.
+/// of which every slice of the result is a sum over so many images. Or one that is the sum of some with smaller
+/// windows.
 struct WinogradSize {
   int64_t rows, columns;        ///< of the result; perhaps dynamic
   int64_t filters, channels;    ///< of the result; of the data
-  int64_t slices = 1, taps = 1; ///< of the result, and of the data that one of them is made of
+  int64_t slices = 1, taps = 1; ///< of the result, and of the data that one of them is made of, or parts of the window
   double inside = 1;            ///< the share of the latter that is not padding
   int64_t dilation = 1;         ///< of the window: with d, images of every d-th row and column are d times d
-  double read = 1;              ///< the share of the window that is not padding, which alone a sum over it reads
+  double read = 1; ///< the share of the window that is not padding and not twice in it: a sum over it reads that alone
   int64_t perLane = 1; ///< elements of the data in 32 bits, whose products an instruction adds: 2 of 16-bit integers
   int64_t rowTaps = 3, columnTaps = 3; ///< of the window: how many rows and columns, 3 or 1
 

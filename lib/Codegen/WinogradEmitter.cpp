@@ -9,7 +9,7 @@
 //      the block of U, then the transform back, with the kernel's own start and
 //      consumer for each pixel.
 // A slice of a volume is an image whose inputs are those of some slices, one behind the
-// other like channels; those that are padding are left out.
+// other like channels; those that are padding are left out. So are those of the parts of a window in parts.
 // Of a window with dilation d there are d x d images, of every d-th row and column, whose tiles lie side by side.
 // Of an image whose size only the run tells, bands are not rows, but so many tiles one after the other, in the last one
 // as many as are left.
@@ -80,7 +80,8 @@ struct Band {
 class WinogradEmitter : IndexMath {
 public:
   WinogradEmitter(OpBuilder &b, Location loc, LoopNest &nest, const NestOptions &options, int64_t m)
-      : IndexMath{b, loc}, nest(nest), options(options), loops(WinogradLoops::of(nest.loops.size())),
+      : IndexMath{b, loc}, nest(nest), options(options),
+        loops(WinogradLoops::of(nest.loops.size(), isa<IntegerType>(nest.reduce->inputs[0].element))),
         data(nest.reduce->inputs[0]), weights(nest.reduce->inputs.back()), isVolume(loops.d >= 0),
         perLane(loops.pair >= 0 ? 2 : 1), rows(makeAxis(loops.h, loops.kh, m)), columns(makeAxis(loops.w, loops.kw, m)),
         points(rows.points() * columns.points()), lanes(options.vectorBits / 32),
@@ -135,7 +136,8 @@ private:
   }
   int32_t doublings() const { return (rows.m() > 1) + (columns.m() > 1); }
   bool known(int loop, int64_t &size);
-  bool measureVolume();
+  bool hasTaps() const { return loops.kd >= 0; }
+  bool measureTaps();
   bool isOpen() const { return rows.isOpen() || columns.isOpen(); }
   void chooseBands(int64_t tiles, int64_t unit, int64_t row);
   bool measure();
@@ -172,9 +174,12 @@ Axis WinogradEmitter::makeAxis(int loop, int tap, int64_t m) {
     return {loop, {1, {}}, getWinogradMatrices(1, 1, false), 1};
   int64_t dilation = 1;
   linalg::GenericOp op = nest.reduce->op;
+  // By how much the place moves from one tap to the next, where it moves by one from a result to the next.
+  SmallVector<AffineExpr> unit(nest.loops.size(), b.getAffineConstantExpr(0));
+  unit[tap] = b.getAffineConstantExpr(1);
   for (AffineExpr expr : op.getIndexingMapsArray()[0].getResults())
-    if (std::optional<PaddedLoop> window = matchWindow(expr, op.getIteratorTypesArray()); window && window->tap == tap)
-      dilation = window->dilation;
+    if (expr.isFunctionOfDim(loop))
+      dilation = cast<AffineConstantExpr>(expr.replaceDims(unit)).getValue();
   return {loop, nest.loops[loop].size, getWinogradMatrices(m, nest.loops[tap].size.known, perLane > 1), dilation};
 }
 
@@ -183,10 +188,11 @@ bool WinogradEmitter::known(int loop, int64_t &size) {
   return nest.loops[loop].size.isKnown();
 }
 
-bool WinogradEmitter::measureVolume() {
+bool WinogradEmitter::measureTaps() {
   int64_t taps = 1;
-  if (isVolume &&
-      (!known(loops.d, slices) || !known(loops.kd, taps) || !weights.strides[loops.kd].is(panelLanes * channels)))
+  if (isVolume && !known(loops.d, slices))
+    return false;
+  if (hasTaps() && (!known(loops.kd, taps) || !weights.strides[loops.kd].is(panelLanes * channels)))
     return false;
   depth = taps * channels;
   return true;
@@ -278,7 +284,7 @@ bool WinogradEmitter::measure() {
       !weights.blockStride.isKnown() || !weights.strides[loops.c].is(panelLanes * perLane) ||
       (perLane > 1 && (!nest.loops[loops.pair].size.is(perLane) || !data.strides[loops.pair].is(1) ||
                        !weights.strides[loops.pair].is(1) || weights.withinStride != perLane)) ||
-      !measureVolume() || !weights.strides[loops.j].is(panelLanes * depth))
+      !measureTaps() || !weights.strides[loops.j].is(panelLanes * depth))
     return false;
   panels = llvm::divideCeil(filters, panelLanes);
   int64_t most = std::max<int64_t>(1, (options.registers - 4) / vectors);
@@ -373,7 +379,7 @@ Value WinogradEmitter::firstTile(const Band &of, Value number) {
 
 Image WinogradEmitter::imageAt(Value number) {
   if (!isVolume)
-    return {number, {}, index(0), index(1)};
+    return {number, {}, index(0), hasTaps() ? materialize(nest.loops[loops.kd].size) : index(1)};
   Tile slice;
   slice.at.resize(nest.loops.size());
   slice.at[loops.d] = b.create<arith::RemUIOp>(loc, number, index(slices));
@@ -385,7 +391,7 @@ void WinogradEmitter::transformInputs(const Image &image, const Band &band, Valu
   // Loads, arithmetic and stores of an element take a cycle or two each.
   double tileNs = 4.0 * (depth / lanes) * points / options.cyclesPerNs;
   auto each = [&](Value tile) {
-    if (!isVolume)
+    if (!hasTaps())
       return transformInput(image, band, {}, tile, v);
     forEach(image.first, image.last, [&](Value tap) { transformInput(image, band, tap, tile, v); });
   };
@@ -395,7 +401,7 @@ void WinogradEmitter::transformInputs(const Image &image, const Band &band, Valu
     inTasks(band.tiles, taskSize(tileNs, this->band, options).grain, each);
 }
 
-/// All channels of a tile; of a volume, those of one tap.
+/// All channels of a tile; of a volume, or of a window in parts, those of one tap.
 void WinogradEmitter::transformInput(const Image &image, const Band &band, Value tap, Value tile, Value v) {
   // Beyond the image, where no output is kept, any finite value will do.
   auto line = [&](const Axis &axis, Value tile, int64_t i) {
@@ -408,8 +414,10 @@ void WinogradEmitter::transformInput(const Image &image, const Band &band, Value
   };
   auto [row, column] = placeOf(add(band.first, tile));
   Value base = add(data.offset, times(image.number, data.strides[loops.n])), to = times(tile, {depth, {}});
-  if (isVolume) {
-    base = add(base, add(times(image.slice, data.strides[loops.d]), times(tap, data.strides[loops.kd])));
+  if (isVolume)
+    base = add(base, times(image.slice, data.strides[loops.d]));
+  if (hasTaps()) {
+    base = add(base, times(tap, data.strides[loops.kd]));
     to = add(to, times(tap, {channels, {}}));
   }
   Values down, across;
@@ -483,7 +491,7 @@ void WinogradEmitter::multiply(const Image &image, const Band &of, Value panel, 
                                Value v, Value products) {
   Value base = firstTile(of, firstGroup), panelAt = add(weights.offset, times(panel, weights.blockStride));
   Value begin, count = index(channels / perLane);
-  if (isVolume) {
+  if (hasTaps()) {
     begin = times(image.first, {channels, {}});
     count = times(b.create<arith::SubIOp>(loc, image.last, image.first), {channels, {}});
     panelAt = add(panelAt, times(begin, {panelLanes, {}}));

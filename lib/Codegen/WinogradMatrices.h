@@ -65,24 +65,26 @@ inline WinogradMatrices getWinogradMatrices(int64_t m, int64_t taps, bool intege
 constexpr const char kWinograd[] = "strata.winograd";
 
 /// The loops of such a convolution, in their order, or -1: of an image; of a line, without h, kh and i; of a volume
-/// also d and kd; of integers also the elements of a pair of channels.
+/// also d and kd, of a window in parts kd, which counts them; of integers also the elements of a pair of channels.
 struct WinogradLoops {
   int n = 0, h = 1, w = 2, f = 3, kh = 4, kw = 5, i = 6, j = 7, c = 8, d = -1, kd = -1, pair = -1, count = 9;
 
-  static WinogradLoops of(bool isLine, bool isVolume, bool pairs) {
+  static WinogradLoops of(bool isLine, bool isVolume, bool inParts, bool pairs) {
     WinogradLoops result;
     if (isLine)
       result = {0, -1, 1, 2, -1, 3, -1, 4, 5, -1, -1, -1, 6};
-    if (isVolume) {
+    if (isVolume)
       result.d = result.count++;
+    if (isVolume || inParts)
       result.kd = result.count++;
-    }
     if (pairs)
       result.pair = result.count++;
     return result;
   }
-  /// By how many there are: volumes have no pairs.
-  static WinogradLoops of(size_t count) { return of(count < 9, count == 11, count == 7 || count == 10); }
+  /// By how many there are: of integers are neither volumes nor windows in parts.
+  static WinogradLoops of(size_t count, bool integers) {
+    return of(count < 9, count == 11, !integers && (count == 7 || count == 10), integers);
+  }
 };
 
 } // namespace strata

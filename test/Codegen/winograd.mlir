@@ -110,8 +110,7 @@ func.func @main(%x: tensor<1x57x57x64xf32>, %start: tensor<1x28x28x64xf32>) -> t
 // CHECK-DAG:   #[[OUT:.*]] = affine_map<(d0, d1, d2, d3, d4, d5, d6, d7, d8, d9, d10) -> (d0, d9, d1, d2, d3)>
 // CHECK-LABEL: func.func @main(
 // CHECK:         linalg.transpose {{.*}} permutation = [4, 1, 2, 0, 3, 5]
-// CHECK:         linalg.generic {{.*}} outs(%{{.*}} : tensor<2x6x6x192x32xf32>)
-// CHECK:         %[[W:.*]] = tensor.expand_shape {{.*}} into tensor<2x6x6x3x64x32xf32>
+// CHECK:         %[[W:.*]] = linalg.generic {{.*}} outs(%{{.*}} : tensor<2x6x6x3x64x32xf32>)
 // CHECK:         linalg.generic {indexing_maps = [#[[DATA]], #{{.*}}, #{{.*}}, #[[U]], #[[OUT]]]
 // CHECK-SAME:      ins(%{{.*}}, %{{.*}}, %{{.*}}, %[[W]]
 // CHECK-SAME:      attrs = {strata.inside = array<i64: 9, 10, 1, 1, 1, 4>, strata.winograd = 4 : i64}
@@ -336,4 +335,83 @@ func.func @large(%x: tensor<1x42x42x512xf32>, %start: tensor<1x40x40x512xf32>) -
     linalg.yield %s : f32
   } -> tensor<1x40x40x512xf32>
   return %0 : tensor<1x40x40x512xf32>
+}
+
+// -----
+
+// A window of one column: its points are those of rows alone.
+#x = affine_map<(n, h, w, f, c, kh, kw) -> (n, h + kh * 2, w + kw, c)>
+#w = affine_map<(n, h, w, f, c, kh, kw) -> (f, c, kh, kw)>
+#y = affine_map<(n, h, w, f, c, kh, kw) -> (n, h, w, f)>
+// CHECK-DAG:   #[[DATA:.*]] = affine_map<(d0, d1, d2, d3, d4, d5, d6, d7, d8) -> (d0, d1 + d4 * 2, d2 + d5, d8)>
+// CHECK-LABEL: func.func @main(
+// CHECK:         %[[W:.*]] = linalg.generic {{.*}} outs(%{{.*}} : tensor<2x6x1x64x32xf32>)
+// CHECK:         linalg.generic {indexing_maps = [#[[DATA]],
+// CHECK-SAME:      ins(%{{.*}}, %{{.*}}, %{{.*}}, %[[W]] : tensor<?x60x56x64xf32>, tensor<3x6xf32>, tensor<1x1xf32>, tensor<2x6x1x64x32xf32>)
+// CHECK-SAME:      attrs = {strata.winograd = 4 : i64}
+ml_program.global private @w(dense_resource<w> : tensor<64x64x3x1xf32>) : tensor<64x64x3x1xf32>
+func.func @main(%x: tensor<?x60x56x64xf32>, %start: tensor<?x56x56x64xf32>) -> tensor<?x56x56x64xf32> {
+  %w = ml_program.global_load_const @w : tensor<64x64x3x1xf32>
+  %0 = linalg.generic {indexing_maps = [#x, #w, #y], iterator_types = ["parallel", "parallel", "parallel", "parallel", "reduction", "reduction", "reduction"]}
+      ins(%x, %w : tensor<?x60x56x64xf32>, tensor<64x64x3x1xf32>) outs(%start : tensor<?x56x56x64xf32>) {
+  ^bb0(%a: f32, %b: f32, %c: f32):
+    %p = arith.mulf %a, %b : f32
+    %s = arith.addf %c, %p : f32
+    linalg.yield %s : f32
+  } -> tensor<?x56x56x64xf32>
+  return %0 : tensor<?x56x56x64xf32>
+}
+
+// -----
+
+// A line, and a window of five taps: two parts of three, of which the second one has no share in the tap of both.
+#x = affine_map<(n, w, f, c, kw) -> (n, w + kw, c)>
+#w = affine_map<(n, w, f, c, kw) -> (f, c, kw)>
+#y = affine_map<(n, w, f, c, kw) -> (n, w, f)>
+// CHECK-DAG:   #[[DATA:.*]] = affine_map<(d0, d1, d2, d3, d4, d5, d6) -> (d0, d1 + d3 + d6 * 2, d5)>
+// CHECK-DAG:   #[[U:.*]] = affine_map<(d0, d1, d2, d3, d4, d5, d6) -> (d2 floordiv 32, d4, d6, d5, d2 mod 32)>
+// CHECK-DAG:   #[[WINDOW:.*]] = affine_map<(d0, d1, d2, d3, d4, d5) -> (d0, d2 * 2 + d5, d3, d4)>
+// CHECK-LABEL: func.func @main(
+// CHECK-DAG:     %[[OWN:.*]] = arith.constant dense<{{\[\[}}1.000000e+00, 1.000000e+00, 1.000000e+00], [0.000000e+00, 1.000000e+00, 1.000000e+00]]>
+// CHECK:         %[[W:.*]] = linalg.generic {indexing_maps = [#{{.*}}, #{{.*}}, #[[WINDOW]], #{{.*}}]
+// CHECK-SAME:      ins(%{{.*}}, %[[OWN]], %{{.*}} outs(%{{.*}} : tensor<2x6x2x64x32xf32>)
+// CHECK:         linalg.generic {indexing_maps = [#[[DATA]], #{{.*}}, #[[U]], #{{.*}}]
+// CHECK-SAME:      ins(%{{.*}}, %{{.*}}, %[[W]] : tensor<?x1004x64xf32>, tensor<3x6xf32>, tensor<2x6x2x64x32xf32>)
+// CHECK-SAME:      attrs = {strata.winograd = 4 : i64}
+ml_program.global private @w(dense_resource<w> : tensor<64x64x5xf32>) : tensor<64x64x5xf32>
+func.func @main(%x: tensor<?x1004x64xf32>, %start: tensor<?x1000x64xf32>) -> tensor<?x1000x64xf32> {
+  %w = ml_program.global_load_const @w : tensor<64x64x5xf32>
+  %0 = linalg.generic {indexing_maps = [#x, #w, #y], iterator_types = ["parallel", "parallel", "parallel", "reduction", "reduction"]}
+      ins(%x, %w : tensor<?x1004x64xf32>, tensor<64x64x5xf32>) outs(%start : tensor<?x1000x64xf32>) {
+  ^bb0(%a: f32, %b: f32, %c: f32):
+    %p = arith.mulf %a, %b : f32
+    %s = arith.addf %c, %p : f32
+    linalg.yield %s : f32
+  } -> tensor<?x1000x64xf32>
+  return %0 : tensor<?x1000x64xf32>
+}
+
+// -----
+
+// Along the depth of a volume alone: its slices are those of another dimension, so that the depth is one of the image's.
+#x = affine_map<(n, d, h, w, f, kd, kh, kw, c) -> (n, d + kd, h + kh, w + kw, c)>
+#w = affine_map<(n, d, h, w, f, kd, kh, kw, c) -> (kd, kh, kw, c, f)>
+#y = affine_map<(n, d, h, w, f, kd, kh, kw, c) -> (n, d, h, w, f)>
+// CHECK-DAG:   #[[DATA:.*]] = affine_map<(d0, d1, d2, d3, d4, d5, d6, d7, d8, d9, d10) -> (d0, d1 + d4, d9 + d10, d2 + d5, d8)>
+// CHECK-DAG:   #[[OUT:.*]] = affine_map<(d0, d1, d2, d3, d4, d5, d6, d7, d8, d9, d10) -> (d0, d1, d9, d2, d3)>
+// CHECK-LABEL: func.func @main(
+// CHECK:         %[[W:.*]] = linalg.generic {{.*}} outs(%{{.*}} : tensor<2x6x1x1x64x32xf32>)
+// CHECK:         linalg.generic {indexing_maps = [#[[DATA]], #{{.*}}, #{{.*}}, #{{.*}}, #[[OUT]]]
+// CHECK-SAME:      attrs = {strata.winograd = 4 : i64}
+ml_program.global private @w(dense_resource<w> : tensor<3x1x1x64x64xf32>) : tensor<3x1x1x64x64xf32>
+func.func @main(%x: tensor<?x18x28x28x64xf32>, %start: tensor<?x16x28x28x64xf32>) -> tensor<?x16x28x28x64xf32> {
+  %w = ml_program.global_load_const @w : tensor<3x1x1x64x64xf32>
+  %0 = linalg.generic {indexing_maps = [#x, #w, #y], iterator_types = ["parallel", "parallel", "parallel", "parallel", "parallel", "reduction", "reduction", "reduction", "reduction"]}
+      ins(%x, %w : tensor<?x18x28x28x64xf32>, tensor<3x1x1x64x64xf32>) outs(%start : tensor<?x16x28x28x64xf32>) {
+  ^bb0(%a: f32, %b: f32, %c: f32):
+    %p = arith.mulf %a, %b : f32
+    %s = arith.addf %c, %p : f32
+    linalg.yield %s : f32
+  } -> tensor<?x16x28x28x64xf32>
+  return %0 : tensor<?x16x28x28x64xf32>
 }

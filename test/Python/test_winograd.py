@@ -123,23 +123,25 @@ def test_volume(depth, size):
 def integer_reference(x, weights, zero):
     """The sums, exact in double precision."""
     height, width = x.shape[2:]
-    padded = np.pad(x.astype(np.float64) - zero, ((0, 0), (0, 0), (1, 1), (1, 1)))
+    rows, columns = weights.shape[2:]
+    padded = np.pad(x.astype(np.float64) - zero, ((0, 0), (0, 0), (rows // 2,) * 2, (columns // 2,) * 2))
     y = np.zeros((len(x), len(weights), height, width))
-    for i in range(3):
-        for j in range(3):
+    for i in range(rows):
+        for j in range(columns):
             part = padded[:, :, i : i + height, j : j + width]
             y += np.einsum("fc,nchw->nfhw", weights[:, :, i, j].astype(np.float64), part, optimize=True)
     return y
 
 
 @every_other(
-    "size, numbers",
+    "size, taps, numbers",
     [(32, 64, 30, 27), (64, 32, 14, 14), (16, 96, 17, 56), (512, 32, 7, 9), (32, 43, 30, 27)],
+    [(3, 3), (1, 3)],
     [(("uint8", "int8"), "random"), (("uint8", "int8"), "largest"), (("int8", "int8"), "largest"),
      (("uint8", "uint8"), "random")],
 )  # fmt: skip
 @pytest.mark.skipif(not has("avx2"), reason="needs AVX2")
-def test_integers_are_exact(size, numbers):
+def test_integers_are_exact(size, taps, numbers):
     """On vectors that multiply no bytes: of any numbers, the largest sums among them."""
     types, values = numbers
     channels, filters, height, width = size
@@ -151,8 +153,8 @@ def test_integers_are_exact(size, numbers):
             return RNG.integers(low[i], high[i] + 1, shape).astype(types[i])
         return np.where(RNG.random(shape) < 0.9, high[i], low[i]).astype(types[i])
 
-    weights = numbers(1, filters, channels, 3, 3)
-    node = helper.make_node("ConvInteger", ["x", "w", "z"], ["y"], pads=[1, 1, 1, 1])
+    weights = numbers(1, filters, channels, *taps)
+    node = helper.make_node("ConvInteger", ["x", "w", "z"], ["y"], pads=[t // 2 for t in taps] * 2)
     element = helper.np_dtype_to_tensor_dtype(np.dtype(types[0]))
     shape = ["n", channels, height, width]
     graph = helper.make_graph(
@@ -236,3 +238,91 @@ def test_dilated(size, dilation, known):
         assert not np.array_equal(results[True], results[False])
     for way, bound in ((True, 1e-5), (False, 2e-6)):
         assert np.abs(results[way] - expected).max() <= bound * np.abs(expected).max()
+
+
+def any_window(shape, weights, bias, pads, dilations=None, strides=None):
+    """A convolution over any number of dimensions, and a ReLU; `shape` of the data may have names."""
+    window = dict(pads=pads, dilations=dilations or [1] * (len(pads) // 2), strides=strides or [1] * (len(pads) // 2))
+    graph = helper.make_graph(
+        [helper.make_node("Conv", ["x", "w", "b"], ["c"], **window), helper.make_node("Relu", ["c"], ["y"])], "g",
+        [helper.make_tensor_value_info("x", TensorProto.FLOAT, shape)],
+        [helper.make_tensor_value_info("y", TensorProto.FLOAT, None)],
+        [numpy_helper.from_array(weights, "w"), numpy_helper.from_array(bias, "b")],
+    )  # fmt: skip
+    return helper.make_model(graph, opset_imports=[helper.make_opsetid("", 18)]), window
+
+
+def window_reference(x, weights, bias, pads, dilations, strides):
+    """In double precision, from the definition, over any number of dimensions."""
+    sides = x.ndim - 2
+    padded = np.pad(x.astype(np.float64), [(0, 0), (0, 0), *zip(pads[:sides], pads[sides:], strict=True)])
+    taps = weights.shape[2:]
+    sizes = [(padded.shape[2 + i] - dilations[i] * (taps[i] - 1) - 1) // strides[i] + 1 for i in range(sides)]
+    y = np.zeros((len(x), len(weights), *sizes)) + bias.astype(np.float64).reshape(-1, *[1] * sides)
+    for tap in np.ndindex(taps):
+        at = tuple(slice(t * d, t * d + s * (size - 1) + 1, s)
+                   for t, d, s, size in zip(tap, dilations, strides, sizes, strict=True))  # fmt: skip
+        y += np.einsum("fc,nc...->nf...", weights[(..., *tap)].astype(np.float64), padded[(..., *at)], optimize=True)
+    return np.maximum(y, 0)
+
+
+@pytest.mark.parametrize(
+    # channels, filters, the data's other sizes, taps, dilations and strides along them; whether it is worth it on any CPU
+    "channels, filters, sizes, taps, dilations, strides, pays",
+    [
+        (64, 64, (300,), (3,), (1,), (1,), True),
+        (64, 51, (331,), (3,), (4,), (1,), False),
+        (384, 128, (50,), (3,), (1,), (1,), False),
+        (64, 128, (100,), (4,), (1,), (1,), False),
+        (128, 64, (203,), (5,), (1,), (1,), True),
+        (64, 64, (200,), (7,), (3,), (1,), False),
+        (64, 64, (77,), (9,), (2,), (1,), True),
+        (32, 64, (400,), (11,), (5,), (1,), False),
+        (64, 64, (30, 27), (1, 3), (1, 1), (1, 1), True),
+        (64, 64, (30, 27), (3, 1), (1, 1), (1, 1), True),
+        (64, 96, (30, 27), (3, 1), (4, 1), (1, 1), True),
+        (64, 64, (30, 27), (1, 3), (1, 2), (2, 1), False),
+        (64, 64, (14, 60), (1, 5), (1, 1), (1, 1), True),
+        (64, 64, (60, 9), (9, 1), (1, 1), (1, 1), True),
+        (64, 64, (8, 14, 15), (3, 1, 1), (1, 1, 1), (1, 1, 1), True),
+        (64, 48, (9, 14, 15), (3, 1, 1), (2, 1, 1), (1, 1, 1), False),
+        (64, 64, (6, 14, 30), (1, 1, 3), (1, 1, 1), (1, 1, 1), True),
+        (32, 64, (3, 30, 27), (3, 3, 1), (1, 1, 1), (1, 1, 1), False),
+        (32, 64, (5, 30, 27), (3, 1, 3), (1, 1, 1), (1, 1, 1), False),
+    ],
+    ids=str,
+)
+@pytest.mark.parametrize("known", [True, False], ids=["known", "symbolic"])
+def test_one_dimension(channels, filters, sizes, taps, dilations, strides, pays, known):
+    """Windows with three taps along one dimension, or so many that they are parts of three; of volumes, along any two."""
+    weights = (RNG.standard_normal((filters, channels, *taps)) * 0.1).astype(np.float32)
+    bias = RNG.standard_normal(filters).astype(np.float32)
+    pads = [d * (t // 2) for t, d in zip(taps, dilations, strict=True)] * 2
+    names = sizes if known else [f"s{i}" if len(sizes) < 3 or i else size for i, size in enumerate(sizes)]
+    model, window = any_window(["n", channels, *names], weights, bias, pads, list(dilations), list(strides))
+    ways = {True: dict(winograd=True), False: dict(winograd=False), "v3": dict(target="x86-64-v3")}
+    compiled = {way: strata.compile(model, threads=2, **options) for way, options in ways.items() if known or way is True}
+    for n in (1, 3):
+        x = RNG.standard_normal((n, channels, *sizes)).astype(np.float32)
+        expected = window_reference(x, weights, bias, **window)
+        results = {way: each.run({"x": x})[0] for way, each in compiled.items()}
+        if pays and known:
+            assert not np.array_equal(results[True], results[False])
+        for way, y in results.items():
+            assert y.shape == expected.shape
+            assert np.abs(y - expected).max() <= (1e-5 if way else 2e-6) * np.abs(expected).max()
+
+
+@pytest.mark.parametrize("length", [1, 2, 5, 64, 257])
+def test_lengths_that_the_run_tells(length):
+    """Of one symbolic model, in parts of three taps: fewer tiles than a band has, and tiles that end behind the line."""
+    weights = (RNG.standard_normal((64, 64, 5)) * 0.1).astype(np.float32)
+    bias = RNG.standard_normal(64).astype(np.float32)
+    model, window = any_window(["n", 64, "length"], weights, bias, [2, 2])
+    compiled = strata.compile(model, threads=2)
+    for n in (0, 2):
+        x = RNG.standard_normal((n, 64, length)).astype(np.float32)
+        expected = window_reference(x, weights, bias, **window)
+        [y] = compiled.run({"x": x})
+        assert y.shape == expected.shape
+        assert n == 0 or np.abs(y - expected).max() <= 1e-5 * np.abs(expected).max()
