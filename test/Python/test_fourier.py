@@ -2,6 +2,8 @@
 the whole matrix, products of small factors, which are shorter transforms one after another, and longer primes and what
 only the run tells, which are convolutions."""
 
+import functools
+
 import numpy as np
 import pytest
 import strata
@@ -13,8 +15,13 @@ LENGTHS = [(np.float64, n) for n in (1, 2, 36, 97, 194, 512, 1018, 4096)] + [(np
 
 
 def run(x, axis, length=None, dynamic=(), **attributes):
-    shape = [f"d{i}" if i in dynamic else size for i, size in enumerate(x.shape)]
-    dtype = helper.np_dtype_to_tensor_dtype(x.dtype)
+    shape = tuple(f"d{i}" if i in dynamic else size for i, size in enumerate(x.shape))
+    return compiled(x.dtype, shape, axis, length, **attributes).run({"x": x})[0]
+
+
+@functools.cache
+def compiled(element, shape, axis, length, **attributes):
+    dtype = helper.np_dtype_to_tensor_dtype(element)
     inputs = [helper.make_tensor_value_info("x", dtype, shape)]
     outputs = [helper.make_tensor_value_info("y", dtype, None)]
     constants = [helper.make_tensor("axis", TensorProto.INT64, [], [axis])]
@@ -22,8 +29,7 @@ def run(x, axis, length=None, dynamic=(), **attributes):
         constants.append(helper.make_tensor("length", TensorProto.INT64, [], [length]))
     node = helper.make_node("DFT", ["x", "length" if length else "", "axis"], ["y"], **attributes)
     graph = helper.make_graph([node], "fourier", inputs, outputs, constants)
-    model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 20)], ir_version=10)
-    return strata.compile(model).run({"x": x})[0]
+    return strata.compile(helper.make_model(graph, opset_imports=[helper.make_opsetid("", 20)], ir_version=10))
 
 
 def expected(x, axis, length=None, inverse=0, onesided=0):
