@@ -1,6 +1,6 @@
 //===- Winograd.cpp - convolutions with transformed weights ---------------===//
 //
-// Where it pays, the weights g of a convolution with three taps along one or two
+// Where it pays, the weights g of a convolution with several taps along one or two
 // dimensions are transformed once, at load, to U = G g G^T, or G g. The convolution stays a linalg.generic that says
 // what it computes, a sum over the elements of U that turns them back into g; how it is computed is up to the emitter
 // (WinogradEmitter.cpp).
@@ -33,32 +33,43 @@ using namespace mlir;
 using namespace strata;
 
 namespace {
+/// A window of any number of taps as the sum of windows of at most three: how many, the taps of each, and how many lie
+/// from one to the next. A tap that two of them have is the earlier one's.
+struct Parts {
+  int64_t count = 1, taps, step = 0;
+
+  /// Those with the fewest products, with tiles of four.
+  static Parts of(int64_t taps) {
+    if (taps <= 3)
+      return {1, taps, 0};
+    Parts best;
+    int64_t least = std::numeric_limits<int64_t>::max();
+    for (int64_t each : {3, 2}) {
+      int64_t count = llvm::divideCeil(taps, each);
+      while ((taps - each) % (count - 1))
+        ++count;
+      if (int64_t products = count * (4 + each - 1); products < least) {
+        least = products;
+        best = {count, each, (taps - each) / (count - 1)};
+      }
+    }
+    return best;
+  }
+  /// Whether a tap of a part is not an earlier part's.
+  bool isOwn(int64_t part, int64_t tap) const { return part == 0 || tap >= taps - step; }
+};
+
 /// One of the dimensions of an image: rows or columns.
 struct Axis {
   unsigned image, tap; ///< dimensions of the generic
   int64_t taps;        ///< of the window
 
-  int64_t filtered() const { return std::min<int64_t>(taps, 3); }
-  WinogradMatrices matrices(int64_t m, bool integers) const { return getWinogradMatrices(m, filtered(), integers); }
+  Parts parts() const { return Parts::of(taps); }
+  bool inParts() const { return parts().count > 1; }
+  WinogradMatrices matrices(int64_t m, bool integers) const { return getWinogradMatrices(m, parts().taps, integers); }
 };
 
-/// A window of more than three taps as the sum of windows of three: how many, and how many taps from one to the next.
-/// Those taps that two of them have are the earlier one's.
-struct Parts {
-  int64_t count = 1, step = 3;
-
-  static Parts of(int64_t taps) {
-    Parts parts;
-    parts.count = llvm::divideCeil(taps, 3);
-    while (parts.count > 1 && (taps - 3) % (parts.count - 1))
-      ++parts.count;
-    if (parts.count > 1)
-      parts.step = (taps - 3) / (parts.count - 1);
-    return parts;
-  }
-};
-
-/// A convolution with a window of 3x3, or of 1xk or kx1 taps, in parts of three, and stride 1: out(n, h, w, f) +=
+/// A convolution with a window of up to 3x3 taps, or of 1xk or kx1, in parts, and stride 1: out(n, h, w, f) +=
 /// data(n, h + kh, w + kw, c) * weights, perhaps with a dilation, of which kh and kw are times so much, or of lines,
 /// without h and kh. Or one of volumes, whose slices are such images: out(n, d, h, w, f) += data(n, slice, h + kh, w +
 /// kw, c) * weights, where the slice is any sum of d and kd, and may be any of the three.
@@ -69,7 +80,6 @@ struct Convolution : WinogradSize {
   AffineMap weightsMap;
   unsigned n, f, c; ///< dimensions of the generic
   SmallVector<Axis, 2> axes;
-  Parts parts; ///< of one of them
   bool volume = false;
   unsigned d, kd; ///< of volumes
 
@@ -78,7 +88,9 @@ struct Convolution : WinogradSize {
   Type element() const { return getElementTypeOrSelf(weights); }
   bool integers() const { return perLane > 1; }
   bool isLine() const { return axes.size() == 1; }
-  bool inParts() const { return parts.count > 1; }
+  bool inParts() const {
+    return llvm::any_of(axes, [](const Axis &axis) { return axis.inParts(); });
+  }
   /// Filters of one panel of transformed weights.
   int64_t block(int64_t lanes) const { return panelVectors(filters, lanes) * lanes; }
 };
@@ -230,15 +242,17 @@ static bool matchAxes(linalg::GenericOp op, AffineMap data, ArrayRef<unsigned> d
       int64_t taps = ranges[loop->tap];
       if (ShapedType::isDynamic(taps))
         return false;
-      fits &= taps == 1 || (taps >= 3 && loop->stride == 1 && (window == 1 || loop->dilation == dilation));
+      fits &= taps == 1 || (loop->stride == 1 && (window == 1 || loop->dilation == dilation));
       if (taps > 1)
         dilation = loop->dilation;
       window *= taps;
       axes.push_back({dim, static_cast<unsigned>(loop->tap), taps});
     }
-    bool isPlain = llvm::all_of(axes, [](const Axis &axis) { return axis.taps <= 3; });
-    bool isOne = !found.volume && llvm::count_if(axes, [](const Axis &axis) { return axis.taps > 1; }) == 1;
-    if (!fits || window <= most || (!isPlain && !isOne) || (axes.size() == 2 && axes[0].tap == axes[1].tap))
+    // The parts are one loop, and so are the taps of a volume's slices.
+    bool inParts = llvm::any_of(axes, [](const Axis &axis) { return axis.inParts(); });
+    bool isOne = llvm::count_if(axes, [](const Axis &axis) { return axis.taps > 1; }) == 1;
+    if (!fits || window <= most || (inParts && (found.volume || !isOne)) ||
+        (axes.size() == 2 && axes[0].tap == axes[1].tap))
       continue;
     most = window;
     found.axes = axes;
@@ -302,23 +316,26 @@ std::optional<Convolution> WinogradPass::match(linalg::GenericOp op, const Const
   SmallVector<int64_t> ranges = op.getStaticLoopRanges();
   const Axis &last = found.axes.back();
   found.rows = found.isLine() ? 1 : ranges[found.axes[0].image];
-  found.rowTaps = found.isLine() ? 1 : found.axes[0].filtered();
+  found.rowTaps = found.isLine() ? 1 : found.axes[0].parts().taps;
   found.columns = ranges[last.image];
-  found.columnTaps = last.filtered();
-  int64_t window = 1;
-  for (const Axis &axis : found.axes)
+  found.columnTaps = last.parts().taps;
+  int64_t window = 1, parts = 1;
+  for (const Axis &axis : found.axes) {
     window *= axis.taps;
-  found.parts = Parts::of(window == found.window() ? 3 : window);
-  if (found.inParts())
-    found.taps = found.parts.count;
-  found.read = static_cast<double>(window) / static_cast<double>(found.parts.count * found.window());
+    parts *= axis.parts().count;
+  }
+  if (parts > 1)
+    found.taps = parts;
+  found.read = static_cast<double>(window) / static_cast<double>(parts * found.window());
   found.filters = ranges[found.f];
   found.channels = ranges[found.c];
   bool known = !ShapedType::isDynamic(found.filters) && !ShapedType::isDynamic(found.channels);
   if (!known || !isSupported(op, window * found.channels))
     return std::nullopt;
   found.perLane = found.element().isF32() ? 1 : 2;
-  if ((found.volume || found.inParts()) && found.integers())
+  // Of integers there are tiles of three taps alone.
+  auto isThree = [](const Axis &axis) { return axis.taps == 1 || axis.taps == 3; };
+  if (found.integers() && (found.volume || !llvm::all_of(found.axes, isThree)))
     return std::nullopt;
   return found;
 }
@@ -371,17 +388,17 @@ Value WinogradPass::transformed(OpBuilder &b, Location loc, const Convolution &c
   for (auto [i, axis] : llvm::enumerate(c.axes)) {
     WinogradMatrices matrices = axis.matrices(m, c.integers());
     AffineExpr tap = d(firstTap + i), part = d(kd);
-    inputs.push_back(constant(b, loc, matrices.filter, {matrices.points(), axis.filtered()}, c.element()));
+    inputs.push_back(constant(b, loc, matrices.filter, {matrices.points(), matrices.taps}, c.element()));
     maps.push_back(map({d(1 + i), tap}));
     shape.push_back(matrices.points());
-    from.push_back(axis.taps > 3 ? part * c.parts.step + tap : tap);
-    if (axis.taps <= 3 || c.parts.step == 3)
+    Parts parts = axis.parts();
+    from.push_back(axis.inParts() ? part * parts.step + tap : tap);
+    if (!axis.inParts() || parts.step == parts.taps)
       continue;
-    // What an earlier part has counts no more.
-    SmallVector<float> own(3 * c.parts.count, 1);
-    for (int64_t i = 3; i < 3 * c.parts.count; ++i)
-      own[i] = i % 3 >= 3 - c.parts.step;
-    inputs.push_back(constant(b, loc, own, {c.parts.count, 3}, c.element()));
+    SmallVector<float> own;
+    for (int64_t i = 0; i < parts.count * parts.taps; ++i)
+      own.push_back(parts.isOwn(i / parts.taps, i % parts.taps));
+    inputs.push_back(constant(b, loc, own, {parts.count, parts.taps}, c.element()));
     maps.push_back(map({part, tap}));
   }
   if (c.volume)
@@ -430,9 +447,9 @@ void WinogradPass::rewrite(const Convolution &c, int64_t m) const {
     bool isRows = number + 1 < c.axes.size();
     int tap = isRows ? loops.kh : loops.kw, point = isRows ? loops.i : loops.j;
     become[axis.image] = d(isRows ? loops.h : loops.w);
-    become[axis.tap] = axis.taps > 3 ? d(tap) + d(loops.kd) * c.parts.step : d(tap);
+    become[axis.tap] = axis.inParts() ? d(tap) + d(loops.kd) * axis.parts().step : d(tap);
     WinogradMatrices matrices = axis.matrices(m, c.integers());
-    inputs.push_back(constant(b, loc, matrices.recover, {axis.filtered(), matrices.points()}, c.element()));
+    inputs.push_back(constant(b, loc, matrices.recover, {matrices.taps, matrices.points()}, c.element()));
     maps.push_back(map({d(tap), d(point)}));
     u.push_back(d(point));
   }

@@ -7,9 +7,9 @@
 
 namespace strata {
 
-/// A convolution with a window of 3x3, 1x3 or 3x1 and stride 1: of images, of lines (images of one row), or of volumes,
-/// of which every slice of the result is a sum over so many images. Or one that is the sum of some with smaller
-/// windows.
+/// A convolution with a window of one to three rows and columns and stride 1: of images, of lines (images of one row),
+/// or of volumes, of which every slice of the result is a sum over so many images. Or one that is the sum of some with
+/// smaller windows.
 struct WinogradSize {
   int64_t rows, columns;        ///< of the result; perhaps dynamic
   int64_t filters, channels;    ///< of the result; of the data
@@ -18,11 +18,14 @@ struct WinogradSize {
   int64_t dilation = 1;         ///< of the window: with d, images of every d-th row and column are d times d
   double read = 1; ///< the share of the window that is not padding and not twice in it: a sum over it reads that alone
   int64_t perLane = 1; ///< elements of the data in 32 bits, whose products an instruction adds: 2 of 16-bit integers
-  int64_t rowTaps = 3, columnTaps = 3; ///< of the window: how many rows and columns, 3 or 1
+  int64_t rowTaps = 3, columnTaps = 3; ///< rows and columns of the window
 
   int64_t window() const { return rowTaps * columnTaps; }
   /// Of the transformed window, with tiles of m.
-  int64_t points(int64_t m) const { return (rowTaps == 1 ? 1 : m + 2) * (columnTaps == 1 ? 1 : m + 2); }
+  int64_t points(int64_t m) const {
+    auto along = [&](int64_t taps) { return taps == 1 ? 1 : m + taps - 1; };
+    return along(rowTaps) * along(columnTaps);
+  }
 };
 
 /// Rows or columns of an image whose size only the run tells: deeper layers have smaller ones.

@@ -1,15 +1,14 @@
 //===- WinogradEmitter.cpp - convolutions of transformed weights ----------===//
 //
 // The image is cut into tiles of m x m outputs, which overlap in (m + 2) x (m + 2)
-// inputs; where the window has one row or one column, of 1 x m in 1 x (m + 2), or m x 1. A line is an image of one row.
-// For some rows of tiles at a time, so that what is between stays in the
-// cache:
+// inputs where the window is 3x3. Along a dimension in which it has one tap, tiles have one row or one column, and a
+// line is an image of one row. For some rows of tiles at a time, so that what is between stays in the cache:
 //   1. the inputs of every tile are transformed: V[point][tile][channel];
 //   2. for a block of filters and some tiles: a matrix product per point, V times
 //      the block of U, then the transform back, with the kernel's own start and
 //      consumer for each pixel.
 // A slice of a volume is an image whose inputs are those of some slices, one behind the
-// other like channels; those that are padding are left out. So are those of the parts of a window in parts.
+// other like channels; those that are padding are left out. The parts of a long window are slices, too.
 // Of a window with dilation d there are d x d images, of every d-th row and column, whose tiles lie side by side.
 // Of an image whose size only the run tells, bands are not rows, but so many tiles one after the other, in the last one
 // as many as are left.
@@ -409,7 +408,8 @@ void WinogradEmitter::transformInput(const Image &image, const Band &band, Value
     if (axis.loop < 0)
       return at;
     if (!axis.isEven())
-      at = b.create<arith::MinUIOp>(loc, at, add(materialize(axis.size), index(2 * axis.dilation - 1)));
+      at = b.create<arith::MinUIOp>(loc, at,
+                                    add(materialize(axis.size), index((axis.matrices.taps - 1) * axis.dilation - 1)));
     return times(at, data.strides[axis.loop]);
   };
   auto [row, column] = placeOf(add(band.first, tile));

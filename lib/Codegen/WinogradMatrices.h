@@ -1,12 +1,13 @@
-//===- WinogradMatrices.h - minimal filtering F(m, 3) -----------*- C++ -*-===//
+//===- WinogradMatrices.h - minimal filtering F(m, r) -----------*- C++ -*-===//
 //
-// Winograd's minimal filtering algorithms for m outputs of a filter of three taps g over d (m + 2 inputs):
+// Winograd's minimal filtering algorithms for m outputs of a filter g of r taps, two or three, over d (m + r - 1
+// inputs):
 //
 //     y = outputs ((filter g) . (inputs d))
 //
 // with '.' by element, nested for two dimensions (Lavin, Gray: Fast Algorithms for Convolutional Neural Networks. CVPR
-// 2016). `recover` is a left inverse of `filter`. Along a dimension in which the window has one tap, m is 1 and all of
-// them are 1.
+// 2016). Their points are 0, 1, -1, 2, -2 and infinity, the first ones of these. `recover` is a left inverse of
+// `filter`. Along a dimension in which the window has one tap, m is 1 and all of them are 1.
 //
 // Of integers there is one of m = 2 whose matrices are integers, and whose outputs are twice y, and exactly so: those
 // of two dimensions are four times.
@@ -26,7 +27,7 @@ struct WinogradMatrices {
   llvm::ArrayRef<float> recover; ///< taps x points
   llvm::ArrayRef<float> inputs;  ///< points x points
   llvm::ArrayRef<float> outputs; ///< m x points
-  int64_t taps = 3;
+  int64_t taps;
 
   int64_t points() const { return m + taps - 1; }
 };
@@ -47,18 +48,30 @@ inline constexpr float recover4[] = {4, 0, 0, 0, 0, 0, 0, -3, 3, 0, 0, 0, 0, 0, 
 inline constexpr float inputs4[] = {4, 0,  -5, 0, 1, 0, 0, -4, -4, 1,  1, 0, 0, 4, -4, -1, 1, 0,
                                     0, -2, -1, 2, 1, 0, 0, 2,  -1, -2, 1, 0, 0, 4, 0,  -5, 0, 1};
 inline constexpr float outputs4[] = {1, 1, 1, 1, 1, 0, 0, 1, -1, 2, -2, 0, 0, 1, 1, 4, 4, 0, 0, 1, -1, 8, -8, 1};
+inline constexpr float filterTwo2[] = {1, 0, 1, 1, 0, 1};
+inline constexpr float recoverTwo2[] = {1, 0, 0, 0, 0, 1};
+inline constexpr float inputsTwo2[] = {1, -1, 0, 0, 1, 0, 0, -1, 1};
+inline constexpr float outputsTwo2[] = {1, 1, 0, 0, 1, 1};
+inline constexpr float filterTwo4[] = {1.f / 2, 0, -1.f / 2, -1.f / 2, -1.f / 6, 1.f / 6, 1.f / 6, 1.f / 3, 0, 1};
+inline constexpr float recoverTwo4[] = {2, 0, 0, 0, 0, 0, 0, 0, 0, 1};
+inline constexpr float inputsTwo4[] = {2, -1, -2, 1,  0, 0, -2, -1, 1, 0,  0,  2, -3,
+                                       1, 0,  0,  -1, 0, 1, 0,  0,  2, -1, -2, 1};
+inline constexpr float outputsTwo4[] = {1, 1, 1, 1, 0, 0, 1, -1, 2, 0, 0, 1, 1, 4, 0, 0, 1, -1, 8, 1};
 } // namespace winograd
 
-/// m is 2 or 4, of integers 2: with |d| <= D and |g| <= G the transformed ones of two dimensions are at most 4 D and 9
-/// G.
+/// m is 2 or 4, of integers 2, with three taps: with |d| <= D and |g| <= G the transformed ones of two dimensions are
+/// at most 4 D and 9 G.
 inline WinogradMatrices getWinogradMatrices(int64_t m, int64_t taps, bool integers) {
   using namespace winograd;
   if (taps == 1)
     return {1, one, one, one, one, 1};
   if (integers)
-    return {2, integerFilter, integerRecover, inputs2, integerOutputs};
-  return m == 2 ? WinogradMatrices{2, filter2, recover2, inputs2, outputs2}
-                : WinogradMatrices{4, filter4, recover4, inputs4, outputs4};
+    return {2, integerFilter, integerRecover, inputs2, integerOutputs, 3};
+  if (taps == 2)
+    return m == 2 ? WinogradMatrices{2, filterTwo2, recoverTwo2, inputsTwo2, outputsTwo2, 2}
+                  : WinogradMatrices{4, filterTwo4, recoverTwo4, inputsTwo4, outputsTwo4, 2};
+  return m == 2 ? WinogradMatrices{2, filter2, recover2, inputs2, outputs2, 3}
+                : WinogradMatrices{4, filter4, recover4, inputs4, outputs4, 3};
 }
 
 /// On a convolution of transformed weights: m.
