@@ -69,7 +69,7 @@ struct Axis {
   WinogradMatrices matrices(int64_t m, bool integers) const { return getWinogradMatrices(m, parts().taps, integers); }
 };
 
-/// A convolution with a window of up to 3x3 taps, or of 1xk or kx1, in parts, and stride 1: out(n, h, w, f) +=
+/// A convolution with any window of more than one tap, perhaps in parts, and stride 1: out(n, h, w, f) +=
 /// data(n, h + kh, w + kw, c) * weights, perhaps with a dilation, of which kh and kw are times so much, or of lines,
 /// without h and kh. Or one of volumes, whose slices are such images: out(n, d, h, w, f) += data(n, slice, h + kh, w +
 /// kw, c) * weights, where the slice is any sum of d and kd, and may be any of the three.
@@ -130,7 +130,7 @@ struct WinogradPass : WithTarget<strata::impl::WinogradBase<WinogradPass>> {
         if (std::optional<PaddedLoop> padded = paddedSlices(*convolution))
           convolution->inside = padded->share(convolution->slices, convolution->taps);
       }
-      convolution->read *= paddedShare(*convolution);
+      convolution->read = paddedShare(*convolution);
       convolutions[convolution->weights].push_back(*convolution);
     });
     auto groups = llvm::to_vector(llvm::make_second_range(convolutions));
@@ -187,10 +187,10 @@ SmallVector<int64_t> WinogradPass::choose(ArrayRef<SmallVector<Convolution>> gro
       const Convolution &c = group.front();
       auto sizes = llvm::map_to_vector(group, [](const Convolution &c) -> WinogradSize { return c; });
       WinogradChoice choice = chooseWinograd(sizes, target(), /*group=*/1, most);
-      int64_t added = c.points(choice.m) - c.window();
+      int64_t added = c.points(choice.m) * c.taps * c.channels * c.filters -
+                      cast<RankedTensorType>(c.weights.getType()).getNumElements();
       if (choice.m)
-        candidates.push_back(
-            {number, choice.m, added * c.taps * c.channels * c.filters * bytesOf(c.element()), choice.saved});
+        candidates.push_back({number, choice.m, added * bytesOf(c.element()), choice.saved});
     }
     llvm::stable_sort(candidates, [](const Candidate &x, const Candidate &y) {
       return x.saved * static_cast<double>(y.bytes) > y.saved * static_cast<double>(x.bytes);
@@ -248,11 +248,7 @@ static bool matchAxes(linalg::GenericOp op, AffineMap data, ArrayRef<unsigned> d
       window *= taps;
       axes.push_back({dim, static_cast<unsigned>(loop->tap), taps});
     }
-    // The parts are one loop, and so are the taps of a volume's slices.
-    bool inParts = llvm::any_of(axes, [](const Axis &axis) { return axis.inParts(); });
-    bool isOne = llvm::count_if(axes, [](const Axis &axis) { return axis.taps > 1; }) == 1;
-    if (!fits || window <= most || (inParts && (found.volume || !isOne)) ||
-        (axes.size() == 2 && axes[0].tap == axes[1].tap))
+    if (!fits || window <= most || (axes.size() == 2 && axes[0].tap == axes[1].tap))
       continue;
     most = window;
     found.axes = axes;
@@ -324,9 +320,8 @@ std::optional<Convolution> WinogradPass::match(linalg::GenericOp op, const Const
     window *= axis.taps;
     parts *= axis.parts().count;
   }
-  if (parts > 1)
-    found.taps = parts;
-  found.read = static_cast<double>(window) / static_cast<double>(parts * found.window());
+  found.taps *= parts;
+  found.own = static_cast<double>(window) / static_cast<double>(parts * found.window());
   found.filters = ranges[found.f];
   found.channels = ranges[found.c];
   bool known = !ShapedType::isDynamic(found.filters) && !ShapedType::isDynamic(found.channels);
@@ -360,8 +355,8 @@ static void sumOfProducts(OpBuilder &b, Location loc, ValueRange arguments) {
 }
 
 /// [filters / block, points, points, channels, block] of G g G^T, a block one or two vectors, the last one filled up
-/// with zeros; of lines without the first points; of volumes and of windows in parts [..., taps or parts, channels,
-/// block]. Of integers [filters / block, points, points, channels / 2, block, 2].
+/// with zeros; of lines without the first points; of volumes and of windows in parts [..., taps, parts, parts,
+/// channels, block]. Of integers [filters / block, points, points, channels / 2, block, 2].
 Value WinogradPass::transformed(OpBuilder &b, Location loc, const Convolution &c, int64_t m) const {
   int64_t block = c.block(lanes()), blocks = llvm::divideCeil(c.filters, block);
   unsigned axes = c.axes.size();
@@ -377,21 +372,23 @@ Value WinogradPass::transformed(OpBuilder &b, Location loc, const Convolution &c
     order.push_back(at(c.kd));
   order.append({at(c.c), split + 1});
   Value weights = transposed(b, loc, inGroups(b, loc, c.weights, split, block), order);
-  // p, i, j, kd, c, v, kh, kw, or as many of them as there are
-  unsigned kd = 1 + axes, depth = kd + (c.volume || c.inParts()), firstTap = depth + 2, count = firstTap + axes;
+  // p, i, j, kd, gh, gw, c, v, kh, kw, or as many of them as there are
+  unsigned kd = 1 + axes, firstPart = kd + c.volume, depth = firstPart + (c.inParts() ? axes : 0), firstTap = depth + 2,
+           count = firstTap + axes;
   auto d = [&](unsigned dim) { return b.getAffineDimExpr(dim); };
   auto map = [&](ArrayRef<AffineExpr> exprs) { return AffineMap::get(count, 0, exprs, b.getContext()); };
   SmallVector<Value> inputs;
   SmallVector<AffineMap> maps;
-  SmallVector<int64_t> shape{blocks};
+  SmallVector<int64_t> shape{blocks}, counts;
   SmallVector<AffineExpr> from{d(0)};
   for (auto [i, axis] : llvm::enumerate(c.axes)) {
     WinogradMatrices matrices = axis.matrices(m, c.integers());
-    AffineExpr tap = d(firstTap + i), part = d(kd);
+    AffineExpr tap = d(firstTap + i), part = d(firstPart + i);
     inputs.push_back(constant(b, loc, matrices.filter, {matrices.points(), matrices.taps}, c.element()));
     maps.push_back(map({d(1 + i), tap}));
     shape.push_back(matrices.points());
     Parts parts = axis.parts();
+    counts.push_back(parts.count);
     from.push_back(axis.inParts() ? part * parts.step + tap : tap);
     if (!axis.inParts() || parts.step == parts.taps)
       continue;
@@ -403,8 +400,10 @@ Value WinogradPass::transformed(OpBuilder &b, Location loc, const Convolution &c
   }
   if (c.volume)
     from.push_back(d(kd));
-  if (depth > kd)
-    shape.push_back(c.taps);
+  if (c.volume)
+    shape.push_back(linalg::GenericOp(c.op).getStaticLoopRanges()[c.kd]);
+  if (c.inParts())
+    llvm::append_range(shape, counts);
   shape.append({c.channels, block});
   from.append({d(depth), d(depth + 1)});
   inputs.push_back(weights);
@@ -431,7 +430,7 @@ void WinogradPass::rewrite(const Convolution &c, int64_t m) const {
   Location loc = op.getLoc();
   MLIRContext *context = b.getContext();
   Value weights = transformed(b, loc, c, m), data = c.data();
-  auto loops = WinogradLoops::of(c.isLine(), c.volume, c.inParts(), c.integers());
+  auto loops = WinogradLoops::of(c.axes.size() + c.volume, c.inParts(), c.integers());
   auto d = [&](int dim) { return getAffineDimExpr(dim, context); };
   auto map = [&](ArrayRef<AffineExpr> exprs) { return AffineMap::get(loops.count, 0, exprs, context); };
   // What the dimensions become.
@@ -445,9 +444,9 @@ void WinogradPass::rewrite(const Convolution &c, int64_t m) const {
   SmallVector<AffineMap> maps(1);
   for (auto [number, axis] : llvm::enumerate(c.axes)) {
     bool isRows = number + 1 < c.axes.size();
-    int tap = isRows ? loops.kh : loops.kw, point = isRows ? loops.i : loops.j;
+    int tap = isRows ? loops.kh : loops.kw, point = isRows ? loops.i : loops.j, part = isRows ? loops.gh : loops.gw;
     become[axis.image] = d(isRows ? loops.h : loops.w);
-    become[axis.tap] = axis.inParts() ? d(tap) + d(loops.kd) * axis.parts().step : d(tap);
+    become[axis.tap] = axis.inParts() ? d(tap) + d(part) * axis.parts().step : d(tap);
     WinogradMatrices matrices = axis.matrices(m, c.integers());
     inputs.push_back(constant(b, loc, matrices.recover, {matrices.taps, matrices.points()}, c.element()));
     maps.push_back(map({d(tap), d(point)}));
@@ -455,8 +454,9 @@ void WinogradPass::rewrite(const Convolution &c, int64_t m) const {
   }
   SmallVector<utils::IteratorType> kinds(loops.count, utils::IteratorType::reduction);
   std::fill_n(kinds.begin(), loops.f + 1, utils::IteratorType::parallel);
-  if (c.volume || c.inParts())
-    u.push_back(d(loops.kd));
+  for (int loop : {loops.kd, loops.gh, loops.gw})
+    if (loop >= 0)
+      u.push_back(d(loop));
   if (c.volume) {
     become[c.d] = d(loops.d);
     become[c.kd] = d(loops.kd);

@@ -48,7 +48,7 @@ static double cycles(const WinogradSize &c, const TargetFacts &target, int64_t g
   if (c.filters <= lanesOf(target))
     direct *= rateOfOneVector;
   double area = taps * static_cast<double>(c.channels * filters), pixels = static_cast<double>(c.rows * c.columns);
-  double weights = static_cast<double>(m ? c.points(m) : c.window());
+  double weights = m ? static_cast<double>(c.points(m)) : static_cast<double>(c.window()) * c.own;
   // They are rarely in the cache when their turn comes.
   double load = weights * area * sizeof(float) / perLane / target.memoryRate;
   double slices = static_cast<double>(c.slices);

@@ -63,7 +63,7 @@ struct Axis {
   int64_t tilesOf(int64_t length) const { return m() == 1 ? length : tilesAlong(length, dilation, m()); }
 };
 
-/// An image, or a slice of a volume and from which to which tap its inputs are not padding.
+/// An image, or a slice of a volume and from which to which slice of the data its inputs are not padding.
 struct Image {
   Value number, slice, first, last;
 };
@@ -80,7 +80,8 @@ class WinogradEmitter : IndexMath {
 public:
   WinogradEmitter(OpBuilder &b, Location loc, LoopNest &nest, const NestOptions &options, int64_t m)
       : IndexMath{b, loc}, nest(nest), options(options),
-        loops(WinogradLoops::of(nest.loops.size(), isa<IntegerType>(nest.reduce->inputs[0].element))),
+        loops(WinogradLoops::of(nest.reduce->op.getIteratorTypesArray(),
+                                isa<IntegerType>(nest.reduce->inputs[0].element))),
         data(nest.reduce->inputs[0]), weights(nest.reduce->inputs.back()), isVolume(loops.d >= 0),
         perLane(loops.pair >= 0 ? 2 : 1), rows(makeAxis(loops.h, loops.kh, m)), columns(makeAxis(loops.w, loops.kw, m)),
         points(rows.points() * columns.points()), lanes(options.vectorBits / 32),
@@ -135,7 +136,6 @@ private:
   }
   int32_t doublings() const { return (rows.m() > 1) + (columns.m() > 1); }
   bool known(int loop, int64_t &size);
-  bool hasTaps() const { return loops.kd >= 0; }
   bool measureTaps();
   bool isOpen() const { return rows.isOpen() || columns.isOpen(); }
   void chooseBands(int64_t tiles, int64_t unit, int64_t row);
@@ -155,7 +155,8 @@ private:
   Band bandAt(Value number);
   std::pair<Value, Value> placeOf(Value tile);
   void transformInputs(const Image &image, const Band &band, Value v);
-  void transformInput(const Image &image, const Band &band, Value tap, Value tile, Value v);
+  void forEachTap(const Image &image, function_ref<void(Value, Value)> body);
+  void transformInput(const Image &image, const Band &band, Value tile, Value from, Value v, Value first);
   Value spreadAt(Value v, Value at);
   Value multiplyAdd(Value x, Value y, Value sum);
   void multiply(const Image &image, const Band &band, Value panel, Value firstGroup, Value lastGroup, Value v,
@@ -187,13 +188,19 @@ bool WinogradEmitter::known(int loop, int64_t &size) {
   return nest.loops[loop].size.isKnown();
 }
 
+/// What is summed beyond the window of a tile, whose weights lie behind one another: slices, and parts of the window.
 bool WinogradEmitter::measureTaps() {
-  int64_t taps = 1;
+  depth = channels;
   if (isVolume && !known(loops.d, slices))
     return false;
-  if (hasTaps() && (!known(loops.kd, taps) || !weights.strides[loops.kd].is(panelLanes * channels)))
-    return false;
-  depth = taps * channels;
+  for (int loop : {loops.gw, loops.gh, loops.kd}) {
+    if (loop < 0)
+      continue;
+    int64_t size;
+    if (!known(loop, size) || !weights.strides[loop].is(panelLanes * depth))
+      return false;
+    depth *= size;
+  }
   return true;
 }
 
@@ -378,7 +385,7 @@ Value WinogradEmitter::firstTile(const Band &of, Value number) {
 
 Image WinogradEmitter::imageAt(Value number) {
   if (!isVolume)
-    return {number, {}, index(0), hasTaps() ? materialize(nest.loops[loops.kd].size) : index(1)};
+    return {number, {}, index(0), index(1)};
   Tile slice;
   slice.at.resize(nest.loops.size());
   slice.at[loops.d] = b.create<arith::RemUIOp>(loc, number, index(slices));
@@ -390,9 +397,7 @@ void WinogradEmitter::transformInputs(const Image &image, const Band &band, Valu
   // Loads, arithmetic and stores of an element take a cycle or two each.
   double tileNs = 4.0 * (depth / lanes) * points / options.cyclesPerNs;
   auto each = [&](Value tile) {
-    if (!hasTaps())
-      return transformInput(image, band, {}, tile, v);
-    forEach(image.first, image.last, [&](Value tap) { transformInput(image, band, tap, tile, v); });
+    forEachTap(image, [&](Value from, Value channel) { transformInput(image, band, tile, from, v, channel); });
   };
   if (ownBands)
     forEach(band.tiles, each);
@@ -400,8 +405,25 @@ void WinogradEmitter::transformInputs(const Image &image, const Band &band, Valu
     inTasks(band.tiles, taskSize(tileNs, this->band, options).grain, each);
 }
 
-/// All channels of a tile; of a volume, or of a window in parts, those of one tap.
-void WinogradEmitter::transformInput(const Image &image, const Band &band, Value tap, Value tile, Value v) {
+/// Of a volume's slices and of the parts of a window: where one's data lies, and the first of its channels in a tile's.
+void WinogradEmitter::forEachTap(const Image &image, function_ref<void(Value, Value)> body) {
+  auto within = [&](int loop, Value from, Value number, function_ref<void(Value, Value)> body) {
+    if (loop < 0)
+      return body(from, number);
+    const Extent &size = nest.loops[loop].size;
+    auto each = [&](Value tap) { body(add(from, times(tap, data.strides[loop])), add(times(number, size), tap)); };
+    loop == loops.kd ? forEach(image.first, image.last, each) : forEach(size, each);
+  };
+  within(loops.kd, index(0), index(0), [&](Value from, Value number) {
+    within(loops.gh, from, number, [&](Value from, Value number) {
+      within(loops.gw, from, number, [&](Value from, Value number) { body(from, times(number, {channels, {}})); });
+    });
+  });
+}
+
+/// All channels of a tile, from such data, to a tile's channels from `first` on.
+void WinogradEmitter::transformInput(const Image &image, const Band &band, Value tile, Value from, Value v,
+                                     Value first) {
   // Beyond the image, where no output is kept, any finite value will do.
   auto line = [&](const Axis &axis, Value tile, int64_t i) {
     Value at = lineOf(axis, tile, i);
@@ -413,13 +435,10 @@ void WinogradEmitter::transformInput(const Image &image, const Band &band, Value
     return times(at, data.strides[axis.loop]);
   };
   auto [row, column] = placeOf(add(band.first, tile));
-  Value base = add(data.offset, times(image.number, data.strides[loops.n])), to = times(tile, {depth, {}});
+  Value base = add(add(data.offset, from), times(image.number, data.strides[loops.n]));
+  Value to = add(times(tile, {depth, {}}), first);
   if (isVolume)
     base = add(base, times(image.slice, data.strides[loops.d]));
-  if (hasTaps()) {
-    base = add(base, times(tap, data.strides[loops.kd]));
-    to = add(to, times(tap, {channels, {}}));
-  }
   Values down, across;
   for (int64_t i = 0; i < rows.points(); ++i)
     down.push_back(add(base, line(rows, row, i)));
@@ -490,10 +509,11 @@ void WinogradEmitter::multiplyTiles(int64_t height, Value from, Value u, Value a
 void WinogradEmitter::multiply(const Image &image, const Band &of, Value panel, Value firstGroup, Value lastGroup,
                                Value v, Value products) {
   Value base = firstTile(of, firstGroup), panelAt = add(weights.offset, times(panel, weights.blockStride));
-  Value begin, count = index(channels / perLane);
-  if (hasTaps()) {
-    begin = times(image.first, {channels, {}});
-    count = times(b.create<arith::SubIOp>(loc, image.last, image.first), {channels, {}});
+  Value begin, count = index(depth / perLane);
+  if (isVolume) {
+    Extent perSlice{depth / nest.loops[loops.kd].size.known, {}};
+    begin = times(image.first, perSlice);
+    count = times(b.create<arith::SubIOp>(loc, image.last, image.first), perSlice);
     panelAt = add(panelAt, times(begin, {panelLanes, {}}));
   }
   /// Groups of so many tiles, or of one less.

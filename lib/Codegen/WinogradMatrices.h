@@ -16,7 +16,7 @@
 #ifndef STRATA_CODEGEN_WINOGRADMATRICES_H
 #define STRATA_CODEGEN_WINOGRADMATRICES_H
 
-#include "llvm/ADT/ArrayRef.h"
+#include "mlir/Dialect/Utils/StructuredOpsUtils.h"
 
 namespace strata {
 
@@ -78,25 +78,28 @@ inline WinogradMatrices getWinogradMatrices(int64_t m, int64_t taps, bool intege
 constexpr const char kWinograd[] = "strata.winograd";
 
 /// The loops of such a convolution, in their order, or -1: of an image; of a line, without h, kh and i; of a volume
-/// also d and kd, of a window in parts kd, which counts them; of integers also the elements of a pair of channels.
+/// also d and kd; of a window in parts these, gh along rows and gw along columns; of integers also the elements of a
+/// pair of channels.
 struct WinogradLoops {
-  int n = 0, h = 1, w = 2, f = 3, kh = 4, kw = 5, i = 6, j = 7, c = 8, d = -1, kd = -1, pair = -1, count = 9;
+  int n = 0, h = 1, w = 2, f = 3, kh = 4, kw = 5, i = 6, j = 7, c = 8, d = -1, kd = -1, gh = -1, gw = -1, pair = -1,
+      count = 9;
 
-  static WinogradLoops of(bool isLine, bool isVolume, bool inParts, bool pairs) {
+  /// Of one to three dimensions.
+  static WinogradLoops of(unsigned dims, bool inParts, bool pairs) {
     WinogradLoops result;
-    if (isLine)
-      result = {0, -1, 1, 2, -1, 3, -1, 4, 5, -1, -1, -1, 6};
-    if (isVolume)
-      result.d = result.count++;
-    if (isVolume || inParts)
-      result.kd = result.count++;
-    if (pairs)
-      result.pair = result.count++;
+    if (dims == 1)
+      result = {0, -1, 1, 2, -1, 3, -1, 4, 5, -1, -1, -1, -1, -1, 6};
+    for (int *loop : {&result.d, &result.kd})
+      *loop = dims == 3 ? result.count++ : -1;
+    result.gh = inParts && dims > 1 ? result.count++ : -1;
+    result.gw = inParts ? result.count++ : -1;
+    result.pair = pairs ? result.count++ : -1;
     return result;
   }
-  /// By how many there are: of integers are neither volumes nor windows in parts.
-  static WinogradLoops of(size_t count, bool integers) {
-    return of(count < 9, count == 11, !integers && (count == 7 || count == 10), integers);
+  /// By their kinds.
+  static WinogradLoops of(llvm::ArrayRef<mlir::utils::IteratorType> kinds, bool pairs) {
+    unsigned dims = llvm::count(kinds, mlir::utils::IteratorType::parallel) - 2;
+    return of(dims, static_cast<int>(kinds.size()) > of(dims, false, pairs).count, pairs);
   }
 };
 
