@@ -62,7 +62,7 @@ struct CompileFlags {
       llvm::cl::init("f32"), llvm::cl::cat(flagCategory())};
   enum class Choice { Off, Auto };
   llvm::cl::opt<Choice> winograd{
-      "winograd", llvm::cl::desc("Whether 3x3 convolutions may be computed by minimal filtering"),
+      "winograd", llvm::cl::desc("Whether convolutions may be computed by minimal filtering"),
       llvm::cl::values(
           clEnumValN(Choice::Auto, "auto", "where it is faster; rounding errors are some ten times larger"),
           clEnumValN(Choice::Off, "off", "never")),

@@ -372,7 +372,7 @@ def GroupReductions : Pass<"strata-group-reductions", "mlir::func::FuncOp"> {
 }
 
 def Winograd : Pass<"strata-winograd", "mlir::func::FuncOp"> {
-  let summary = "3x3 convolutions read weights transformed for minimal filtering where it pays";
+  let summary = "convolutions read weights transformed for minimal filtering where it pays";
   let description = [{
     The constant weights g of a convolution of stride 1, with any dilation that is the
     same for rows and columns, become `U = G g G^T`, of Winograd's F(2x2, 3x3) or
@@ -391,8 +391,18 @@ def Winograd : Pass<"strata-winograd", "mlir::func::FuncOp"> {
     right thing. An estimate of cycles decides, from the sizes, the vector width, the
     multiply-adds that begin in a cycle and the rate at which memory delivers weights.
 
-    Of volumes each slice is an image, and the window's taps along the depth, with any
-    stride and dilation, are summed as channels are.
+    Along a dimension in which the window has two taps, they are F(2, 2) or F(4, 2), and
+    one in which it has one tap, as 1x3 or 3x1 windows do, is not transformed. A line
+    has one dimension only. Longer windows are sums of windows of two or three taps,
+    of which a tap that two of them have is the first one's: of five taps in a line
+
+    ```mlir
+    y(n, w, f) += x(n, w + kw + 2 * gw, c) * (P(kw, j) * U(f floordiv 32, j, gw, c, f mod 32))
+    ```
+
+    Of volumes each slice is an image, and the window's taps from slice to slice, with
+    any stride and dilation, are summed as channels are. Slices are those of the
+    dimension in which there is least to gain.
 
     Bytes that `strata-widen-products` has extended to 16 bits are computed by
     F(2x2, 3x3) with matrices of integers, exactly; pairs of channels then lie side by

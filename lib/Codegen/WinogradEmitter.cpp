@@ -57,7 +57,6 @@ struct Axis {
 
   int64_t m() const { return matrices.m; }
   int64_t points() const { return matrices.points(); }
-  bool isOpen() const { return !size.isKnown(); }
   /// Whether no tile ends beyond the image.
   bool isEven() const { return m() == 1 || (size.isKnown() && size.known % (dilation * m()) == 0); }
   int64_t tilesOf(int64_t length) const { return m() == 1 ? length : tilesAlong(length, dilation, m()); }
@@ -109,7 +108,6 @@ private:
   NestPlan plan;
   TileEmitter tileEmitter;
 
-  // Sizes.
   int64_t channels, filters;   ///< of the convolution
   int64_t vectors, panelLanes; ///< of filters, in a panel of weights
   int64_t panels;              ///< the last one may be filled up
@@ -137,7 +135,7 @@ private:
   int32_t doublings() const { return (rows.m() > 1) + (columns.m() > 1); }
   bool known(int loop, int64_t &size);
   bool measureTaps();
-  bool isOpen() const { return rows.isOpen() || columns.isOpen(); }
+  bool isOpen() const { return !rows.size.isKnown() || !columns.size.isKnown(); }
   void chooseBands(int64_t tiles, int64_t unit, int64_t row);
   bool measure();
   Extent inTiles(const Axis &axis);

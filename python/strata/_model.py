@@ -161,7 +161,7 @@ def compile(
                   all), "bf16", for those with constant weights, which needs a CPU with avx512bf16, "f16", for weights
                   that few rows read alone, "int8", for data that weights dequantized from 8 or 4 bits are multiplied
                   with, in blocks, which needs a CPU with VNNI, or "tf32", which needs an NVIDIA GPU
-    winograd      whether 3x3 convolutions may be computed by minimal filtering, whose rounding errors are larger
+    winograd      whether convolutions may be computed by minimal filtering, whose rounding errors are larger
     tune          choose the plans of products and convolutions by measuring some of each on this machine, or its
                   GPU, for about a minute at most; results are kept, and not measured again
     tuning_file   where results of `tune` are kept (default: strata/tuning.json in $XDG_CACHE_HOME or ~/.cache)

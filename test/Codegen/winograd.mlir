@@ -415,3 +415,51 @@ func.func @main(%x: tensor<?x18x28x28x64xf32>, %start: tensor<?x16x28x28x64xf32>
   } -> tensor<?x16x28x28x64xf32>
   return %0 : tensor<?x16x28x28x64xf32>
 }
+
+// -----
+
+// Parts along rows and along columns: four windows of 3x3 make one of 5x5.
+#x = affine_map<(n, h, w, f, c, kh, kw) -> (n, h + kh, w + kw, c)>
+#w = affine_map<(n, h, w, f, c, kh, kw) -> (f, c, kh, kw)>
+#y = affine_map<(n, h, w, f, c, kh, kw) -> (n, h, w, f)>
+// CHECK-DAG:   #[[DATA:.*]] = affine_map<(d0, d1, d2, d3, d4, d5, d6, d7, d8, d9, d10) -> (d0, d1 + d4 + d9 * 2, d2 + d5 + d10 * 2, d8)>
+// CHECK-DAG:   #[[U:.*]] = affine_map<(d0, d1, d2, d3, d4, d5, d6, d7, d8, d9, d10) -> (d3 floordiv 32, d6, d7, d9, d10, d8, d3 mod 32)>
+// CHECK-LABEL: func.func @main(
+// CHECK:         %[[W:.*]] = linalg.generic {{.*}} outs(%{{.*}} : tensor<2x6x6x2x2x64x32xf32>)
+// CHECK:         linalg.generic {indexing_maps = [#[[DATA]], #{{.*}}, #{{.*}}, #[[U]], #{{.*}}]
+// CHECK-SAME:      attrs = {strata.winograd = 4 : i64}
+ml_program.global private @w(dense_resource<w> : tensor<64x64x5x5xf32>) : tensor<64x64x5x5xf32>
+func.func @main(%x: tensor<?x60x60x64xf32>, %start: tensor<?x56x56x64xf32>) -> tensor<?x56x56x64xf32> {
+  %w = ml_program.global_load_const @w : tensor<64x64x5x5xf32>
+  %0 = linalg.generic {indexing_maps = [#x, #w, #y], iterator_types = ["parallel", "parallel", "parallel", "parallel", "reduction", "reduction", "reduction"]}
+      ins(%x, %w : tensor<?x60x60x64xf32>, tensor<64x64x5x5xf32>) outs(%start : tensor<?x56x56x64xf32>) {
+  ^bb0(%a: f32, %b: f32, %c: f32):
+    %p = arith.mulf %a, %b : f32
+    %s = arith.addf %c, %p : f32
+    linalg.yield %s : f32
+  } -> tensor<?x56x56x64xf32>
+  return %0 : tensor<?x56x56x64xf32>
+}
+
+// -----
+
+// Two taps along each dimension, as a phase of a transposed convolution has: 25 products for 16 sums of four.
+#x = affine_map<(n, h, w, f, c, kh, kw) -> (n, h + kh, w + kw, c)>
+#w = affine_map<(n, h, w, f, c, kh, kw) -> (f, c, kh, kw)>
+#y = affine_map<(n, h, w, f, c, kh, kw) -> (n, h, w, f)>
+// CHECK-LABEL: func.func @main(
+// CHECK:         linalg.generic {{.*}} outs(%{{.*}} : tensor<2x5x5x64x32xf32>)
+// CHECK:         %[[P:.*]] = arith.constant dense<{{\[\[}}2.000000e+00, 0.000000e+00, 0.000000e+00, 0.000000e+00, 0.000000e+00], [0.000000e+00, 0.000000e+00, 0.000000e+00, 0.000000e+00, 1.000000e+00]]> : tensor<2x5xf32>
+// CHECK:         linalg.generic {{.*}} ins(%{{.*}}, %[[P]], %[[P]], %{{.*}} attrs = {strata.winograd = 4 : i64}
+ml_program.global private @w(dense_resource<w> : tensor<64x64x2x2xf32>) : tensor<64x64x2x2xf32>
+func.func @main(%x: tensor<?x33x33x64xf32>, %start: tensor<?x32x32x64xf32>) -> tensor<?x32x32x64xf32> {
+  %w = ml_program.global_load_const @w : tensor<64x64x2x2xf32>
+  %0 = linalg.generic {indexing_maps = [#x, #w, #y], iterator_types = ["parallel", "parallel", "parallel", "parallel", "reduction", "reduction", "reduction"]}
+      ins(%x, %w : tensor<?x33x33x64xf32>, tensor<64x64x2x2xf32>) outs(%start : tensor<?x32x32x64xf32>) {
+  ^bb0(%a: f32, %b: f32, %c: f32):
+    %p = arith.mulf %a, %b : f32
+    %s = arith.addf %c, %p : f32
+    linalg.yield %s : f32
+  } -> tensor<?x32x32x64xf32>
+  return %0 : tensor<?x32x32x64xf32>
+}
