@@ -143,8 +143,8 @@ struct WinogradPass : WithTarget<strata::impl::WinogradBase<WinogradPass>> {
 
 private:
   /// What transformed weights may add to the model's weights beyond a third of these, and what more of them have to
-  /// save.
-  static constexpr int64_t spareBytes = 16 << 20;
+  /// save; not where they are so many times as large, as those of long windows are.
+  static constexpr int64_t spareBytes = 16 << 20, mostTimes = 4;
   static constexpr double cyclesPerByte = 1;
 
   int64_t lanes() const { return vectorBits / 32; }
@@ -169,7 +169,7 @@ int64_t WinogradPass::bytesOfWeights(const ConstantExpressions &constants) {
                          [](int64_t sum, const auto &entry) { return sum + entry.second; });
 }
 
-/// By weights, the size of the tiles of the convolutions by them, or 0. Transformed weights are 1.3 to 4 times as many:
+/// By weights, the size of the tiles of the convolutions by them, or 0. Transformed weights are 1.3 to 7 times as many:
 /// those that save most for each byte come first; where they have no room, only those that save much, and smaller tiles
 /// as far as there is room for these.
 SmallVector<int64_t> WinogradPass::choose(ArrayRef<SmallVector<Convolution>> groups, int64_t room) const {
@@ -177,6 +177,7 @@ SmallVector<int64_t> WinogradPass::choose(ArrayRef<SmallVector<Convolution>> gro
     size_t group;
     int64_t m, bytes; ///< those added
     double saved;
+    bool mayExceed; ///< the room
   };
   SmallVector<int64_t> chosen(groups.size());
   for (int64_t most : {4, 2}) {
@@ -187,16 +188,17 @@ SmallVector<int64_t> WinogradPass::choose(ArrayRef<SmallVector<Convolution>> gro
       const Convolution &c = group.front();
       auto sizes = llvm::map_to_vector(group, [](const Convolution &c) -> WinogradSize { return c; });
       WinogradChoice choice = chooseWinograd(sizes, target(), /*group=*/1, most);
-      int64_t added = c.points(choice.m) * c.taps * c.channels * c.filters -
-                      cast<RankedTensorType>(c.weights.getType()).getNumElements();
+      int64_t before = cast<RankedTensorType>(c.weights.getType()).getNumElements() * bytesOf(c.element());
+      int64_t bytes = c.points(choice.m) * c.taps * c.channels * c.filters * bytesOf(c.element());
       if (choice.m)
-        candidates.push_back({number, choice.m, added * bytesOf(c.element()), choice.saved});
+        candidates.push_back({number, choice.m, bytes - before, choice.saved, bytes <= mostTimes * before});
     }
     llvm::stable_sort(candidates, [](const Candidate &x, const Candidate &y) {
       return x.saved * static_cast<double>(y.bytes) > y.saved * static_cast<double>(x.bytes);
     });
     for (const Candidate &candidate : candidates)
-      if (candidate.bytes <= room || candidate.saved > cyclesPerByte * static_cast<double>(candidate.bytes)) {
+      if (candidate.bytes <= room ||
+          (candidate.mayExceed && candidate.saved > cyclesPerByte * static_cast<double>(candidate.bytes))) {
         room -= candidate.bytes;
         chosen[candidate.group] = candidate.m;
       }
