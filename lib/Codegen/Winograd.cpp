@@ -1,9 +1,9 @@
 //===- Winograd.cpp - convolutions with transformed weights ---------------===//
 //
-// Where it pays, the weights g of a convolution with several taps along one or two
-// dimensions are transformed once, at load, to U = G g G^T, or G g. The convolution stays a linalg.generic that says
-// what it computes, a sum over the elements of U that turns them back into g; how it is computed is up to the emitter
-// (WinogradEmitter.cpp).
+// Where it pays, the weights g of a convolution with several taps along one dimension
+// or two are transformed once, at load, to U = G g or G g G^T. The convolution stays a
+// linalg.generic that says what it computes, a sum over the elements of U that turns
+// them back into g; how it is computed is up to the emitter (WinogradEmitter.cpp).
 //
 //===----------------------------------------------------------------------===//
 #include "Blocks.h"
@@ -36,7 +36,7 @@ namespace {
 /// A window of any number of taps as the sum of windows of at most three: how many, the taps of each, and how many lie
 /// from one to the next. A tap that two of them have is the earlier one's.
 struct Parts {
-  int64_t count = 1, taps, step = 0;
+  int64_t count = 1, taps = 1, step = 0;
 
   /// Those with the fewest products, with tiles of four.
   static Parts of(int64_t taps) {
@@ -124,7 +124,7 @@ struct WinogradPass : WithTarget<strata::impl::WinogradBase<WinogradPass>> {
       std::optional<Convolution> convolution = match(op, constants);
       if (!convolution || !canTileWinograd(*convolution, target()))
         return;
-      if (convolution->volume || convolution->dilation > 1)
+      if (convolution->volume || convolution->dilation > 1 || convolution->inParts())
         markPadding(op);
       if (convolution->volume) {
         if (std::optional<PaddedLoop> padded = paddedSlices(*convolution))
@@ -239,12 +239,12 @@ static bool matchAxes(linalg::GenericOp op, AffineMap data, ArrayRef<unsigned> d
         continue;
       // h + kh, w + kw, with one dilation: the stride is one.
       std::optional<PaddedLoop> loop = matchWindow(data.getResult(1 + i), kinds);
-      if (!loop || loop->position != static_cast<int>(dim) || loop->tap == static_cast<int>(found.c))
-        return false;
-      int64_t taps = ranges[loop->tap];
-      if (ShapedType::isDynamic(taps))
-        return false;
-      fits &= taps == 1 || (loop->stride == 1 && (window == 1 || loop->dilation == dilation));
+      int64_t taps = loop ? ranges[loop->tap] : ShapedType::kDynamic;
+      fits = !ShapedType::isDynamic(taps) && loop->position == static_cast<int>(dim) &&
+             loop->tap != static_cast<int>(found.c) &&
+             (taps == 1 || (loop->stride == 1 && (window == 1 || loop->dilation == dilation)));
+      if (!fits)
+        break;
       if (taps > 1)
         dilation = loop->dilation;
       window *= taps;
@@ -400,10 +400,10 @@ Value WinogradPass::transformed(OpBuilder &b, Location loc, const Convolution &c
     inputs.push_back(constant(b, loc, own, {parts.count, parts.taps}, c.element()));
     maps.push_back(map({part, tap}));
   }
-  if (c.volume)
+  if (c.volume) {
     from.push_back(d(kd));
-  if (c.volume)
     shape.push_back(linalg::GenericOp(c.op).getStaticLoopRanges()[c.kd]);
+  }
   if (c.inParts())
     llvm::append_range(shape, counts);
   shape.append({c.channels, block});
