@@ -81,20 +81,20 @@ constexpr const char kWinograd[] = "strata.winograd";
 /// also d and kd; of a window in parts these, gh along rows and gw along columns; of integers also the elements of a
 /// pair of channels.
 struct WinogradLoops {
-  int n = 0, h = 1, w = 2, f = 3, kh = 4, kw = 5, i = 6, j = 7, c = 8, d = -1, kd = -1, gh = -1, gw = -1, pair = -1,
-      count = 9;
+  int n, h, w, f, kh, kw, i, j, c, d, kd, gh, gw, pair, count = 0;
 
   /// Of one to three dimensions.
   static WinogradLoops of(unsigned dims, bool inParts, bool pairs) {
-    WinogradLoops result;
-    if (dims == 1)
-      result = {0, -1, 1, 2, -1, 3, -1, 4, 5, -1, -1, -1, -1, -1, 6};
-    for (int *loop : {&result.d, &result.kd})
-      *loop = dims == 3 ? result.count++ : -1;
-    result.gh = inParts && dims > 1 ? result.count++ : -1;
-    result.gw = inParts ? result.count++ : -1;
-    result.pair = pairs ? result.count++ : -1;
-    return result;
+    WinogradLoops l;
+    bool isImage = dims > 1, isVolume = dims > 2;
+    const std::pair<int *, bool> loops[] = {{&l.n, true},     {&l.h, isImage},   {&l.w, true},
+                                            {&l.f, true},     {&l.kh, isImage},  {&l.kw, true},
+                                            {&l.i, isImage},  {&l.j, true},      {&l.c, true},
+                                            {&l.d, isVolume}, {&l.kd, isVolume}, {&l.gh, isImage && inParts},
+                                            {&l.gw, inParts}, {&l.pair, pairs}};
+    for (auto [loop, isThere] : loops)
+      *loop = isThere ? l.count++ : -1;
+    return l;
   }
   /// By their kinds.
   static WinogradLoops of(llvm::ArrayRef<mlir::utils::IteratorType> kinds, bool pairs) {
