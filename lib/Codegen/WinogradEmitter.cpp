@@ -52,14 +52,14 @@ struct Axis {
   int loop; ///< of the results, or -1 where there is but one row
   Extent size;
   WinogradMatrices matrices;
-  int64_t dilation; ///< of the window
+  int64_t dilation; ///< of the window; 1 where it has one tap
   Extent tiles = {};
 
   int64_t m() const { return matrices.m; }
   int64_t points() const { return matrices.points(); }
   /// Whether no tile ends beyond the image.
   bool isEven() const { return m() == 1 || (size.isKnown() && size.known % (dilation * m()) == 0); }
-  int64_t tilesOf(int64_t length) const { return m() == 1 ? length : tilesAlong(length, dilation, m()); }
+  int64_t tilesOf(int64_t length) const { return tilesAlong(length, dilation, m()); }
 };
 
 /// An image, or a slice of a volume and from which to which slice of the data its inputs are not padding.
@@ -170,15 +170,15 @@ private:
 Axis WinogradEmitter::makeAxis(int loop, int tap, int64_t m) {
   if (loop < 0)
     return {loop, {1, {}}, getWinogradMatrices(1, 1, false), 1};
-  int64_t dilation = 1;
+  int64_t taps = nest.loops[tap].size.known, dilation = 1;
   linalg::GenericOp op = nest.reduce->op;
   // By how much the place moves from one tap to the next, where it moves by one from a result to the next.
   SmallVector<AffineExpr> unit(nest.loops.size(), b.getAffineConstantExpr(0));
   unit[tap] = b.getAffineConstantExpr(1);
   for (AffineExpr expr : op.getIndexingMapsArray()[0].getResults())
-    if (expr.isFunctionOfDim(loop))
+    if (taps > 1 && expr.isFunctionOfDim(loop))
       dilation = cast<AffineConstantExpr>(expr.replaceDims(unit)).getValue();
-  return {loop, nest.loops[loop].size, getWinogradMatrices(m, nest.loops[tap].size.known, perLane > 1), dilation};
+  return {loop, nest.loops[loop].size, getWinogradMatrices(m, taps, perLane > 1), dilation};
 }
 
 bool WinogradEmitter::known(int loop, int64_t &size) {
@@ -250,8 +250,6 @@ void WinogradEmitter::chooseBands(int64_t tiles, int64_t unit, int64_t row) {
 Extent WinogradEmitter::inTiles(const Axis &axis) {
   if (axis.size.isKnown())
     return {axis.tilesOf(axis.size.known), {}};
-  if (axis.m() == 1)
-    return axis.size;
   Value each = b.create<arith::CeilDivUIOp>(loc, axis.size.value, index(axis.dilation));
   return {0, times(b.create<arith::CeilDivUIOp>(loc, each, index(axis.m())), {axis.dilation, {}})};
 }
@@ -336,7 +334,7 @@ std::pair<Value, Value> WinogradEmitter::placeOf(Value tile) {
 
 /// The i-th row or column of a tile, by its number along them.
 Value WinogradEmitter::lineOf(const Axis &axis, Value tile, int64_t i) {
-  if (axis.dilation == 1 || axis.m() == 1)
+  if (axis.dilation == 1)
     return add(times(tile, {axis.m(), {}}), index(i));
   Value first = b.create<arith::RemUIOp>(loc, tile, index(axis.dilation));
   Value within = b.create<arith::DivUIOp>(loc, tile, index(axis.dilation));
