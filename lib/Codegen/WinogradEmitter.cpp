@@ -130,7 +130,7 @@ private:
 
   Axis makeAxis(int loop, int tap, int64_t m);
   Values transformed(ArrayRef<float> down, ArrayRef<float> across, ArrayRef<Value> values) {
-    return transformTile(b, loc, {down, rows.points()}, {across, columns.points()}, values, options.fma);
+    return strata::transformTile(b, loc, {down, rows.points()}, {across, columns.points()}, values, options.fma);
   }
   int32_t doublings() const { return (rows.m() > 1) + (columns.m() > 1); }
   bool known(int loop, int64_t &size);
@@ -154,7 +154,7 @@ private:
   std::pair<Value, Value> placeOf(Value tile);
   void transformInputs(const Image &image, const Band &band, Value v);
   void forEachTap(const Image &image, function_ref<void(Value, Value)> body);
-  void transformInput(const Image &image, const Band &band, Value tile, Value from, Value v, Value first);
+  void transformTile(const Image &image, const Band &band, Value tile, Value v);
   Value spreadAt(Value v, Value at);
   Value multiplyAdd(Value x, Value y, Value sum);
   void multiply(const Image &image, const Band &band, Value panel, Value firstGroup, Value lastGroup, Value v,
@@ -392,9 +392,7 @@ Image WinogradEmitter::imageAt(Value number) {
 void WinogradEmitter::transformInputs(const Image &image, const Band &band, Value v) {
   // Loads, arithmetic and stores of an element take a cycle or two each.
   double tileNs = 4.0 * (depth / lanes) * points / options.cyclesPerNs;
-  auto each = [&](Value tile) {
-    forEachTap(image, [&](Value from, Value channel) { transformInput(image, band, tile, from, v, channel); });
-  };
+  auto each = [&](Value tile) { transformTile(image, band, tile, v); };
   if (ownBands)
     forEach(band.tiles, each);
   else
@@ -417,9 +415,8 @@ void WinogradEmitter::forEachTap(const Image &image, function_ref<void(Value, Va
   });
 }
 
-/// All channels of a tile, from such data, to a tile's channels from `first` on.
-void WinogradEmitter::transformInput(const Image &image, const Band &band, Value tile, Value from, Value v,
-                                     Value first) {
+/// The inputs of a tile: all channels of all taps.
+void WinogradEmitter::transformTile(const Image &image, const Band &band, Value tile, Value v) {
   // Beyond the image, where no output is kept, any finite value will do.
   auto line = [&](const Axis &axis, Value tile, int64_t i) {
     Value at = lineOf(axis, tile, i);
@@ -431,8 +428,7 @@ void WinogradEmitter::transformInput(const Image &image, const Band &band, Value
     return times(at, data.strides[axis.loop]);
   };
   auto [row, column] = placeOf(add(band.first, tile));
-  Value base = add(add(data.offset, from), times(image.number, data.strides[loops.n]));
-  Value to = add(times(tile, {depth, {}}), first);
+  Value base = add(data.offset, times(image.number, data.strides[loops.n])), to = times(tile, {depth, {}});
   if (isVolume)
     base = add(base, times(image.slice, data.strides[loops.d]));
   Values down, across;
@@ -440,16 +436,18 @@ void WinogradEmitter::transformInput(const Image &image, const Band &band, Value
     down.push_back(add(base, line(rows, row, i)));
   for (int64_t j = 0; j < columns.points(); ++j)
     across.push_back(line(columns, column, j));
-  auto each = b.create<scf::ForOp>(loc, index(0), index(channels), index(lanes * perLane));
-  OpBuilder::InsertionGuard guard(b);
-  b.setInsertionPointToStart(each.getBody());
-  Value channel = each.getInductionVar();
-  Values inputs;
-  for (Value y : down)
-    for (Value x : across)
-      inputs.push_back(b.create<vector::LoadOp>(loc, vector, data.base, add(add(y, x), channel)));
-  for (auto [point, value] : llvm::enumerate(transformed(rows.matrices.inputs, columns.matrices.inputs, inputs)))
-    b.create<vector::StoreOp>(loc, value, v, add(add(to, channel), index(point * pointV)));
+  forEachTap(image, [&](Value from, Value first) {
+    auto each = b.create<scf::ForOp>(loc, index(0), index(channels), index(lanes * perLane));
+    OpBuilder::InsertionGuard guard(b);
+    b.setInsertionPointToStart(each.getBody());
+    Value channel = each.getInductionVar(), source = add(from, channel), target = add(add(to, first), channel);
+    Values inputs;
+    for (Value y : down)
+      for (Value x : across)
+        inputs.push_back(b.create<vector::LoadOp>(loc, vector, data.base, add(add(y, x), source)));
+    for (auto [point, value] : llvm::enumerate(transformed(rows.matrices.inputs, columns.matrices.inputs, inputs)))
+      b.create<vector::StoreOp>(loc, value, v, add(target, index(point * pointV)));
+  });
 }
 
 /// The elements of 32 bits, in all lanes.
