@@ -482,6 +482,8 @@ void WinogradPass::rewrite(const Convolution &c, int64_t m) const {
   Value init = op.getDpsInits()[0];
   auto convolution = b.create<linalg::GenericOp>(loc, init.getType(), inputs, init, maps, kinds, sumOfProducts);
   convolution->setAttr(kWinograd, b.getI64IntegerAttr(m));
+  convolution->setAttr(kProducts,
+                       b.getI64IntegerAttr(cast<RankedTensorType>(c.weights.getType()).getNumElements() / c.filters));
   if (std::optional<PaddedLoop> padded = paddedSlices(c)) {
     padded->position = loops.d;
     padded->tap = loops.kd;

@@ -76,6 +76,8 @@ inline WinogradMatrices getWinogradMatrices(int64_t m, int64_t taps, bool intege
 
 /// On a convolution of transformed weights: m.
 constexpr const char kWinograd[] = "strata.winograd";
+/// And how many products of the window and the channels a result is the sum of, which the profile counts.
+constexpr const char kProducts[] = "strata.products";
 
 /// The loops of such a convolution, in their order, or -1: of an image; of a line, without h, kh and i; of a volume
 /// also d and kd; of a window in parts these, gh along rows and gw along columns; of integers also the elements of a

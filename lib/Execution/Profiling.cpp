@@ -41,19 +41,16 @@ void noteWork(ModuleOp module) {
     bool known = true;
     llvm::SmallDenseSet<Value> seen;
     for (auto generic : function.getOps<linalg::GenericOp>()) {
-      int64_t points = 1;
-      for (int64_t size : generic.getStaticLoopRanges()) {
+      int64_t points = 1, results = 1;
+      for (auto [size, kind] : llvm::zip(generic.getStaticLoopRanges(), generic.getIteratorTypesArray())) {
         known &= !ShapedType::isDynamic(size);
         points *= size;
+        results *= kind == utils::IteratorType::parallel ? size : 1;
       }
       // Minimal filtering counts as the convolution that it computes: its sum turns transformed weights back.
-      bool winograd = generic->hasAttr("strata.winograd");
-      if (winograd) {
-        int64_t products = points;
-        for (Value recover : generic.getInputs().drop_front().drop_back())
-          products /= cast<ShapedType>(recover.getType()).getDimSize(1);
-        operations += 2 * products;
-      }
+      auto winograd = generic->getAttrOfType<IntegerAttr>("strata.products");
+      if (winograd)
+        operations += 2 * winograd.getInt() * results;
       for (Operation &op : generic.getBody()->without_terminator()) {
         if (isOperation(op) && !winograd)
           operations += points;

@@ -17,7 +17,7 @@
 // CHECK:         %[[P:.*]] = arith.constant dense<{{.*}}> : tensor<3x6xf32>
 // CHECK:         linalg.generic {indexing_maps = [#[[DATA]], #[[KH]], #[[KW]], #[[U]], #{{.*}}]
 // CHECK-SAME:      ins(%{{.*}}, %[[P]], %[[P]], %[[W]]
-// CHECK-SAME:      attrs = {strata.winograd = 4 : i64}
+// CHECK-SAME:      attrs = {strata.products = {{[0-9]+}} : i64, strata.winograd = 4 : i64}
 ml_program.global private @w(dense_resource<w> : tensor<64x64x3x3xf32>) : tensor<64x64x3x3xf32>
 func.func @main(%x: tensor<?x58x58x64xf32>, %start: tensor<?x56x56x64xf32>) -> tensor<?x56x56x64xf32> {
   %w = ml_program.global_load_const @w : tensor<64x64x3x3xf32>
@@ -41,7 +41,7 @@ func.func @main(%x: tensor<?x58x58x64xf32>, %start: tensor<?x56x56x64xf32>) -> t
 // CHECK:         %[[FULL:.*]] = tensor.pad %{{.*}} low[0, 0, 0, 0] high[13, 0, 0, 0]
 // CHECK:         tensor.expand_shape %[[FULL]] {{.*}} into tensor<2x32x64x3x3xf32>
 // CHECK:         linalg.generic {{.*}} outs(%{{.*}} : tensor<2x6x6x64x32xf32>)
-// CHECK:         attrs = {strata.winograd = 4 : i64}
+// CHECK:         attrs = {strata.products = {{[0-9]+}} : i64, strata.winograd = 4 : i64}
 ml_program.global private @w(dense_resource<w> : tensor<51x64x3x3xf32>) : tensor<51x64x3x3xf32>
 func.func @main(%x: tensor<?x58x58x64xf32>, %start: tensor<?x56x56x51xf32>) -> tensor<?x56x56x51xf32> {
   %w = ml_program.global_load_const @w : tensor<51x64x3x3xf32>
@@ -113,7 +113,7 @@ func.func @main(%x: tensor<1x57x57x64xf32>, %start: tensor<1x28x28x64xf32>) -> t
 // CHECK:         %[[W:.*]] = linalg.generic {{.*}} outs(%{{.*}} : tensor<2x6x6x3x64x32xf32>)
 // CHECK:         linalg.generic {indexing_maps = [#[[DATA]], #{{.*}}, #{{.*}}, #[[U]], #[[OUT]]]
 // CHECK-SAME:      ins(%{{.*}}, %{{.*}}, %{{.*}}, %[[W]]
-// CHECK-SAME:      attrs = {strata.inside = array<i64: 9, 10, 1, 1, 1, 4>, strata.winograd = 4 : i64}
+// CHECK-SAME:      attrs = {strata.inside = array<i64: 9, 10, 1, 1, 1, 4>, strata.products = {{[0-9]+}} : i64, strata.winograd = 4 : i64}
 ml_program.global private @w(dense<1.0> : tensor<3x3x3x64x64xf32>) : tensor<3x3x3x64x64xf32>
 func.func @main(%x: tensor<?x4x56x56x64xf32>, %start: tensor<?x4x56x56x64xf32>) -> tensor<?x4x56x56x64xf32> {
   %w = ml_program.global_load_const @w : tensor<3x3x3x64x64xf32>
@@ -169,7 +169,7 @@ func.func @main(%x: tensor<1x3x9x9x512xf32>, %start: tensor<1x1x7x7x512xf32>) ->
 // CHECK-DAG:     %[[PAIRS:.*]] = tensor.expand_shape %[[X]] {{.*}} into tensor<?x58x58x32x2xi16>
 // CHECK:         linalg.generic {indexing_maps = [#[[DATA]], {{.*}}, #[[U]], #{{.*}}]
 // CHECK-SAME:      ins(%[[PAIRS]], %[[P]], %[[P]], %[[W]]
-// CHECK-SAME:      attrs = {strata.winograd = 2 : i64}
+// CHECK-SAME:      attrs = {strata.products = {{[0-9]+}} : i64, strata.winograd = 2 : i64}
 ml_program.global private @w(dense_resource<w> : tensor<64x64x3x3xi16>) : tensor<64x64x3x3xi16>
 func.func @main(%x: tensor<?x58x58x64xi16>, %start: tensor<?x56x56x64xi32>) -> tensor<?x56x56x64xi32> {
   %w = ml_program.global_load_const @w : tensor<64x64x3x3xi16>
@@ -234,7 +234,7 @@ func.func @many(%x: tensor<?x58x58x1856xi16>, %start: tensor<?x56x56x64xi32>) ->
 #y = affine_map<(n, h, w, f, c, kh, kw) -> (n, h, w, f)>
 // CHECK-LABEL: func.func @main(
 // CHECK:         linalg.generic {{.*}} outs(%{{.*}} : tensor<1x6x6x64x16xf32>)
-// CHECK:         attrs = {strata.winograd = 4 : i64}
+// CHECK:         attrs = {strata.products = {{[0-9]+}} : i64, strata.winograd = 4 : i64}
 ml_program.global private @w(dense_resource<w> : tensor<16x64x3x3xf32>) : tensor<16x64x3x3xf32>
 func.func @main(%x: tensor<?x58x58x64xf32>, %start: tensor<?x56x56x16xf32>) -> tensor<?x56x56x16xf32> {
   %w = ml_program.global_load_const @w : tensor<16x64x3x3xf32>
@@ -257,7 +257,7 @@ func.func @main(%x: tensor<?x58x58x64xf32>, %start: tensor<?x56x56x16xf32>) -> t
 // CHECK-DAG:   #[[DATA:.*]] = affine_map<(d0, d1, d2, d3, d4, d5, d6, d7, d8) -> (d0, d1 + d4 * 2, d2 + d5 * 2, d8)>
 // CHECK-LABEL: func.func @dilated(
 // CHECK:         linalg.generic {indexing_maps = [#[[DATA]],
-// CHECK-SAME:      attrs = {strata.winograd = 4 : i64}
+// CHECK-SAME:      attrs = {strata.products = {{[0-9]+}} : i64, strata.winograd = 4 : i64}
 ml_program.global private @w(dense_resource<w> : tensor<64x64x3x3xf32>) : tensor<64x64x3x3xf32>
 func.func @dilated(%x: tensor<?x60x60x64xf32>, %start: tensor<?x56x56x64xf32>) -> tensor<?x56x56x64xf32> {
   %w = ml_program.global_load_const @w : tensor<64x64x3x3xf32>
@@ -280,8 +280,8 @@ func.func @dilated(%x: tensor<?x60x60x64xf32>, %start: tensor<?x56x56x64xf32>) -
 #y = affine_map<(n, h, w, f, c, kh, kw) -> (n, h, w, f)>
 // CHECK-LABEL: func.func @shared(
 // CHECK:         %[[W:.*]] = linalg.generic {{.*}} outs(%{{.*}} : tensor<8x6x6x256x32xf32>)
-// CHECK:         linalg.generic {{.*}} ins(%arg0, {{.*}}, %[[W]] : {{.*}} attrs = {strata.winograd = 4 : i64}
-// CHECK:         linalg.generic {{.*}} ins(%arg1, {{.*}}, %[[W]] : {{.*}} attrs = {strata.winograd = 4 : i64}
+// CHECK:         linalg.generic {{.*}} ins(%arg0, {{.*}}, %[[W]] : {{.*}} attrs = {strata.products = {{[0-9]+}} : i64, strata.winograd = 4 : i64}
+// CHECK:         linalg.generic {{.*}} ins(%arg1, {{.*}}, %[[W]] : {{.*}} attrs = {strata.products = {{[0-9]+}} : i64, strata.winograd = 4 : i64}
 ml_program.global private @w(dense_resource<w> : tensor<256x256x3x3xf32>) : tensor<256x256x3x3xf32>
 func.func @shared(%x: tensor<1x30x30x256xf32>, %z: tensor<1x14x14x256xf32>, %start: tensor<1x28x28x256xf32>, %begin: tensor<1x12x12x256xf32>) -> (tensor<1x28x28x256xf32>, tensor<1x12x12x256xf32>) {
   %w = ml_program.global_load_const @w : tensor<256x256x3x3xf32>
@@ -310,9 +310,9 @@ func.func @shared(%x: tensor<1x30x30x256xf32>, %z: tensor<1x14x14x256xf32>, %sta
 #w = affine_map<(n, h, w, f, c, kh, kw) -> (f, c, kh, kw)>
 #y = affine_map<(n, h, w, f, c, kh, kw) -> (n, h, w, f)>
 // CHECK-LABEL: func.func @small(
-// CHECK:         attrs = {strata.winograd = 2 : i64}
+// CHECK:         attrs = {strata.products = {{[0-9]+}} : i64, strata.winograd = 2 : i64}
 // CHECK-LABEL: func.func @large(
-// CHECK:         attrs = {strata.winograd = 4 : i64}
+// CHECK:         attrs = {strata.products = {{[0-9]+}} : i64, strata.winograd = 4 : i64}
 ml_program.global private @w(dense_resource<w> : tensor<512x512x3x3xf32>) : tensor<512x512x3x3xf32>
 func.func @small(%x: tensor<1x16x16x512xf32>, %start: tensor<1x14x14x512xf32>) -> tensor<1x14x14x512xf32> {
   %w = ml_program.global_load_const @w : tensor<512x512x3x3xf32>
@@ -348,7 +348,7 @@ func.func @large(%x: tensor<1x42x42x512xf32>, %start: tensor<1x40x40x512xf32>) -
 // CHECK:         %[[W:.*]] = linalg.generic {{.*}} outs(%{{.*}} : tensor<2x6x1x64x32xf32>)
 // CHECK:         linalg.generic {indexing_maps = [#[[DATA]],
 // CHECK-SAME:      ins(%{{.*}}, %{{.*}}, %{{.*}}, %[[W]] : tensor<?x60x56x64xf32>, tensor<3x6xf32>, tensor<1x1xf32>, tensor<2x6x1x64x32xf32>)
-// CHECK-SAME:      attrs = {strata.winograd = 4 : i64}
+// CHECK-SAME:      attrs = {strata.products = {{[0-9]+}} : i64, strata.winograd = 4 : i64}
 ml_program.global private @w(dense_resource<w> : tensor<64x64x3x1xf32>) : tensor<64x64x3x1xf32>
 func.func @main(%x: tensor<?x60x56x64xf32>, %start: tensor<?x56x56x64xf32>) -> tensor<?x56x56x64xf32> {
   %w = ml_program.global_load_const @w : tensor<64x64x3x1xf32>
@@ -377,7 +377,7 @@ func.func @main(%x: tensor<?x60x56x64xf32>, %start: tensor<?x56x56x64xf32>) -> t
 // CHECK-SAME:      ins(%{{.*}}, %[[OWN]], %{{.*}} outs(%{{.*}} : tensor<2x6x2x64x32xf32>)
 // CHECK:         linalg.generic {indexing_maps = [#[[DATA]], #{{.*}}, #[[U]], #{{.*}}]
 // CHECK-SAME:      ins(%{{.*}}, %{{.*}}, %[[W]] : tensor<?x1004x64xf32>, tensor<3x6xf32>, tensor<2x6x2x64x32xf32>)
-// CHECK-SAME:      attrs = {strata.winograd = 4 : i64}
+// CHECK-SAME:      attrs = {strata.products = {{[0-9]+}} : i64, strata.winograd = 4 : i64}
 ml_program.global private @w(dense_resource<w> : tensor<64x64x5xf32>) : tensor<64x64x5xf32>
 func.func @main(%x: tensor<?x1004x64xf32>, %start: tensor<?x1000x64xf32>) -> tensor<?x1000x64xf32> {
   %w = ml_program.global_load_const @w : tensor<64x64x5xf32>
@@ -402,7 +402,7 @@ func.func @main(%x: tensor<?x1004x64xf32>, %start: tensor<?x1000x64xf32>) -> ten
 // CHECK-LABEL: func.func @main(
 // CHECK:         %[[W:.*]] = linalg.generic {{.*}} outs(%{{.*}} : tensor<2x6x1x1x64x32xf32>)
 // CHECK:         linalg.generic {indexing_maps = [#[[DATA]], #{{.*}}, #{{.*}}, #{{.*}}, #[[OUT]]]
-// CHECK-SAME:      attrs = {strata.winograd = 4 : i64}
+// CHECK-SAME:      attrs = {strata.products = {{[0-9]+}} : i64, strata.winograd = 4 : i64}
 ml_program.global private @w(dense_resource<w> : tensor<3x1x1x64x64xf32>) : tensor<3x1x1x64x64xf32>
 func.func @main(%x: tensor<?x18x28x28x64xf32>, %start: tensor<?x16x28x28x64xf32>) -> tensor<?x16x28x28x64xf32> {
   %w = ml_program.global_load_const @w : tensor<3x1x1x64x64xf32>
@@ -427,7 +427,7 @@ func.func @main(%x: tensor<?x18x28x28x64xf32>, %start: tensor<?x16x28x28x64xf32>
 // CHECK-LABEL: func.func @main(
 // CHECK:         %[[W:.*]] = linalg.generic {{.*}} outs(%{{.*}} : tensor<2x6x6x2x2x64x32xf32>)
 // CHECK:         linalg.generic {indexing_maps = [#[[DATA]], #{{.*}}, #{{.*}}, #[[U]], #{{.*}}]
-// CHECK-SAME:      attrs = {strata.winograd = 4 : i64}
+// CHECK-SAME:      attrs = {strata.products = {{[0-9]+}} : i64, strata.winograd = 4 : i64}
 ml_program.global private @w(dense_resource<w> : tensor<64x64x5x5xf32>) : tensor<64x64x5x5xf32>
 func.func @main(%x: tensor<?x60x60x64xf32>, %start: tensor<?x56x56x64xf32>) -> tensor<?x56x56x64xf32> {
   %w = ml_program.global_load_const @w : tensor<64x64x5x5xf32>
@@ -450,7 +450,7 @@ func.func @main(%x: tensor<?x60x60x64xf32>, %start: tensor<?x56x56x64xf32>) -> t
 // CHECK-LABEL: func.func @main(
 // CHECK:         linalg.generic {{.*}} outs(%{{.*}} : tensor<2x5x5x64x32xf32>)
 // CHECK:         %[[P:.*]] = arith.constant dense<{{\[\[}}2.000000e+00, 0.000000e+00, 0.000000e+00, 0.000000e+00, 0.000000e+00], [0.000000e+00, 0.000000e+00, 0.000000e+00, 0.000000e+00, 1.000000e+00]]> : tensor<2x5xf32>
-// CHECK:         linalg.generic {{.*}} ins(%{{.*}}, %[[P]], %[[P]], %{{.*}} attrs = {strata.winograd = 4 : i64}
+// CHECK:         linalg.generic {{.*}} ins(%{{.*}}, %[[P]], %[[P]], %{{.*}} attrs = {strata.products = {{[0-9]+}} : i64, strata.winograd = 4 : i64}
 ml_program.global private @w(dense_resource<w> : tensor<64x64x2x2xf32>) : tensor<64x64x2x2xf32>
 func.func @main(%x: tensor<?x33x33x64xf32>, %start: tensor<?x32x32x64xf32>) -> tensor<?x32x32x64xf32> {
   %w = ml_program.global_load_const @w : tensor<64x64x2x2xf32>
@@ -472,7 +472,7 @@ func.func @main(%x: tensor<?x33x33x64xf32>, %start: tensor<?x32x32x64xf32>) -> t
 #y = affine_map<(n, h, w, f, c, kh, kw) -> (n, h, w, f)>
 // CHECK-LABEL: func.func @main(
 // CHECK:         linalg.generic {{.*}} outs(%{{.*}} : tensor<4x4x4x3x3x128x32xf32>)
-// CHECK:         attrs = {strata.winograd = 2 : i64}
+// CHECK:         attrs = {strata.products = {{[0-9]+}} : i64, strata.winograd = 2 : i64}
 ml_program.global private @w(dense_resource<w> : tensor<128x128x7x7xf32>) : tensor<128x128x7x7xf32>
 func.func @main(%x: tensor<?x52x52x128xf32>, %start: tensor<?x46x46x128xf32>) -> tensor<?x46x46x128xf32> {
   %w = ml_program.global_load_const @w : tensor<128x128x7x7xf32>
