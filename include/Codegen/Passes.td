@@ -386,7 +386,8 @@ def Winograd : Pass<"strata-winograd", "mlir::func::FuncOp"> {
     ```mlir
     y(n, h, w, f) += x(n, h + kh, w + kw, c) * (P(kh, i) * (P(kw, j) * U(f floordiv 32, i, j, c, f mod 32)))
     ```
-    with the size of the output tiles as `strata.winograd`, by which
+    with the size of the output tiles as `strata.winograd`, and how many products a
+    result was the sum of, for the profile, as `strata.products`. By the former
     `strata-emit-kernels` knows it; a compiler that did not would still compute the
     right thing. An estimate of cycles decides, from the sizes, the vector width, the
     multiply-adds that begin in a cycle and the rate at which memory delivers weights.
