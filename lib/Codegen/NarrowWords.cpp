@@ -11,13 +11,19 @@ using namespace mlir;
 using namespace strata;
 
 /// The byte that a value is, or is extended from.
-static BlockArgument extended(Value value, bool &isUnsigned) {
+static Value extended(Value value, bool &isUnsigned) {
   Operation *extension = value.getDefiningOp();
   isUnsigned = isa_and_nonnull<arith::ExtUIOp>(extension);
   if (isa_and_nonnull<arith::ExtUIOp, arith::ExtSIOp>(extension))
     value = extension->getOperand(0);
-  auto byte = dyn_cast<BlockArgument>(value);
-  return byte && byte.getType().isInteger(8) ? byte : BlockArgument();
+  return value.getType().isInteger(8) ? value : Value();
+}
+
+/// What an input of the body is filled with, or the value itself.
+static Value filledWith(linalg::GenericOp op, Value value) {
+  auto input = dyn_cast_or_null<BlockArgument>(value);
+  auto fill = input ? op.getDpsInputs()[input.getArgNumber()].getDefiningOp<linalg::FillOp>() : nullptr;
+  return fill ? fill.getInputs()[0] : value;
 }
 
 std::optional<NarrowCodes> strata::matchNarrowCodes(linalg::GenericOp op) {
@@ -36,12 +42,16 @@ std::optional<NarrowCodes> strata::matchNarrowCodes(linalg::GenericOp op) {
   bool zeroIsUnsigned = false;
   if (auto difference = integer.getDefiningOp<arith::SubIOp>()) {
     integer = difference.getLhs();
-    if (IntegerAttr number; matchPattern(difference.getRhs(), m_Constant(&number)))
-      result.zeroPoint = number.getInt();
-    else if (result.zero = extended(difference.getRhs(), zeroIsUnsigned); !result.zero)
+    Value zero = filledWith(op, extended(difference.getRhs(), zeroIsUnsigned));
+    APInt number;
+    if (matchPattern(difference.getRhs(), m_ConstantInt(&number)))
+      result.zeroPoint = number.getSExtValue();
+    else if (zero && matchPattern(zero, m_ConstantInt(&number)))
+      result.zeroPoint = zeroIsUnsigned ? number.getZExtValue() : number.getSExtValue();
+    else if (result.zero = dyn_cast_or_null<BlockArgument>(zero); !result.zero)
       return std::nullopt;
   }
-  result.bytes = extended(integer, result.isUnsigned);
+  result.bytes = dyn_cast_or_null<BlockArgument>(extended(integer, result.isUnsigned));
   if (!result.bytes || (result.zero && zeroIsUnsigned != result.isUnsigned))
     return std::nullopt;
   result.isUnsigned |= isa<arith::UIToFPOp>(conversion);

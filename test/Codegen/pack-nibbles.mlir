@@ -142,6 +142,70 @@ func.func @equal(%x: tensor<4x2x16xf32>, %c: tensor<4x8xf32>) -> tensor<4x8xf32>
 
 // -----
 
+// Those that a tensor is filled with, too.
+// CHECK-LABEL: func.func @filled(
+// CHECK:         %[[MOVED:.*]] = arith.constant 0x4B000009 : f32
+// CHECK:         arith.subf %{{.*}}, %[[MOVED]] : f32
+#x = affine_map<(m, n, b, j) -> (m, b, j)>
+#w = affine_map<(m, n, b, j) -> (b, j, n)>
+#s = affine_map<(m, n, b, j) -> (b, n)>
+#o = affine_map<(m, n, b, j) -> (m, n)>
+ml_program.global private @w(dense<7> : tensor<2x16x8xi8>) : tensor<2x16x8xi8>
+ml_program.global private @s(dense<0.5> : tensor<2x8xf32>) : tensor<2x8xf32>
+func.func @filled(%x: tensor<4x2x16xf32>, %c: tensor<4x8xf32>) -> tensor<4x8xf32> {
+  %w = ml_program.global_load_const @w : tensor<2x16x8xi8>
+  %s = ml_program.global_load_const @s : tensor<2x8xf32>
+  %one = arith.constant 1 : i8
+  %e = tensor.empty() : tensor<2x8xi8>
+  %z = linalg.fill ins(%one : i8) outs(%e : tensor<2x8xi8>) -> tensor<2x8xi8>
+  %0 = linalg.generic {indexing_maps = [#x, #w, #s, #s, #o], iterator_types = ["parallel", "parallel", "reduction", "reduction"]}
+      ins(%x, %w, %s, %z : tensor<4x2x16xf32>, tensor<2x16x8xi8>, tensor<2x8xf32>, tensor<2x8xi8>) outs(%c : tensor<4x8xf32>) {
+  ^bb0(%a: f32, %i: i8, %f: f32, %k: i8, %sum: f32):
+    %1 = arith.extsi %i : i8 to i32
+    %2 = arith.extsi %k : i8 to i32
+    %3 = arith.subi %1, %2 : i32
+    %4 = arith.sitofp %3 : i32 to f32
+    %5 = arith.mulf %4, %f : f32
+    %6 = arith.mulf %a, %5 : f32
+    %7 = arith.addf %sum, %6 : f32
+    linalg.yield %7 : f32
+  } -> tensor<4x8xf32>
+  return %0 : tensor<4x8xf32>
+}
+
+// -----
+
+// And one that the body extends.
+// CHECK-LABEL: func.func @extended(
+// CHECK:         %[[MOVED:.*]] = arith.constant 0x4B000009 : f32
+// CHECK:         arith.subf %{{.*}}, %[[MOVED]] : f32
+#x = affine_map<(m, n, b, j) -> (m, b, j)>
+#w = affine_map<(m, n, b, j) -> (b, j, n)>
+#s = affine_map<(m, n, b, j) -> (b, n)>
+#o = affine_map<(m, n, b, j) -> (m, n)>
+ml_program.global private @w(dense<7> : tensor<2x16x8xi8>) : tensor<2x16x8xi8>
+ml_program.global private @s(dense<0.5> : tensor<2x8xf32>) : tensor<2x8xf32>
+func.func @extended(%x: tensor<4x2x16xf32>, %c: tensor<4x8xf32>) -> tensor<4x8xf32> {
+  %w = ml_program.global_load_const @w : tensor<2x16x8xi8>
+  %s = ml_program.global_load_const @s : tensor<2x8xf32>
+  %k = arith.constant 1 : i8
+  %0 = linalg.generic {indexing_maps = [#x, #w, #s, #o], iterator_types = ["parallel", "parallel", "reduction", "reduction"]}
+      ins(%x, %w, %s : tensor<4x2x16xf32>, tensor<2x16x8xi8>, tensor<2x8xf32>) outs(%c : tensor<4x8xf32>) {
+  ^bb0(%a: f32, %i: i8, %f: f32, %sum: f32):
+    %1 = arith.extsi %i : i8 to i32
+    %2 = arith.extsi %k : i8 to i32
+    %3 = arith.subi %1, %2 : i32
+    %4 = arith.sitofp %3 : i32 to f32
+    %5 = arith.mulf %4, %f : f32
+    %6 = arith.mulf %a, %5 : f32
+    %7 = arith.addf %sum, %6 : f32
+    linalg.yield %7 : f32
+  } -> tensor<4x8xf32>
+  return %0 : tensor<4x8xf32>
+}
+
+// -----
+
 // Zero points that are no numbers of four bits.
 // CHECK-LABEL: func.func @far(
 // CHECK-NOT:     i32>
