@@ -82,6 +82,9 @@ def NarrowProducts : Pass<"strata-narrow-products", "mlir::func::FuncOp"> {
     is rounded for its other readers, too, if these are elementwise operations and
     reductions: then it is kept as bf16 alone.
 
+    With `computed` only products whose bodies make their weights of constant bytes,
+    for 48 rows or more of a known number: the body rounds what it makes.
+
     ```mlir
     %0 = arith.mulf %x, %w : f32
     ```
@@ -93,7 +96,8 @@ def NarrowProducts : Pass<"strata-narrow-products", "mlir::func::FuncOp"> {
     ```
   }];
   let options = !listconcat(targetOptions, [
-    Option<"winograd", "winograd", "bool", "true", "3x3 convolutions may be computed by minimal filtering">
+    Option<"winograd", "winograd", "bool", "true", "3x3 convolutions may be computed by minimal filtering">,
+    Option<"computed", "computed", "bool", "false", "Only products whose bodies make weights of constant bytes">
   ]);
   let dependentDialects = ["mlir::linalg::LinalgDialect", "mlir::tensor::TensorDialect",
                            "mlir::arith::ArithDialect"];

@@ -8,6 +8,12 @@
 using namespace mlir;
 using namespace strata;
 
+/// What is extended from bf16, or the value itself.
+static Value beforeExtension(Value value) {
+  auto extension = value.getDefiningOp<arith::ExtFOp>();
+  return extension && extension.getIn().getType().isBF16() ? extension.getIn() : value;
+}
+
 std::optional<ComputedWeights> strata::matchComputedWeights(linalg::GenericOp op) {
   Value addend = getAddend(op);
   auto product = addend ? addend.getDefiningOp<arith::MulFOp>() : nullptr;
@@ -16,9 +22,10 @@ std::optional<ComputedWeights> strata::matchComputedWeights(linalg::GenericOp op
   if (!product || !product->hasOneUse() || !product.getType().isF32() || !lane)
     return std::nullopt;
   for (unsigned side : {0u, 1u}) {
-    auto data = dyn_cast<BlockArgument>(product->getOperand(side));
-    Value value = product->getOperand(1 - side);
-    if (!data || data.getArgNumber() >= op.getNumDpsInputs() || !value.getDefiningOp())
+    auto data = dyn_cast<BlockArgument>(beforeExtension(product->getOperand(side)));
+    Value value = beforeExtension(product->getOperand(1 - side));
+    if (!data || data.getArgNumber() >= op.getNumDpsInputs() || !value.getDefiningOp() ||
+        data.getType() != value.getType())
       continue;
     ComputedWeights result{data.getArgNumber(), lane.getPosition(), value, {}, {}};
     llvm::SetVector<Value> wanted;

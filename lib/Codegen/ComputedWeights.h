@@ -7,13 +7,15 @@
 namespace strata {
 
 /// A sum of products of f32 whose one factor is an input and whose other one the body converts from integers, of inputs
-/// that all rows of the result share.
+/// that all rows of the result share. Both may be bf16 that is extended.
 struct ComputedWeights {
   unsigned data;                                   ///< the input that is a factor
   unsigned lane;                                   ///< the loop of the result's last dimension
-  mlir::Value value;                               ///< of the body: the other factor
+  mlir::Value value;                               ///< of the body: the other factor, before it is extended
   llvm::SmallVector<mlir::Operation *> operations; ///< of the body, in its order, that make it
   llvm::SmallVector<mlir::BlockArgument> inputs;   ///< that these read
+
+  bool areHalves() const { return value.getType().isBF16(); }
 };
 
 std::optional<ComputedWeights> matchComputedWeights(mlir::linalg::GenericOp op);

@@ -7,6 +7,7 @@
 //===----------------------------------------------------------------------===//
 #include "Blocks.h"
 #include "Codegen/Passes.h"
+#include "ComputedWeights.h"
 #include "ConstantExpressions.h"
 #include "LinalgQueries.h"
 #include "Padding.h"
@@ -49,7 +50,11 @@ struct GroupReductionsPass : strata::impl::GroupReductionsBase<GroupReductionsPa
     strata::ConstantExpressions constants(getOperation());
     SmallVector<linalg::GenericOp> ops;
     getOperation().walk([&](linalg::GenericOp op) { ops.push_back(op); });
-    for (linalg::GenericOp op : ops)
+    for (linalg::GenericOp op : ops) {
+      if (std::optional<strata::ComputedWeights> weights = computedHalves(op, constants)) {
+        groupComputed(op, *weights);
+        continue;
+      }
       for (unsigned weights : {0u, 1u})
         if (canGroup(op, weights, constants)) {
           unsigned depth = *strata::innermost(op.getMatchingIndexingMap(op.getDpsInputOperand(1 - weights)));
@@ -61,6 +66,7 @@ struct GroupReductionsPass : strata::impl::GroupReductionsBase<GroupReductionsPa
           group(op, weights, depth);
           break;
         }
+    }
   }
 
 private:
@@ -74,6 +80,55 @@ private:
   bool canGroup(linalg::GenericOp op, unsigned weights, const strata::ConstantExpressions &constants) const {
     std::optional<strata::ProductSum> sum = strata::matchProductSum(op);
     return sum && isMultiplied(*sum) && strata::canGroup(op, weights, constants);
+  }
+
+  /// Weights that a body makes of constants, as the unit takes them.
+  std::optional<strata::ComputedWeights> computedHalves(linalg::GenericOp op,
+                                                        const strata::ConstantExpressions &constants) const {
+    std::optional<strata::ComputedWeights> weights =
+        bf16 && tiles && op.hasPureTensorSemantics() ? strata::matchComputedWeights(op) : std::nullopt;
+    if (!weights || !weights->areHalves())
+      return std::nullopt;
+    AffineMap data = op.getIndexingMapsArray()[weights->data];
+    std::optional<unsigned> depth = strata::innermost(data);
+    bool fits = depth && strata::isPlain(data) &&
+                op.getIteratorTypesArray()[*depth] == utils::IteratorType::reduction &&
+                op.getStaticLoopRanges()[*depth] % 2 == 0;
+    for (BlockArgument input : weights->inputs)
+      fits &= constants.isConstant(op.getDpsInputs()[input.getArgNumber()]) &&
+              strata::isPlain(op.getIndexingMapsArray()[input.getArgNumber()]);
+    return fits ? weights : std::nullopt;
+  }
+
+  /// The last loop of the data becomes two, also where weights depend on it or the body asks for its number.
+  static void groupComputed(linalg::GenericOp op, const strata::ComputedWeights &weights) {
+    constexpr int64_t group = 2;
+    SmallVector<AffineMap> maps = op.getIndexingMapsArray();
+    SmallVector<utils::IteratorType> kinds = op.getIteratorTypesArray();
+    SmallVector<Value> inputs(op.getDpsInputs());
+    unsigned depth = *strata::innermost(maps[weights.data]), within = kinds.size();
+    OpBuilder b(op);
+    for (auto [i, map] : llvm::enumerate(maps)) {
+      SmallVector<AffineExpr> results(map.getResults());
+      if (std::optional<unsigned> at = strata::positionOf(map, depth)) {
+        inputs[i] = strata::inGroups(b, op.getLoc(), inputs[i], *at, group);
+        results.insert(results.begin() + *at + 1, b.getAffineDimExpr(within));
+      }
+      map = AffineMap::get(within + 1, 0, results, op.getContext());
+    }
+    kinds.push_back(utils::IteratorType::reduction);
+    SmallVector<linalg::IndexOp> numbers(op.getBody()->getOps<linalg::IndexOp>());
+    for (linalg::IndexOp number : numbers) {
+      if (number.getDim() != depth)
+        continue;
+      b.setInsertionPointAfter(number);
+      Location loc = number.getLoc();
+      Value size = b.create<arith::ConstantIndexOp>(loc, group);
+      auto first = b.create<arith::MulIOp>(loc, number, size);
+      Value each = b.create<arith::AddIOp>(loc, first, b.create<linalg::IndexOp>(loc, within));
+      number.getResult().replaceAllUsesExcept(each, first);
+    }
+    replace(op, inputs, maps, kinds);
   }
 
   static int64_t groupOf(linalg::GenericOp op) {

@@ -250,11 +250,12 @@ MatrixTiles::Place MatrixTiles::placeRows(const Tile &tile, int64_t number) {
 
 /// Large weights are read once per run: while a block of lanes is used, each of the tiles that use it brings its share
 /// of the next one to the cache. A block that only one tile uses, or that is too large to wait there, is asked for a
-/// page ahead of its use: what hardware brings by itself ends with the page.
+/// page ahead of its use: what hardware brings by itself ends with the page. A panel is in the cache.
 void MatrixTiles::prefetch(Value block, Value within, const Tile &at) {
   const MatrixPlan &matrix = *plan.matrix;
   const Access &weights = nest.reduce->inputs[matrix.weights];
-  if (!plan.laneOutermost || !weights.blockStride.isKnown() || !stride(weights, matrix.depth).isKnown())
+  if (!plan.laneOutermost || !weights.blockStride.isKnown() || weights.blockStride.is(0) ||
+      !stride(weights, matrix.depth).isKnown())
     return;
   int64_t bytes = weights.element.getIntOrFloatBitWidth() / 8, tiles = 1;
   int64_t line = target.lineBytes / bytes, lines = matrix.depthStep * stride(weights, matrix.depth).known / line;

@@ -10,6 +10,7 @@
 #include "ConstantExpressions.h"
 #include "KeptElements.h"
 #include "LoopNest.h"
+#include "NarrowWords.h"
 #include "ProductSums.h"
 #include "WinogradCost.h"
 
@@ -28,6 +29,17 @@ using namespace mlir;
 /// conversion would cost what is gained.
 static constexpr int64_t leastTileDepth = 32, leastDotDepth = 16, leastLanes = 16;
 
+/// Rows of which a matrix unit takes less time with weights that are made bf16 once than with their codes, whose sums
+/// have to be scaled block by block.
+static constexpr int64_t rowsOfPanel = 48;
+
+/// Subnormal numbers may be 0, as they are for the instructions that multiply.
+static Operation *roundToHalf(OpBuilder &b, Location loc, Value element) {
+  auto rounded = b.create<arith::TruncFOp>(loc, b.getBF16Type(), element);
+  rounded.setFastmath(arith::FastMathFlags::afn);
+  return rounded;
+}
+
 namespace {
 /// Elements that are kept as bf16.
 class Halves : public strata::KeptElements {
@@ -37,11 +49,8 @@ public:
 
 protected:
   Type typeOf(Type element) const override { return BFloat16Type::get(element.getContext()); }
-  /// Subnormal numbers may be 0, as they are for the instructions that multiply.
   Value convert(OpBuilder &b, Location loc, Value element) const override {
-    auto rounded = b.create<arith::TruncFOp>(loc, b.getBF16Type(), element);
-    rounded.setFastmath(arith::FastMathFlags::afn);
-    return rounded;
+    return roundToHalf(b, loc, element)->getResult(0);
   }
   TypedAttr convert(TypedAttr constant) const override {
     return FloatAttr::get(typeOf(constant.getType()), cast<FloatAttr>(constant).getValueAsDouble());
@@ -78,6 +87,8 @@ struct NarrowProductsPass : strata::WithTarget<strata::impl::NarrowProductsBase<
 
   void runOnOperation() override {
     strata::ConstantExpressions constants(getOperation());
+    if (computed)
+      return narrowComputed(constants);
     SmallVector<std::pair<linalg::GenericOp, unsigned>> found;
     SmallVector<Value> streamed;
     getOperation().walk([&](linalg::GenericOp op) {
@@ -193,6 +204,37 @@ private:
         return {};
     auto type = cast<RankedTensorType>(op.getDpsInputs()[1 - weights].getType());
     return type.hasStaticShape() && type.getNumElements() * 4 >= streamBytes ? op.getDpsInputs()[1 - weights] : Value();
+  }
+
+  /// Products whose bodies make their weights of few bits, where enough rows share them.
+  void narrowComputed(const strata::ConstantExpressions &constants) {
+    SmallVector<std::pair<linalg::GenericOp, strata::ComputedWeights>> found;
+    getOperation().walk([&](linalg::GenericOp op) {
+      std::optional<strata::NarrowCodes> codes = strata::matchNarrowCodes(op);
+      SmallVector<int64_t> ranges = op.getStaticLoopRanges();
+      if (!codes || llvm::any_of(ranges, ShapedType::isDynamic) ||
+          strata::getUses(op, op.getDpsInputOperand(codes->bytes.getArgNumber())) < rowsOfPanel)
+        return;
+      int64_t depth = 1;
+      for (auto [size, kind] : llvm::zip(ranges, op.getIteratorTypesArray()))
+        depth *= kind == utils::IteratorType::reduction ? size : 1;
+      if (depth % leastTileDepth || !llvm::all_of(codes->weights.inputs, [&](BlockArgument input) {
+            return constants.isConstant(op.getDpsInputs()[input.getArgNumber()]);
+          }))
+        return;
+      found.push_back({op, codes->weights});
+    });
+    auto forWinograd = [](linalg::GenericOp, unsigned) { return false; };
+    Halves halves(forWinograd);
+    for (auto &[op, weights] : found) {
+      OpOperand *data = op.getDpsInputOperand(weights.data);
+      halves.readAs(op, data, halves.keep(data->get()));
+      OpBuilder b(op.getContext());
+      b.setInsertionPointAfterValue(weights.value);
+      Operation *rounded = roundToHalf(b, op.getLoc(), weights.value);
+      Value restored = b.create<arith::ExtFOp>(op.getLoc(), b.getF32Type(), rounded->getResult(0));
+      weights.value.replaceAllUsesExcept(restored, rounded);
+    }
   }
 
   /// In place: what is known of its result stays true.

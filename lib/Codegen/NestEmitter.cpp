@@ -331,6 +331,8 @@ void NestEmitter::planForPanel() {
   }
   plan.laneOutermost = true;
   plan.weightsStay = false;
+  if (plan.matrix && plan.matrix->rowBlock)
+    plan.matrix->rowBlock = std::max(plan.matrix->rowBlock, kTilesForCopy * plan.rowTile);
 }
 
 void NestEmitter::fillPanel(Value lane) {
@@ -346,7 +348,7 @@ void NestEmitter::fillPanel(Value lane) {
   tile.at.resize(panel->source.loops.size());
   tile.at[filling.lane] = add(lane, apart.getInductionVars()[0]);
   tile.lanes = plan.width;
-  TileEmitter(b, loc, panel->source, filling, options).fillPanel(tile, panel->weights, panel->access);
+  TileEmitter(b, loc, panel->source, filling, options).fillPanel(tile, panel->weights, panel->access, panel->pair);
 }
 
 /// The first rows read vectors where they are and copy them; the others read the copy.

@@ -80,6 +80,9 @@ private:
   static constexpr int64_t tileLanes = 16; ///< of a matrix unit
   static constexpr int64_t fewRows = 4;    ///< so few sums of two vectors wait for each other
 
+  /// Two vectors of lanes, or two tiles of a matrix unit, unless one has them all.
+  int64_t blockOfUnit(int64_t lanes) const { return lanes <= tileLanes ? tileLanes : 2 * vectorBits / 32; }
+
   /// The result's last dimension.
   static std::optional<unsigned> laneOf(linalg::GenericOp op) {
     AffineMap out = op.getIndexingMapsArray().back();
@@ -176,6 +179,8 @@ private:
     int64_t block = width * strata::chooseRegisterTile(target(), strata::rowsOf(op, operands[0], data), lanes / width,
                                                        mostVectors, mostRows)
                                 .vectors;
+    if (bf16Tiles && getElementTypeOrSelf(data->get()).isBF16())
+      block = blockOfUnit(lanes);
     for (OpOperand *operand : operands)
       cutLanes(op, operand, op.getMatchingIndexingMap(data), *lane, block);
   }
@@ -419,7 +424,7 @@ private:
     // Tiles take two blocks of lanes, and of many rows two vectors are enough sums for dot products.
     bool isLow = (rows && *rows <= fewRows) || mostRows < registers / 2;
     if (group >= 0 && !(isLow && areDotProducts(type.getElementType())))
-      block = lanes <= tileLanes ? tileLanes : 2 * width;
+      block = blockOfUnit(lanes);
     // Vectors of several groups share no data: one is enough, if it has sums that need not wait for each other.
     if (groups)
       block = (rows && *rows < 2 * fewRows ? 2 : 1) * width / groupLanes;

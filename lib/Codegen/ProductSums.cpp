@@ -44,10 +44,14 @@ std::optional<ProductSum> strata::matchProductSum(linalg::GenericOp op) {
 }
 
 void strata::buildProductSum(OpBuilder &b, Location loc, ValueRange args) {
-  Value y = args[1];
-  if (y.getType().isInteger())
-    y = b.create<arith::SIToFPOp>(loc, args[0].getType(), y);
-  Value product = b.create<arith::MulFOp>(loc, args[0], y);
+  auto extended = [&](Value factor) -> Value {
+    if (factor.getType() == args[2].getType())
+      return factor;
+    if (factor.getType().isInteger())
+      return b.create<arith::SIToFPOp>(loc, args[2].getType(), factor);
+    return b.create<arith::ExtFOp>(loc, args[2].getType(), factor);
+  };
+  Value x = extended(args[0]), product = b.create<arith::MulFOp>(loc, x, extended(args[1]));
   b.create<linalg::YieldOp>(loc, b.create<arith::AddFOp>(loc, args[2], product).getResult());
 }
 

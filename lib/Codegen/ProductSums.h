@@ -20,7 +20,7 @@ struct ProductSum {
 
 std::optional<ProductSum> matchProductSum(mlir::linalg::GenericOp op);
 
-/// Such a body of f32: `args` are x, y and the sum; y may be a signed integer.
+/// Such a body of f32: `args` are x, y and the sum; factors may be narrower floats or signed integers.
 void buildProductSum(mlir::OpBuilder &b, mlir::Location loc, mlir::ValueRange args);
 
 /// The last dimension of the result, if only input `weights` depends on it.

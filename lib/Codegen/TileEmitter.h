@@ -59,7 +59,7 @@ public:
   void fillCodes(const Tile &tile);
 
   /// Stores what the body of the reduction makes of its inputs, for all of the reduction and the tile's lanes.
-  void fillPanel(const Tile &tile, const ComputedWeights &weights, const Access &panel);
+  void fillPanel(const Tile &tile, const ComputedWeights &weights, const Access &panel, int pair);
 
   /// Copies the bytes of a full tile, or as many as are left (RunCopies.cpp).
   void copyRun(const Tile &tile);

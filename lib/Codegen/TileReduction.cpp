@@ -299,24 +299,38 @@ TileEmitter::Values TileEmitter::reduceScaled(const Tile &whole, Values carried)
   });
 }
 
-void TileEmitter::fillPanel(const Tile &whole, const ComputedWeights &weights, const Access &panel) {
+void TileEmitter::fillPanel(const Tile &whole, const ComputedWeights &weights, const Access &panel, int pair) {
   Stage &reduce = *nest.reduce;
   Tile tile = whole;
-  tile.steps = stepsAtOnce(tile);
+  if (pair < 0)
+    tile.steps = stepsAtOnce(tile);
   Values bases = basesOf(reduce, tile);
-  reduceLoops(tile, reductionOrder(), {}, [&](const Tile &inner, Values) {
-    for (int64_t j = 0; j < inner.vectors; ++j) {
-      IRMapping mapping;
-      for (BlockArgument input : weights.inputs) {
-        const Access &access = reduce.inputs[input.getArgNumber()];
-        Value base = add(bases[input.getArgNumber()], position(access, inner, true));
-        mapping.map(input, load(access, base, inner, 0, j));
-      }
-      for (Operation *op : weights.operations)
-        operation(reduce, *op, mapping, inner, 0, j, /*fuse=*/false);
-      Value to = add(position(panel, inner, false), position(panel, inner, true));
-      store(panel, to, inner, 0, j, spread(mapping.lookup(weights.value), inner.lanes));
+  auto make = [&](const Tile &step) {
+    IRMapping mapping;
+    for (BlockArgument input : weights.inputs) {
+      const Access &access = reduce.inputs[input.getArgNumber()];
+      Value base = add(bases[input.getArgNumber()], position(access, step, true));
+      mapping.map(input, load(access, base, step, 0, 0));
     }
+    for (Operation *op : weights.operations)
+      operation(reduce, *op, mapping, step, 0, 0, /*fuse=*/false);
+    return spread(mapping.lookup(weights.value), step.lanes);
+  };
+  SmallVector<int> order = reductionOrder();
+  llvm::erase(order, pair);
+  reduceLoops(tile, order, {}, [&](const Tile &step, Values) {
+    Value to = add(position(panel, step, false), position(panel, step, true));
+    if (pair < 0) {
+      store(panel, to, step, 0, 0, make(step));
+      return Values();
+    }
+    Value halves[2];
+    for (auto [number, half] : llvm::enumerate(halves)) {
+      Tile part = step;
+      part.at[pair] = index(number);
+      half = make(part);
+    }
+    b.create<vector::StoreOp>(loc, b.create<vector::InterleaveOp>(loc, halves[0], halves[1]), panel.base, to);
     return Values();
   });
 }

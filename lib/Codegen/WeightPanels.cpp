@@ -29,16 +29,16 @@ static int64_t blockOf(const LoopNest &nest, const ComputedWeights &weights) {
 
 /// The loops of the reduction in the order in which the data lies; none if their sizes are not known.
 static SmallVector<int64_t> depthOf(const LoopNest &nest, const ComputedWeights &weights) {
-  AffineMap read = linalg::GenericOp(nest.reduce->op).getIndexingMapsArray()[weights.data];
+  const Access &data = nest.reduce->inputs[weights.data];
   SmallVector<int64_t> order;
   for (auto [dim, loop] : llvm::enumerate(nest.loops)) {
     if (!loop.reduction)
       continue;
-    if (!loop.size.isKnown() || !positionOf(read, dim))
+    if (!loop.size.isKnown() || !stride(data, dim).isKnown())
       return {};
     order.push_back(dim);
   }
-  llvm::sort(order, [&](int64_t x, int64_t y) { return *positionOf(read, x) < *positionOf(read, y); });
+  llvm::stable_sort(order, [&](int64_t x, int64_t y) { return stride(data, x).known > stride(data, y).known; });
   return order;
 }
 
@@ -59,24 +59,35 @@ static Extent countRows(OpBuilder &b, Location loc, const LoopNest &nest, const 
   return {known, unknown};
 }
 
-/// The same product of the data and a panel: `depth`, then the lanes of a block. What it reads has no base yet.
+/// Of halves the loop over the two of 32 bits, which `strata-group-reductions` makes: the last one of `depth`.
+static std::optional<int64_t> pairOf(const LoopNest &nest, const ComputedWeights &weights, ArrayRef<int64_t> depth) {
+  if (!weights.areHalves() || !nest.loops[depth.back()].size.is(2))
+    return std::nullopt;
+  return depth.back();
+}
+
+/// The same product of the data and a panel: `depth`, then the lanes of a block, behind them, if there are some, the
+/// pairs. What it reads has no base yet.
 static linalg::GenericOp multiplyByPanel(OpBuilder &b, linalg::GenericOp op, const ComputedWeights &weights,
-                                         ArrayRef<int64_t> depth, int64_t block) {
+                                         ArrayRef<int64_t> depth, std::optional<int64_t> pair, int64_t block) {
   SmallVector<AffineMap> maps = op.getIndexingMapsArray();
   SmallVector<int64_t> ranges = op.getStaticLoopRanges();
   AffineExpr lane = b.getAffineDimExpr(weights.lane);
   SmallVector<int64_t> shape{static_cast<int64_t>(llvm::divideCeil(ranges[weights.lane], block))};
   SmallVector<AffineExpr> exprs{lane.floorDiv(block)};
-  for (int64_t loop : depth) {
+  auto walk = [&](int64_t loop) {
     shape.push_back(ranges[loop]);
     exprs.push_back(b.getAffineDimExpr(loop));
-  }
+  };
+  llvm::for_each(pair ? depth.drop_back() : depth, walk);
   shape.push_back(block);
   exprs.push_back(lane % block);
+  if (pair)
+    walk(*pair);
   SmallVector<int64_t> strides = computeSuffixProduct(shape);
   strides.front() = 0; // one panel, for all blocks by turns
   auto layout = StridedLayoutAttr::get(b.getContext(), /*offset=*/0, strides);
-  auto type = MemRefType::get(shape, b.getF32Type(), layout);
+  auto type = MemRefType::get(shape, weights.value.getType(), layout);
   Value panel = b.create<UnrealizedConversionCastOp>(op.getLoc(), type, ValueRange()).getResult(0);
   auto read = AffineMap::get(op.getNumLoops(), 0, exprs, b.getContext());
   return b.create<linalg::GenericOp>(op.getLoc(), TypeRange(), ValueRange{op.getDpsInputs()[weights.data], panel},
@@ -89,16 +100,19 @@ static linalg::GenericOp multiplyByPanel(OpBuilder &b, linalg::GenericOp op, con
 static double emitByPanels(OpBuilder &b, Location loc, ArrayRef<linalg::GenericOp> ops, const LoopNest &nest,
                            LoopNest &inRegisters, const ComputedWeights &weights, ArrayRef<int64_t> depth,
                            const NestOptions &options) {
-  linalg::GenericOp op = nest.reduce->op, product = multiplyByPanel(b, op, weights, depth, blockOf(nest, weights));
+  std::optional<int64_t> pair = pairOf(nest, weights, depth);
+  linalg::GenericOp op = nest.reduce->op;
+  linalg::GenericOp product = multiplyByPanel(b, op, weights, depth, pair, blockOf(nest, weights));
   SmallVector<linalg::GenericOp> all(ops);
   std::replace(all.begin(), all.end(), op, product);
   LoopNest byPanel = *buildLoopNest(b, all); // as it did of `ops`
   auto type = cast<MemRefType>(product.getDpsInputs()[1].getType());
   // The loops are still those of the nest that fills it.
-  WeightPanel panel{nest, weights, byPanel.reduce->inputs[1], type.getNumElements() / type.getDimSize(0)};
+  WeightPanel panel{nest, weights, byPanel.reduce->inputs[1], type.getNumElements() / type.getDimSize(0),
+                    pair ? static_cast<int>(*pair) : -1};
   simplify(b, loc, byPanel);
   NestPlan plan = planNest(byPanel, options);
-  bool fits = plan.row >= 0 && plan.lane == byPanel.reduce->inputs[1].blockedLoop;
+  bool fits = plan.row >= 0 && plan.lane == byPanel.reduce->inputs[1].blockedLoop && plan.matrix.has_value() == !!pair;
   double ns = fits ? emitLoopNest(b, loc, byPanel, options, &panel) : emitLoopNest(b, loc, inRegisters, options);
   product.erase();
   return ns;

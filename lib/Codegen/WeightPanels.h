@@ -19,6 +19,7 @@ struct WeightPanel {
   ComputedWeights weights;
   Access access;    ///< by the loops of `source`; its base is made where the panel is allocated
   int64_t elements; ///< of a panel
+  int pair;         ///< the loop over the halves of 32 bits, which lie side by side; -1: there is none
 };
 
 /// Emits the nest of `ops`, if its reduction computes weights that lie in blocks of lanes; gives the estimated time in

@@ -56,8 +56,16 @@ void strata::buildFusedPhase(OpPassManager &pm, const CompileOptions &options) {
   if (options.optLevel == 0)
     return;
   if (options.gpu.empty()) {
-    if (options.precision == Precision::INT8)
+    if (options.precision == Precision::INT8) {
+      // A matrix unit's sums of blocks of bytes would wait for their scales.
+      if (facts.bf16Tiles) {
+        NarrowProductsOptions narrow;
+        copyTarget(narrow, facts);
+        narrow.computed = true;
+        pm.addNestedPass<func::FuncOp>(createNarrowProducts(narrow));
+      }
       pm.addNestedPass<func::FuncOp>(createQuantiseData());
+    }
     pm.addNestedPass<func::FuncOp>(createPackNibbles());
     WidenProductsOptions widen;
     widen.f16 = true;
