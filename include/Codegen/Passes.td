@@ -83,7 +83,8 @@ def NarrowProducts : Pass<"strata-narrow-products", "mlir::func::FuncOp"> {
     reductions: then it is kept as bf16 alone.
 
     With `computed` only products whose bodies make their weights of constant bytes,
-    for 48 rows or more of a known number: the body rounds what it makes.
+    for 128 rows or more of a known number and blocks of at most 32 terms: the body
+    rounds what it makes.
 
     ```mlir
     %0 = arith.mulf %x, %w : f32

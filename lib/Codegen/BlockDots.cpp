@@ -13,6 +13,16 @@
 using namespace mlir;
 using namespace strata;
 
+int64_t strata::termsOfFactor(linalg::GenericOp op, const NarrowCodes &codes) {
+  constexpr int64_t most = 128, ofMany = 32; // where one scale is for all terms
+  if (!codes.scale() && codes.weights.value != codes.real)
+    return 0;
+  int64_t terms = op.getStaticLoopRanges()[codes.terms], size = codes.scale() ? terms : ofMany;
+  while (size > most && size % 2 == 0)
+    size /= 2;
+  return size > most || terms % size || size % codes.perWord() ? 0 : size;
+}
+
 Value strata::placeInBytes(OpBuilder &b, Location loc, Value term, unsigned bits) {
   auto constant = [&](int64_t number) { return b.create<arith::ConstantOp>(loc, b.getI32IntegerAttr(number)); };
   if (bits == 8)

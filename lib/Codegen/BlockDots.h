@@ -19,6 +19,10 @@ namespace strata {
 /// then those of their upper ones.
 mlir::Value placeInBytes(mlir::OpBuilder &b, mlir::Location loc, mlir::Value term, unsigned bits);
 
+/// Terms that share a factor f: a block of the weights' scale or part of it; 0: the product is none that data is
+/// quantised for.
+int64_t termsOfFactor(mlir::linalg::GenericOp op, const NarrowCodes &codes);
+
 /// Inputs of such an operation; -1: there is none.
 struct BlockDots {
   unsigned data, words, factor;         ///< q, c in words of 32 bits, f

@@ -6,11 +6,11 @@
 // read.
 //
 //===----------------------------------------------------------------------===//
+#include "BlockDots.h"
 #include "Codegen/Passes.h"
 #include "ConstantExpressions.h"
 #include "KeptElements.h"
 #include "LoopNest.h"
-#include "NarrowWords.h"
 #include "ProductSums.h"
 #include "WinogradCost.h"
 
@@ -29,9 +29,9 @@ using namespace mlir;
 /// conversion would cost what is gained.
 static constexpr int64_t leastTileDepth = 32, leastDotDepth = 16, leastLanes = 16;
 
-/// Rows of which a matrix unit takes less time with weights that are made bf16 once than with their codes, whose sums
-/// have to be scaled block by block.
-static constexpr int64_t rowsOfPanel = 48;
+/// A matrix unit takes less time with weights that are made bf16 once than with their codes, whose sums have to be
+/// scaled block by block, for so many rows and blocks of so few terms.
+static constexpr int64_t rowsOfPanel = 128, termsOfPanel = 32;
 
 /// Subnormal numbers may be 0, as they are for the instructions that multiply.
 static Operation *roundToHalf(OpBuilder &b, Location loc, Value element) {
@@ -214,6 +214,9 @@ private:
       SmallVector<int64_t> ranges = op.getStaticLoopRanges();
       if (!codes || llvm::any_of(ranges, ShapedType::isDynamic) ||
           strata::getUses(op, op.getDpsInputOperand(codes->bytes.getArgNumber())) < rowsOfPanel)
+        return;
+      int64_t terms = strata::termsOfFactor(op, *codes);
+      if (!terms || terms > termsOfPanel)
         return;
       int64_t depth = 1;
       for (auto [size, kind] : llvm::zip(ranges, op.getIteratorTypesArray()))

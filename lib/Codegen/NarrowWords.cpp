@@ -19,6 +19,11 @@ static Value extended(Value value, bool &isUnsigned) {
   return value.getType().isInteger(8) ? value : Value();
 }
 
+BlockArgument NarrowCodes::scale() const {
+  auto scaled = weights.value.getDefiningOp<arith::MulFOp>();
+  return scaled && scaled.getLhs() == real ? dyn_cast<BlockArgument>(scaled.getRhs()) : BlockArgument();
+}
+
 /// What an input of the body is filled with, or the value itself.
 static Value filledWith(linalg::GenericOp op, Value value) {
   auto input = dyn_cast_or_null<BlockArgument>(value);

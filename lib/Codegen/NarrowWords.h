@@ -22,6 +22,8 @@ struct NarrowCodes {
   int64_t offset() const { return isUnsigned ? 0 : 1 << (bits - 1); }
   /// How many of them a word has.
   int64_t perWord() const { return 32 / bits; }
+  /// An input that `real` is multiplied with; null: it is not, or with another thing.
+  mlir::BlockArgument scale() const;
 };
 
 /// Of a product of tensors whose terms are whole words.

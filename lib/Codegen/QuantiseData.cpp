@@ -47,9 +47,6 @@ struct QuantiseDataPass : strata::impl::QuantiseDataBase<QuantiseDataPass> {
   }
 
 private:
-  /// Terms that share a factor, at most; of one scale for the whole reduction, groups of so many.
-  static constexpr int64_t mostTerms = 128, groupOfMany = 32;
-
   DenseMap<std::pair<Value, int64_t>, Quantised> known; ///< what several products read
 
   const Quantised &quantised(OpBuilder &b, Location loc, Value data, int64_t size);
@@ -136,18 +133,8 @@ const Quantised &QuantiseDataPass::quantised(OpBuilder &b, Location loc, Value d
 void QuantiseDataPass::quantise(linalg::GenericOp op, NarrowCodes codes) {
   SmallVector<AffineMap> maps = op.getIndexingMapsArray();
   unsigned data = codes.weights.data, bytes = codes.bytes.getArgNumber();
-  BlockArgument scale;
-  if (auto scaled = codes.weights.value.getDefiningOp<arith::MulFOp>()) {
-    scale = dyn_cast<BlockArgument>(scaled.getRhs());
-    if (scaled.getLhs() != codes.real || !scale)
-      return;
-  } else if (codes.weights.value != codes.real) {
-    return;
-  }
-  int64_t terms = op.getStaticLoopRanges()[codes.terms], size = scale ? terms : groupOfMany;
-  while (size > mostTerms && size % 2 == 0)
-    size /= 2;
-  if (size > mostTerms || terms % size || size % codes.perWord())
+  int64_t size = strata::termsOfFactor(op, codes);
+  if (!size)
     return;
   OpBuilder b(op);
   Location loc = op.getLoc();
@@ -177,7 +164,7 @@ void QuantiseDataPass::quantise(linalg::GenericOp op, NarrowCodes codes) {
                                         return strata::placeInBytes(b, loc, term, codes.bits);
                                       }),
                     wordExprs);
-  if (scale)
+  if (BlockArgument scale = codes.scale())
     dots.scale =
         take(op.getDpsInputs()[scale.getArgNumber()], SmallVector<AffineExpr>(maps[scale.getArgNumber()].getResults()));
   if (codes.zero) {
