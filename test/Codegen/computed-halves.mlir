@@ -58,6 +58,7 @@ func.func @many(%x: tensor<128x2x16xf32>, %c: tensor<128x40xf32>) -> (tensor<128
 // NARROW-NOT:     bf16
 // GROUP-LABEL:  func.func @few(
 // GROUP-NOT:      bf16
+// GROUP:          return
 #x = affine_map<(m, n, j) -> (m, j)>
 #w = affine_map<(m, n, j) -> (j, n)>
 #s = affine_map<(m, n, j) -> (n)>
