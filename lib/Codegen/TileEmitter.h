@@ -161,6 +161,9 @@ private:
   void storeSums(const Tile &tile, const Accumulators &accumulators);
   int64_t stepsAtOnce(const Tile &tile);
   int64_t partsAtOnce(const Tile &tile);
+  int64_t sumsOfEach(int64_t points, int64_t steps);
+  int64_t sumsOfEach(const Tile &tile);
+  void joinSums(Values &sums, int64_t points);
   const PaddedLoop *paddedRowsOf(int tap, const Tile &tile);
   Values reduceLoops(Tile tile, llvm::ArrayRef<int> order, Values carried, Inner inner);
   Values reduceLanes(const Tile &outer, Values carried);

@@ -1,5 +1,6 @@
 //===- TileReduction.cpp - a tile from its start to its results -----------===//
 #include "ApproximateMath.h"
+#include "ProductSums.h"
 #include "TileEmitter.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -198,14 +199,49 @@ TileEmitter::Values TileEmitter::reduceWindow(const Tile &tile, ArrayRef<Value> 
   return values;
 }
 
+/// Few sums wait for each other's multiply-adds: one step after another adds to sums of its own, of which each of
+/// `points` elements has so many.
+int64_t TileEmitter::sumsOfEach(int64_t points, int64_t steps) {
+  constexpr int64_t most = 4;
+  int64_t sums = 1;
+  while (points < target.fmaLatency && sums < most && points * sums < target.fmaLatency * target.fmaPerCycle)
+    sums *= 2;
+  return steps % sums == 0 ? sums : 1;
+}
+
+int64_t TileEmitter::sumsOfEach(const Tile &tile) {
+  constexpr int64_t shortest = 32;
+  SmallVector<int> order = reductionOrder();
+  if (tile.steps > 1 || order.empty() || nest.reduce->outputs.size() != 1 || depth.first || plan.window >= 0 ||
+      plan.copied >= 0 || !nest.padded.empty() || !getAddend(nest.reduce->op) ||
+      !isa<FloatType>(getElementTypeOrSelf(nest.reduce->op.getDpsInits()[0].getType())))
+    return 1;
+  const Extent &steps = nest.loops[order.back()].size;
+  return steps.isKnown() && steps.known >= shortest ? sumsOfEach(tile.rows * tile.vectors, steps.known) : 1;
+}
+
+/// The one sum of each of `points` elements.
+void TileEmitter::joinSums(Values &sums, int64_t points) {
+  while (static_cast<int64_t>(sums.size()) > points) {
+    int64_t half = sums.size() / 2;
+    for (int64_t n = 0; n < half; ++n)
+      sums[n] = b.create<arith::AddFOp>(loc, sums[n], sums[n + half]);
+    sums.resize(half);
+  }
+}
+
 /// All elements of the tile at once: `carried` are the accumulators of the first output, then those of the next one.
 TileEmitter::Values TileEmitter::reduceTile(const Tile &whole, Values carried) {
   Stage &reduce = *nest.reduce;
   Tile tile = whole;
   tile.steps = stepsAtOnce(tile);
-  int64_t points = tile.rows * tile.vectors;
+  int64_t points = tile.rows * tile.vectors, sums = sumsOfEach(tile);
+  if (partsAtOnce(tile) == 1)
+    tile.steps = std::max(tile.steps, sums);
+  for (int64_t n = points; n < sums * points; ++n)
+    carried.push_back(b.create<arith::ConstantOp>(loc, b.getZeroAttr(carried[0].getType())));
   Values bases = basesOf(reduce, tile);
-  return reduceLoops(tile, reductionOrder(), carried, [&](const Tile &inner, Values values) {
+  carried = reduceLoops(tile, reductionOrder(), carried, [&](const Tile &inner, Values values) {
     if (plan.window >= 0)
       return reduceWindow(inner, bases, values);
     Values here = bases;
@@ -216,17 +252,21 @@ TileEmitter::Values TileEmitter::reduceTile(const Tile &whole, Values carried) {
     }
     Loaded loaded;
     Values next = values;
+    int64_t first = inner.step % sums * points;
     forEachElement(inner, [&](int64_t i, int64_t j, int64_t n) {
       Values arguments = inputsOf(reduce, here, inner, i, j, loaded, {});
       for (unsigned o = 0; o < reduce.outputs.size(); ++o)
-        arguments.push_back(values[o * points + n]);
+        arguments.push_back(values[first + o * points + n]);
       for (auto [o, value] : llvm::enumerate(body(reduce, arguments, inner, i, j, true)))
-        next[o * points + n] = spread(value, tile.lanes);
+        next[first + o * points + n] = spread(value, tile.lanes);
     });
     if (copy)
       storeCopy(reduce.inputs[plan.copied], inner, loaded);
     return next;
   });
+  if (sums > 1)
+    joinSums(carried, points);
+  return carried;
 }
 
 /// Of floats, vectors or not.
@@ -265,7 +305,9 @@ TileEmitter::Values TileEmitter::reduceScaled(const Tile &whole, Values carried)
     Value zero = spread(b.create<arith::ConstantOp>(loc, b.getF32FloatAttr(0)), whole.lanes);
     Tile tile = block;
     tile.steps = stepsAtOnce(tile);
-    Values sums = reduceLoops(tile, inner, Values(values.size(), zero), [&](const Tile &step, Values sums) {
+    int64_t points = values.size(), sumsOfPoint = sumsOfEach(points, tile.steps);
+    Values sums = reduceLoops(tile, inner, Values(sumsOfPoint * points, zero), [&](const Tile &step, Values sums) {
+      int64_t first = step.step % sumsOfPoint * points;
       for (BlockArgument input : scaled.weights.inputs)
         prefetch(reduce.inputs[input.getArgNumber()], bases[input.getArgNumber()], at(input.getArgNumber(), step),
                  step);
@@ -282,12 +324,13 @@ TileEmitter::Values TileEmitter::reduceScaled(const Tile &whole, Values carried)
           if (op->getResult(0) != scaled.weights.value)
             operation(reduce, *op, mapping, step, 0, j, /*fuse=*/false);
         for (int64_t i = 0; i < step.rows; ++i) {
-          Value &sum = sums[i * step.vectors + j];
+          Value &sum = sums[first + i * step.vectors + j];
           sum = multiplyAdd(data[i], spread(mapping.lookup(scaled.unscaled), step.lanes), sum);
         }
       }
       return sums;
     });
+    joinSums(sums, points);
     for (int64_t j = 0; j < block.vectors; ++j) {
       Value factor = load(reduce.inputs[scaled.scale], at(scaled.scale, block), block, 0, j);
       for (int64_t i = 0; i < block.rows; ++i) {

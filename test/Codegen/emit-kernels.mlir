@@ -1402,3 +1402,28 @@ func.func @interpolated(%weights: memref<?x2xf32>, %rows: memref<?x2xindex>, %x:
   }
   return
 }
+
+// -----
+
+// Two sums would wait for each other: each of four steps has sums of its own, which come together at the end.
+// FUSED-LABEL: func.func @few_sums
+// FUSED:         %[[R:.*]]:8 = scf.for
+// FUSED-COUNT-8:   math.fma {{.*}} : vector<8xf32>
+// FUSED-NOT:       math.fma
+// FUSED:           scf.yield
+// FUSED:         %[[A:.*]] = arith.addf %[[R]]#0, %[[R]]#4
+// FUSED:         %[[B:.*]] = arith.addf %[[R]]#1, %[[R]]#5
+// FUSED:         %[[C:.*]] = arith.addf %[[R]]#2, %[[R]]#6
+// FUSED:         %[[D:.*]] = arith.addf %[[R]]#3, %[[R]]#7
+// FUSED:         arith.addf %[[A]], %[[C]]
+// FUSED:         arith.addf %[[B]], %[[D]]
+func.func @few_sums(%a: memref<1x64xf32>, %b: memref<64x16xf32>, %c: memref<1x16xf32>) attributes {strata.kernel} {
+  linalg.generic {indexing_maps = [affine_map<(i, j, k) -> (i, k)>, affine_map<(i, j, k) -> (k, j)>, affine_map<(i, j, k) -> (i, j)>], iterator_types = ["parallel", "parallel", "reduction"]}
+      ins(%a, %b : memref<1x64xf32>, memref<64x16xf32>) outs(%c : memref<1x16xf32>) {
+  ^bb0(%x: f32, %y: f32, %o: f32):
+    %0 = arith.mulf %x, %y : f32
+    %1 = arith.addf %0, %o : f32
+    linalg.yield %1 : f32
+  }
+  return
+}

@@ -1,13 +1,13 @@
 // RUN: strata-opt %s --split-input-file --verify-diagnostics --pass-pipeline='builtin.module(func.func(strata-emit-kernels{vector-bits=256 registers=16 fma=true threads=false},cse))' | FileCheck %s
 
-// Three rows of one vector where the model has 6 of 2, and all rows within the lanes.
+// Three rows of one vector where the model has 6 of 2, and all rows within the lanes. Four steps have sums of their own.
 // CHECK-LABEL: func.func @chosen
 // CHECK:         %[[EIGHT:.*]] = arith.constant 8 : index
 // CHECK-NEXT:    scf.for {{.*}} step %[[EIGHT]] {
 // CHECK:           %[[THREE:.*]] = arith.constant 3 : index
 // CHECK-NEXT:      scf.for {{.*}} step %[[THREE]] {
-// CHECK:             :3 = scf.for
-// CHECK-COUNT-3:       math.fma {{.*}} : vector<8xf32>
+// CHECK:             :12 = scf.for {{.*}} iter_args
+// CHECK-COUNT-12:      math.fma {{.*}} : vector<8xf32>
 // CHECK-NOT:           math.fma
 // CHECK:               scf.yield
 func.func @chosen(%a: memref<12x32xf32>, %b: memref<32x16xf32>, %c: memref<12x16xf32>) attributes {strata.kernel} {
