@@ -1,5 +1,6 @@
 //===- ComputedWeights.cpp - products whose weights the body makes --------===//
 #include "ComputedWeights.h"
+#include "ConstantExpressions.h"
 #include "ProductSums.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -12,6 +13,11 @@ using namespace strata;
 static Value beforeExtension(Value value) {
   auto extension = value.getDefiningOp<arith::ExtFOp>();
   return extension && extension.getIn().getType().isBF16() ? extension.getIn() : value;
+}
+
+bool ComputedWeights::areConstant(linalg::GenericOp op, const ConstantExpressions &constants) const {
+  return llvm::all_of(
+      inputs, [&](BlockArgument input) { return constants.isConstant(op.getDpsInputs()[input.getArgNumber()]); });
 }
 
 std::optional<ComputedWeights> strata::matchComputedWeights(linalg::GenericOp op) {

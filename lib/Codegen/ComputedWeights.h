@@ -6,6 +6,8 @@
 
 namespace strata {
 
+class ConstantExpressions;
+
 /// A sum of products of f32 whose one factor is an input and whose other one the body converts from integers, of inputs
 /// that all rows of the result share. Both may be bf16 that is extended.
 struct ComputedWeights {
@@ -16,6 +18,8 @@ struct ComputedWeights {
   llvm::SmallVector<mlir::BlockArgument> inputs;   ///< that these read
 
   bool areHalves() const { return value.getType().isBF16(); }
+  /// Whether all that they are made of is constant.
+  bool areConstant(mlir::linalg::GenericOp op, const ConstantExpressions &constants) const;
 };
 
 std::optional<ComputedWeights> matchComputedWeights(mlir::linalg::GenericOp op);

@@ -33,9 +33,8 @@ struct ExpandWeightsPass : strata::impl::ExpandWeightsBase<ExpandWeightsPass> {
     getOperation().walk([&](linalg::GenericOp op) {
       std::optional<ComputedWeights> weights =
           op.hasPureTensorSemantics() ? strata::matchComputedWeights(op) : std::nullopt;
-      if (weights && llvm::all_of(weights->inputs, [&](BlockArgument input) {
-            return constants.isConstant(op.getDpsInputs()[input.getArgNumber()]) &&
-                   strata::isPlain(op.getIndexingMapsArray()[input.getArgNumber()]);
+      if (weights && weights->areConstant(op, constants) && llvm::all_of(weights->inputs, [&](BlockArgument input) {
+            return strata::isPlain(op.getIndexingMapsArray()[input.getArgNumber()]);
           }))
         found.push_back({op, *weights});
     });

@@ -91,12 +91,11 @@ private:
       return std::nullopt;
     AffineMap data = op.getIndexingMapsArray()[weights->data];
     std::optional<unsigned> depth = strata::innermost(data);
-    bool fits = depth && strata::isPlain(data) &&
+    bool fits = depth && strata::isPlain(data) && weights->areConstant(op, constants) &&
                 op.getIteratorTypesArray()[*depth] == utils::IteratorType::reduction &&
                 op.getStaticLoopRanges()[*depth] % 2 == 0;
     for (BlockArgument input : weights->inputs)
-      fits &= constants.isConstant(op.getDpsInputs()[input.getArgNumber()]) &&
-              strata::isPlain(op.getIndexingMapsArray()[input.getArgNumber()]);
+      fits &= strata::isPlain(op.getIndexingMapsArray()[input.getArgNumber()]);
     return fits ? weights : std::nullopt;
   }
 

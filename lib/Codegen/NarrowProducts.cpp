@@ -221,9 +221,7 @@ private:
       int64_t depth = 1;
       for (auto [size, kind] : llvm::zip(ranges, op.getIteratorTypesArray()))
         depth *= kind == utils::IteratorType::reduction ? size : 1;
-      if (depth % leastTileDepth || !llvm::all_of(codes->weights.inputs, [&](BlockArgument input) {
-            return constants.isConstant(op.getDpsInputs()[input.getArgNumber()]);
-          }))
+      if (depth % leastTileDepth || !codes->weights.areConstant(op, constants))
         return;
       found.push_back({op, codes->weights});
     });

@@ -37,9 +37,7 @@ struct QuantiseDataPass : strata::impl::QuantiseDataBase<QuantiseDataPass> {
     SmallVector<std::pair<linalg::GenericOp, NarrowCodes>> found;
     getOperation().walk([&](linalg::GenericOp op) {
       std::optional<NarrowCodes> codes = strata::matchNarrowCodes(op);
-      if (codes && llvm::all_of(codes->weights.inputs, [&](BlockArgument input) {
-            return constants.isConstant(op.getDpsInputs()[input.getArgNumber()]);
-          }))
+      if (codes && codes->weights.areConstant(op, constants))
         found.push_back({op, *codes});
     });
     for (auto &[op, codes] : found)
