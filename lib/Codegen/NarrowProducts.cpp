@@ -34,7 +34,7 @@ static constexpr int64_t leastTileDepth = 32, leastDotDepth = 16, leastLanes = 1
 static constexpr int64_t rowsOfPanel = 128, termsOfPanel = 32;
 
 /// Subnormal numbers may be 0, as they are for the instructions that multiply.
-static Operation *roundToHalf(OpBuilder &b, Location loc, Value element) {
+static arith::TruncFOp roundToHalf(OpBuilder &b, Location loc, Value element) {
   auto rounded = b.create<arith::TruncFOp>(loc, b.getBF16Type(), element);
   rounded.setFastmath(arith::FastMathFlags::afn);
   return rounded;
@@ -49,9 +49,7 @@ public:
 
 protected:
   Type typeOf(Type element) const override { return BFloat16Type::get(element.getContext()); }
-  Value convert(OpBuilder &b, Location loc, Value element) const override {
-    return roundToHalf(b, loc, element)->getResult(0);
-  }
+  Value convert(OpBuilder &b, Location loc, Value element) const override { return roundToHalf(b, loc, element); }
   TypedAttr convert(TypedAttr constant) const override {
     return FloatAttr::get(typeOf(constant.getType()), cast<FloatAttr>(constant).getValueAsDouble());
   }
@@ -232,8 +230,8 @@ private:
       halves.readAs(op, data, halves.keep(data->get()));
       OpBuilder b(op.getContext());
       b.setInsertionPointAfterValue(weights.value);
-      Operation *rounded = roundToHalf(b, op.getLoc(), weights.value);
-      Value restored = b.create<arith::ExtFOp>(op.getLoc(), b.getF32Type(), rounded->getResult(0));
+      arith::TruncFOp rounded = roundToHalf(b, op.getLoc(), weights.value);
+      Value restored = b.create<arith::ExtFOp>(op.getLoc(), b.getF32Type(), rounded.getResult());
       weights.value.replaceAllUsesExcept(restored, rounded);
     }
   }

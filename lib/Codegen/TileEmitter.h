@@ -163,7 +163,7 @@ private:
   int64_t partsAtOnce(const Tile &tile);
   int64_t sumsOfEach(int64_t points, int64_t steps);
   int64_t sumsOfEach(const Tile &tile);
-  void joinSums(Values &sums, int64_t points);
+  void joinSums(Values &sums, int64_t elements);
   const PaddedLoop *paddedRowsOf(int tap, const Tile &tile);
   Values reduceLoops(Tile tile, llvm::ArrayRef<int> order, Values carried, Inner inner);
   Values reduceLanes(const Tile &outer, Values carried);

@@ -220,9 +220,9 @@ int64_t TileEmitter::sumsOfEach(const Tile &tile) {
   return steps.isKnown() && steps.known >= shortest ? sumsOfEach(tile.rows * tile.vectors, steps.known) : 1;
 }
 
-/// The one sum of each of `points` elements.
-void TileEmitter::joinSums(Values &sums, int64_t points) {
-  while (static_cast<int64_t>(sums.size()) > points) {
+/// The one sum of each of so many elements.
+void TileEmitter::joinSums(Values &sums, int64_t elements) {
+  while (static_cast<int64_t>(sums.size()) > elements) {
     int64_t half = sums.size() / 2;
     for (int64_t n = 0; n < half; ++n)
       sums[n] = b.create<arith::AddFOp>(loc, sums[n], sums[n + half]);
@@ -238,7 +238,8 @@ TileEmitter::Values TileEmitter::reduceTile(const Tile &whole, Values carried) {
   int64_t points = tile.rows * tile.vectors, sums = sumsOfEach(tile);
   if (partsAtOnce(tile) == 1)
     tile.steps = std::max(tile.steps, sums);
-  for (int64_t n = points; n < sums * points; ++n)
+  int64_t elements = carried.size();
+  for (int64_t n = elements; n < sums * elements; ++n)
     carried.push_back(b.create<arith::ConstantOp>(loc, b.getZeroAttr(carried[0].getType())));
   Values bases = basesOf(reduce, tile);
   carried = reduceLoops(tile, reductionOrder(), carried, [&](const Tile &inner, Values values) {
@@ -252,7 +253,7 @@ TileEmitter::Values TileEmitter::reduceTile(const Tile &whole, Values carried) {
     }
     Loaded loaded;
     Values next = values;
-    int64_t first = inner.step % sums * points;
+    int64_t first = inner.step % sums * elements;
     forEachElement(inner, [&](int64_t i, int64_t j, int64_t n) {
       Values arguments = inputsOf(reduce, here, inner, i, j, loaded, {});
       for (unsigned o = 0; o < reduce.outputs.size(); ++o)
@@ -264,8 +265,7 @@ TileEmitter::Values TileEmitter::reduceTile(const Tile &whole, Values carried) {
       storeCopy(reduce.inputs[plan.copied], inner, loaded);
     return next;
   });
-  if (sums > 1)
-    joinSums(carried, points);
+  joinSums(carried, elements);
   return carried;
 }
 

@@ -59,17 +59,15 @@ static Extent countRows(OpBuilder &b, Location loc, const LoopNest &nest, const 
   return {known, unknown};
 }
 
-/// Of halves the loop over the two of 32 bits, which `strata-group-reductions` makes: the last one of `depth`.
-static std::optional<int64_t> pairOf(const LoopNest &nest, const ComputedWeights &weights, ArrayRef<int64_t> depth) {
-  if (!weights.areHalves() || !nest.loops[depth.back()].size.is(2))
-    return std::nullopt;
-  return depth.back();
+/// Of halves the loop over the two of 32 bits, which `strata-group-reductions` makes: the last one of `depth`; or -1.
+static int pairOf(const LoopNest &nest, const ComputedWeights &weights, ArrayRef<int64_t> depth) {
+  return weights.areHalves() && nest.loops[depth.back()].size.is(2) ? static_cast<int>(depth.back()) : -1;
 }
 
 /// The same product of the data and a panel: `depth`, then the lanes of a block, behind them, if there are some, the
 /// pairs. What it reads has no base yet.
 static linalg::GenericOp multiplyByPanel(OpBuilder &b, linalg::GenericOp op, const ComputedWeights &weights,
-                                         ArrayRef<int64_t> depth, std::optional<int64_t> pair, int64_t block) {
+                                         ArrayRef<int64_t> depth, int pair, int64_t block) {
   SmallVector<AffineMap> maps = op.getIndexingMapsArray();
   SmallVector<int64_t> ranges = op.getStaticLoopRanges();
   AffineExpr lane = b.getAffineDimExpr(weights.lane);
@@ -79,11 +77,11 @@ static linalg::GenericOp multiplyByPanel(OpBuilder &b, linalg::GenericOp op, con
     shape.push_back(ranges[loop]);
     exprs.push_back(b.getAffineDimExpr(loop));
   };
-  llvm::for_each(pair ? depth.drop_back() : depth, walk);
+  llvm::for_each(pair >= 0 ? depth.drop_back() : depth, walk);
   shape.push_back(block);
   exprs.push_back(lane % block);
-  if (pair)
-    walk(*pair);
+  if (pair >= 0)
+    walk(pair);
   SmallVector<int64_t> strides = computeSuffixProduct(shape);
   strides.front() = 0; // one panel, for all blocks by turns
   auto layout = StridedLayoutAttr::get(b.getContext(), /*offset=*/0, strides);
@@ -100,7 +98,7 @@ static linalg::GenericOp multiplyByPanel(OpBuilder &b, linalg::GenericOp op, con
 static double emitByPanels(OpBuilder &b, Location loc, ArrayRef<linalg::GenericOp> ops, const LoopNest &nest,
                            LoopNest &inRegisters, const ComputedWeights &weights, ArrayRef<int64_t> depth,
                            const NestOptions &options) {
-  std::optional<int64_t> pair = pairOf(nest, weights, depth);
+  int pair = pairOf(nest, weights, depth);
   linalg::GenericOp op = nest.reduce->op;
   linalg::GenericOp product = multiplyByPanel(b, op, weights, depth, pair, blockOf(nest, weights));
   SmallVector<linalg::GenericOp> all(ops);
@@ -108,11 +106,11 @@ static double emitByPanels(OpBuilder &b, Location loc, ArrayRef<linalg::GenericO
   LoopNest byPanel = *buildLoopNest(b, all); // as it did of `ops`
   auto type = cast<MemRefType>(product.getDpsInputs()[1].getType());
   // The loops are still those of the nest that fills it.
-  WeightPanel panel{nest, weights, byPanel.reduce->inputs[1], type.getNumElements() / type.getDimSize(0),
-                    pair ? static_cast<int>(*pair) : -1};
+  WeightPanel panel{nest, weights, byPanel.reduce->inputs[1], type.getNumElements() / type.getDimSize(0), pair};
   simplify(b, loc, byPanel);
   NestPlan plan = planNest(byPanel, options);
-  bool fits = plan.row >= 0 && plan.lane == byPanel.reduce->inputs[1].blockedLoop && plan.matrix.has_value() == !!pair;
+  bool fits =
+      plan.row >= 0 && plan.lane == byPanel.reduce->inputs[1].blockedLoop && plan.matrix.has_value() == (pair >= 0);
   double ns = fits ? emitLoopNest(b, loc, byPanel, options, &panel) : emitLoopNest(b, loc, inRegisters, options);
   product.erase();
   return ns;
