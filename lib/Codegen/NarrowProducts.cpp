@@ -208,20 +208,19 @@ private:
   void narrowComputed(const strata::ConstantExpressions &constants) {
     SmallVector<std::pair<linalg::GenericOp, strata::ComputedWeights>> found;
     getOperation().walk([&](linalg::GenericOp op) {
-      std::optional<strata::NarrowCodes> codes = strata::matchNarrowCodes(op);
       SmallVector<int64_t> ranges = op.getStaticLoopRanges();
-      if (!codes || llvm::any_of(ranges, ShapedType::isDynamic) ||
-          strata::getUses(op, op.getDpsInputOperand(codes->bytes.getArgNumber())) < rowsOfPanel)
-        return;
-      int64_t terms = strata::termsOfFactor(op, *codes);
-      if (!terms || terms > termsOfPanel)
-        return;
       int64_t depth = 1;
       for (auto [size, kind] : llvm::zip(ranges, op.getIteratorTypesArray()))
         depth *= kind == utils::IteratorType::reduction ? size : 1;
-      if (depth % leastTileDepth || !codes->weights.areConstant(op, constants))
+      if (llvm::any_of(ranges, ShapedType::isDynamic) || depth % leastTileDepth)
         return;
-      found.push_back({op, codes->weights});
+      // Looks at each byte: only now.
+      std::optional<strata::NarrowCodes> codes = strata::matchNarrowCodes(op);
+      if (!codes || strata::getUses(op, op.getDpsInputOperand(codes->bytes.getArgNumber())) < rowsOfPanel)
+        return;
+      int64_t terms = strata::termsOfFactor(op, *codes);
+      if (terms && terms <= termsOfPanel && codes->weights.areConstant(op, constants))
+        found.push_back({op, codes->weights});
     });
     auto forWinograd = [](linalg::GenericOp, unsigned) { return false; };
     Halves halves(forWinograd);
