@@ -85,8 +85,10 @@ struct NarrowProductsPass : strata::WithTarget<strata::impl::NarrowProductsBase<
 
   void runOnOperation() override {
     strata::ConstantExpressions constants(getOperation());
+    auto forWinograd = [this](linalg::GenericOp op, unsigned weights) { return isForWinograd(op, weights); };
+    Halves halves(forWinograd);
     if (computed)
-      return narrowComputed(constants);
+      return narrowComputed(constants, halves);
     SmallVector<std::pair<linalg::GenericOp, unsigned>> found;
     SmallVector<Value> streamed;
     getOperation().walk([&](linalg::GenericOp op) {
@@ -101,8 +103,6 @@ struct NarrowProductsPass : strata::WithTarget<strata::impl::NarrowProductsBase<
       return !strata::isPlain(op.getMatchingIndexingMap(op.getDpsInputOperand(1 - weights)));
     };
     auto plain = std::stable_partition(found.begin(), found.end(), isConvolution);
-    auto forWinograd = [this](linalg::GenericOp op, unsigned weights) { return isForWinograd(op, weights); };
-    Halves halves(forWinograd);
     for (auto [op, weights] : llvm::make_range(found.begin(), plain))
       narrow(op, halves);
     for (Value data : streamed)
@@ -205,7 +205,7 @@ private:
   }
 
   /// Products whose bodies make their weights of few bits, where enough rows share them.
-  void narrowComputed(const strata::ConstantExpressions &constants) {
+  void narrowComputed(const strata::ConstantExpressions &constants, Halves &halves) {
     SmallVector<std::pair<linalg::GenericOp, strata::ComputedWeights>> found;
     getOperation().walk([&](linalg::GenericOp op) {
       SmallVector<int64_t> ranges = op.getStaticLoopRanges();
@@ -222,8 +222,6 @@ private:
       if (terms && terms <= termsOfPanel && codes->weights.areConstant(op, constants))
         found.push_back({op, codes->weights});
     });
-    auto forWinograd = [](linalg::GenericOp, unsigned) { return false; };
-    Halves halves(forWinograd);
     for (auto &[op, weights] : found) {
       OpOperand *data = op.getDpsInputOperand(weights.data);
       halves.readAs(op, data, halves.keep(data->get()));
