@@ -3,6 +3,7 @@
 #include "Codegen.h"
 #include "EmulateInstructions.h"
 #include "PromoteTiles.h"
+#include "ShareStarts.h"
 #include "Target.h"
 #include "mlir/Target/LLVMIR/Export.h"
 #include "llvm/Analysis/AssumptionCache.h"
@@ -171,6 +172,7 @@ struct Optimizer {
       return;
     builder.buildModuleSimplificationPipeline(level, ThinOrFullLTOPhase::None).run(module, modules);
     builder.buildModuleOptimizationPipeline(level, ThinOrFullLTOPhase::None).run(module, modules);
+    createModuleToFunctionPassAdaptor(ShareStartsPass()).run(module, modules);
   }
 
   LoopAnalysisManager loops;
