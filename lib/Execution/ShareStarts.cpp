@@ -4,7 +4,6 @@
 #include "llvm/Analysis/LoopInfo.h"
 #include "llvm/Analysis/ScalarEvolution.h"
 #include "llvm/Analysis/ScalarEvolutionExpressions.h"
-#include "llvm/IR/Dominators.h"
 #include "llvm/IR/IRBuilder.h"
 #include "llvm/Transforms/Utils/Local.h"
 #include "llvm/Transforms/Utils/ScalarEvolutionExpander.h"
@@ -14,10 +13,10 @@ using namespace llvm;
 namespace strata {
 
 namespace {
-/// An address of a loop, `start + moved + offset`: a start without a constant, and what the loop adds to it, from zero.
+/// An address of a loop, `start + trips * step + offset`: the start holds no constant.
 struct Address {
   const SCEV *start;
-  const SCEV *moved;
+  const SCEV *step;
   APInt offset;
 };
 
@@ -27,7 +26,8 @@ constexpr unsigned fewestAddresses = 8;
 class Starts {
 public:
   Starts(Loop &loop, ScalarEvolution &evolution, const DataLayout &layout)
-      : loop(loop), evolution(evolution), expander(evolution, layout, "start") {}
+      : loop(loop), evolution(evolution), expander(evolution, layout, "start"),
+        first(loop.getHeader()->getFirstInsertionPt()) {}
 
   /// Whether anything changed.
   bool share();
@@ -36,13 +36,16 @@ private:
   /// The constant that is a part of the value, which is left without it.
   APInt takeConstant(const SCEV *&value);
   std::optional<Address> match(Value *pointer);
-  /// The value of a start, before the loop.
-  Value *frozen(const SCEV *start, Type *type);
+  /// The address without its offset: the start before the loop, and in the loop's header what it adds.
+  Value *moved(const Address &address);
 
   Loop &loop;
   ScalarEvolution &evolution;
   SCEVExpander expander;
+  /// What the header held first: what is added comes before it, in the order in which it is made.
+  BasicBlock::iterator first;
   DenseMap<const SCEV *, Value *> starts;
+  DenseMap<std::pair<const SCEV *, const SCEV *>, Value *> moving;
 };
 } // namespace
 
@@ -85,17 +88,23 @@ std::optional<Address> Starts::match(Value *pointer) {
   const Instruction *entry = loop.getLoopPreheader()->getTerminator();
   if (!expander.isSafeToExpandAt(start, entry) || !expander.isSafeToExpandAt(step, entry))
     return std::nullopt;
-  const SCEV *moved = evolution.getAddRecExpr(evolution.getZero(step->getType()), step, &loop, SCEV::FlagAnyWrap);
-  return Address{start, moved, offset};
+  return Address{start, step, offset};
 }
 
-Value *Starts::frozen(const SCEV *start, Type *type) {
-  Value *&value = starts[start];
-  if (!value) {
+Value *Starts::moved(const Address &address) {
+  Value *&start = starts[address.start];
+  if (!start) {
     Instruction *entry = loop.getLoopPreheader()->getTerminator();
-    value = IRBuilder<>(entry).CreateFreeze(expander.expandCodeFor(start, type, entry->getIterator()), "start");
+    start = IRBuilder<>(entry).CreateFreeze(
+        expander.expandCodeFor(address.start, address.start->getType(), entry->getIterator()), "start");
   }
-  return value;
+  Value *&pointer = moving[{address.start, address.step}];
+  if (!pointer) {
+    Type *type = address.step->getType();
+    const SCEV *added = evolution.getAddRecExpr(evolution.getZero(type), address.step, &loop, SCEV::FlagAnyWrap);
+    pointer = IRBuilder<>(&*first).CreatePtrAdd(start, expander.expandCodeFor(added, type, first));
+  }
+  return pointer;
 }
 
 bool Starts::share() {
@@ -115,13 +124,11 @@ bool Starts::share() {
     std::optional<Address> address = match(*use);
     if (!address)
       continue;
-    auto *user = cast<Instruction>(use->getUser());
-    Value *start = frozen(address->start, use->get()->getType());
-    IRBuilder<> builder(user);
-    Value *moved = expander.expandCodeFor(address->moved, address->moved->getType(), user->getIterator());
-    Value *pointer = builder.CreatePtrAdd(start, moved);
-    if (!address->offset.isZero())
+    Value *pointer = moved(*address);
+    if (!address->offset.isZero()) {
+      IRBuilder<> builder(cast<Instruction>(use->getUser()));
       pointer = builder.CreatePtrAdd(pointer, builder.getInt(address->offset));
+    }
     dead.push_back(use->get());
     use->set(pointer);
   }

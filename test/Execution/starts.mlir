@@ -7,12 +7,12 @@
 // CHECK:       %[[START:start[0-9]*]] = freeze ptr %[[SUM]]
 // CHECK-NEXT:  %[[RESULT:start[0-9]*]] = freeze ptr
 // CHECK-NOT:   freeze
-// CHECK:       %[[MOVED:.+]] = shl {{.*}}i64 %{{.*}}, 5
-// CHECK-NEXT:  %[[FIRST:.+]] = getelementptr i8, ptr %[[START]], i64 %[[MOVED]]
-// CHECK-NEXT:  load <8 x float>, ptr %[[FIRST]]
-// CHECK:       %[[SAME:.+]] = getelementptr i8, ptr %[[START]], i64 %[[MOVED]]
-// CHECK-NEXT:  %[[NEXT:.+]] = getelementptr i8, ptr %[[SAME]], i64 256
+// CHECK:       %[[ADDED:.+]] = shl {{.*}}i64 %{{.*}}, 5
+// CHECK:       %[[MOVED:.+]] = getelementptr i8, ptr %[[START]], i64 %[[ADDED]]
+// CHECK:       load <8 x float>, ptr %[[MOVED]]
+// CHECK:       %[[NEXT:.+]] = getelementptr i8, ptr %[[MOVED]], i64 256
 // CHECK-NEXT:  load <8 x float>, ptr %[[NEXT]]
+// CHECK-NOT:   getelementptr i8, ptr %[[START]]
 // CHECK:       store <8 x float> %{{.*}}, ptr %{{.*}}
 func.func @main(%x: tensor<1x30x30x64xf32>, %w: tensor<3x3x64xf32>) -> tensor<1x28x28x64xf32> {
   %zero = arith.constant 0.0 : f32
