@@ -186,6 +186,11 @@ LogicalResult LinalgBuilder::lowerOp(Operation &op) {
     map(initializer.getOutput(), constant(initializer.getValue()));
     return success();
   }
+  if (auto require = dyn_cast<onnx::RequireOp>(op)) {
+    Value value = extractScalar(lookup(require.getCondition()));
+    check(compare(arith::CmpIPredicate::eq, value, scalarInt(getI1Type(), require.getValue())), require.getMessage());
+    return success();
+  }
   if (auto shapeCast = dyn_cast<onnx::CastShapeOp>(op)) {
     auto type = cast<RankedTensorType>(getSeamType(shapeCast.getType()));
     // What elements of containers are is checked where they are taken out.

@@ -298,7 +298,7 @@ LogicalResult ModelExporter::exportInitializer(onnx::InitializerOp op, proto::Gr
 
 LogicalResult ModelExporter::exportBody(Block &block, proto::GraphProto &graph) {
   for (Operation &op : block.without_terminator()) {
-    if (isa<onnx::CastShapeOp>(op))
+    if (isa<onnx::CastShapeOp, onnx::RequireOp>(op)) // What they check has no form in ONNX.
       continue;
     auto initializer = dyn_cast<onnx::InitializerOp>(op);
     if (failed(initializer ? exportInitializer(initializer, graph) : exportNode(&op, graph)))

@@ -42,8 +42,6 @@ struct Scope {
   llvm::StringMap<mlir::Value> values;
   /// Types that the graph declares for values.
   llvm::StringMap<const proto::TypeProto *> declared;
-  /// Of those, the graph's outputs.
-  llvm::StringSet<> outputs;
   /// Inputs of a function that the call leaves out.
   llvm::StringSet<> absent;
 

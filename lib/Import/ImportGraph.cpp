@@ -29,11 +29,9 @@ LogicalResult GraphImporter::declareValues(const GraphProto &graph, Scope &scope
   for (const auto &info : graph.value_info())
     if (hasType(info))
       scope.declared[info.name()] = &info.type();
-  for (const auto &output : graph.output()) {
-    scope.outputs.insert(output.name());
+  for (const auto &output : graph.output())
     if (hasType(output))
       scope.declared[output.name()] = &output.type();
-  }
   return success();
 }
 
@@ -93,8 +91,13 @@ FailureOr<SmallVector<Value>> GraphImporter::importOutputs(const GraphProto &gra
     FailureOr<Type> declared = declaredType(output.name(), scope, outputTrace);
     if (failed(declared))
       return failure();
-    if (*declared && !mergeTypes(value.getType(), *declared))
-      return outputTrace.error() << "is declared as " << *declared << ", but is " << value.getType(), failure();
+    if (*declared && !mergeTypes(value.getType(), *declared)) {
+      if (eraseShape(value.getType()) != eraseShape(*declared))
+        return outputTrace.error() << "is declared as " << *declared << ", but is " << value.getType(), failure();
+      if (!value.getDefiningOp()) // Results of nodes were looked at there.
+        outputTrace.warning() << "is declared as " << *declared << ", but is " << value.getType()
+                              << "; the declaration is ignored";
+    }
     outputs.push_back(value);
   }
   return outputs;
@@ -130,7 +133,7 @@ LogicalResult GraphImporter::importSubgraph(const GraphProto &graph, Region &reg
   OpBuilder::InsertionGuard guard(builder);
   Block &block = region.emplaceBlock();
   builder.setInsertionPointToEnd(&block);
-  Scope scope{&outer, outer.frame, {}, {}, {}, {}};
+  Scope scope{&outer, outer.frame, {}, {}, {}};
   if (failed(declareValues(graph, scope, trace)))
     return failure();
   for (auto [i, input] : llvm::enumerate(graph.input())) {
@@ -158,7 +161,7 @@ LogicalResult GraphImporter::importMain(const GraphProto &graph, const Frame &fr
   auto function = builder.create<func::FuncOp>(UnknownLoc::get(context), "main", builder.getFunctionType({}, {}));
   Block *block = function.addEntryBlock();
   builder.setInsertionPointToEnd(block);
-  Scope scope{nullptr, frame, {}, {}, {}, {}};
+  Scope scope{nullptr, frame, {}, {}, {}};
   if (failed(declareValues(graph, scope, trace)))
     return failure();
 

@@ -307,9 +307,8 @@ LogicalResult GraphImporter::defineResult(Value value, StringRef name, Scope &sc
     return failure();
   Type inferred = value.getType();
   if (*declared && *declared != inferred) {
-    bool isOutput = scope.outputs.contains(name);
     Type merged = mergeTypes(inferred, *declared);
-    if (!merged && (isOutput || eraseShape(inferred) != eraseShape(*declared)))
+    if (!merged && eraseShape(inferred) != eraseShape(*declared))
       return trace.error() << "output '" << name << "' is declared as " << *declared << ", but is " << inferred;
     if (!merged) {
       trace.warning() << "output '" << name << "' is declared as " << *declared << ", but is " << inferred
@@ -439,7 +438,7 @@ LogicalResult GraphImporter::importCall(const NodeProto &node, const proto::Func
       slot->second = *attribute;
   }
   Trace body(trace, "function '" + function.name() + "'");
-  Scope inner{nullptr, frame, {}, {}, {}, {}};
+  Scope inner{nullptr, frame, {}, {}, {}};
   if (node.input_size() > function.input_size() || node.output_size() > function.output_size())
     return trace.error() << "has " << node.input_size() << " inputs and " << node.output_size()
                          << " outputs, the function takes at most " << function.input_size() << " and gives "

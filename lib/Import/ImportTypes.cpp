@@ -90,7 +90,8 @@ FailureOr<Type> importShaped(int32_t elementType, const proto::TensorShapeProto 
     names.push_back("");
     if (!dim.has_dim_value()) {
       dims.push_back(ShapedType::kDynamic);
-      names.back() = dim.dim_param();
+      if (dim.dim_param() != "?") // Not a name, but what some writers put in the place of one.
+        names.back() = dim.dim_param();
     } else if (dim.dim_value() == -1) {
       // Not ONNX, but what many writers mean by an unknown size.
       dims.push_back(ShapedType::kDynamic);

@@ -13,15 +13,15 @@ void strata::buildUpgradePhase(OpPassManager &pm, const CompileOptions &) {
   // While values have the names that the model gave them.
   pm.addPass(createExpandGradientsPass());
   // Some steps depend on the operands' ranks.
-  pm.addPass(createInferShapesPass());
+  pm.addPass(createInferShapesPass({/*assumeRanks=*/true}));
   pm.addPass(createUpgradeOpsetPass());
   // Bodies depend on the operands' types.
-  pm.addPass(createInferShapesPass());
+  pm.addPass(createInferShapesPass({/*assumeRanks=*/true}));
   pm.addPass(createExpandFunctionsPass());
 }
 
 void strata::buildShapesPhase(OpPassManager &pm, const CompileOptions &) {
-  pm.addPass(createInferShapesPass());
+  pm.addPass(createInferShapesPass({/*assumeRanks=*/true}));
   pm.addPass(createCSEPass());
 }
 

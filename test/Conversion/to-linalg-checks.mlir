@@ -33,3 +33,15 @@ func.func @main(%x: tensor<3x1xf32>, %size: tensor<2xi64>) -> tensor<4xf32> {
   %2 = onnx.Squeeze_25(%1, %axes) : (tensor<?x4xf32>, tensor<1xi64>) -> tensor<4xf32>
   return %2 : tensor<4xf32>
 }
+
+// -----
+
+// CHECK-LABEL: @require
+// CHECK: %[[C:.*]] = tensor.extract %arg0
+// CHECK: %[[NOT:.*]] = arith.cmpi eq, %[[C]], %false
+// CHECK: cf.assert %[[NOT]], "takes its then_branch"
+func.func @require(%c: tensor<1xi1>, %x: tensor<4xf32>) -> tensor<4xf32> {
+  onnx.Require %c is false else "takes its then_branch" : tensor<1xi1>
+  %0 = onnx.Relu_14(%x) : (tensor<4xf32>) -> tensor<4xf32>
+  return %0 : tensor<4xf32>
+}

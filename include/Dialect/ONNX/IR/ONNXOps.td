@@ -42,6 +42,16 @@ def Onnx_CustomOp : Op<ONNX_Dialect, "Custom", []> {
   let assemblyFormat = "$domain $op_type `(` $inputs `)` attr-dict-with-keyword `:` functional-type($inputs, $outputs) ($graphs^)?";
 }
 
+def Onnx_RequireOp : Op<ONNX_Dialect, "Require", []> {
+  let summary = "a condition whose value the operators behind it need";
+  let description = [{
+    Takes the place of an If only one of whose branches can be followed by what follows it. If the condition, a tensor with
+    one element, is another one at run time, the run fails with the message.
+  }];
+  let arguments = (ins AnyType:$condition, BoolAttr:$value, StrAttr:$message);
+  let assemblyFormat = "$condition `is` $value `else` $message attr-dict `:` type($condition)";
+}
+
 def Onnx_CastShapeOp : Op<ONNX_Dialect, "CastShape", [Pure]> {
   let summary = "the same value under a type of other static knowledge (rank, sizes, symbolic names)";
   let description = [{

@@ -12,12 +12,20 @@ def InferShapesPass : Pass<"onnx-infer-shapes", "::mlir::ModuleOp"> {
     the ops that hold them. Types only become more precise. Integer results whose elements are all known at compile time
     become constants.
 
+    Where a branch of an If would make the type of what follows it wrong, only the other branch can run: it takes the
+    If's place, behind an `onnx.Require` of the condition. With `assume-ranks`, a Squeeze without axes removes the
+    dimensions that are known to be 1, and no others; its lowering has the run check that.
+
     ```mlir
     %s = onnx.Shape_25(%x) : (tensor<2x3xf32>) -> tensor<?xi64>
     // becomes
     %s = onnx.Initializer dense<[2, 3]> : tensor<2xi64>
     ```
   }];
+  let options = [
+    Option<"assumeRanks", "assume-ranks", "bool", /*default=*/"false",
+           "Take ranks that only the run tells for those without dimensions of size 1">
+  ];
 }
 
 def SpecializeShapesPass : Pass<"onnx-specialize-shapes", "::mlir::ModuleOp"> {

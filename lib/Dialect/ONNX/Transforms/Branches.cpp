@@ -22,6 +22,30 @@ static std::optional<bool> getCondition(Operation *op) {
   return std::nullopt;
 }
 
+// The branch in the place of the If.
+static void inlineBranch(Operation *op, bool taken) {
+  Block &branch = getBranch(op, taken);
+  Operation *terminator = branch.getTerminator();
+  OpBuilder builder(terminator);
+  for (auto [result, value] : llvm::zip_equal(op->getResults(), terminator->getOperands())) {
+    if (value.getType() != result.getType())
+      value = builder.create<onnx::CastShapeOp>(op->getLoc(), result.getType(), value);
+    result.replaceAllUsesWith(value);
+  }
+  terminator->erase();
+  op->getBlock()->getOperations().splice(op->getIterator(), branch.getOperations());
+  op->erase();
+}
+
+bool isUnusedIf(Operation *op) {
+  return isIf(op) && op->use_empty() && !op->walk([&](Operation *inner) {
+                                             bool goes = inner == op || isa<onnx::RequireOp>(inner) || isIf(inner) ||
+                                                         isMemoryEffectFree(inner) ||
+                                                         inner->hasTrait<OpTrait::IsTerminator>();
+                                             return goes ? WalkResult::advance() : WalkResult::interrupt();
+                                           }).wasInterrupted();
+}
+
 bool inlineDecidedBranches(func::FuncOp function) {
   SmallVector<Operation *> decided;
   function.walk<WalkOrder::PreOrder>([&](Operation *op) {
@@ -35,33 +59,44 @@ bool inlineDecidedBranches(func::FuncOp function) {
       continue;
     bool taken = *getCondition(op);
     getBranch(op, !taken).walk([&](Operation *inner) { gone.insert(inner); });
-    Block &branch = getBranch(op, taken);
-    Operation *terminator = branch.getTerminator();
-    OpBuilder builder(terminator);
-    for (auto [result, value] : llvm::zip_equal(op->getResults(), terminator->getOperands())) {
-      if (value.getType() != result.getType())
-        value = builder.create<onnx::CastShapeOp>(op->getLoc(), result.getType(), value);
-      result.replaceAllUsesWith(value);
-    }
-    terminator->erase();
-    op->getBlock()->getOperations().splice(op->getIterator(), branch.getOperations());
-    op->erase();
+    inlineBranch(op, taken);
   }
   return !decided.empty();
 }
 
-// The ranks of a result in the two branches are known, but differ.
-static bool hasTwoRanks(OpResult result) {
-  if (!isa<UnrankedTensorType>(result.getType()))
+// The ranks of a result in the two branches are known, but differ; so may those of an If within a branch.
+static bool hasTwoRanks(Value value) {
+  auto result = dyn_cast<OpResult>(value);
+  if (!result || !isa<UnrankedTensorType>(result.getType()) || !isIf(result.getOwner()))
     return false;
-  Operation *op = result.getOwner();
-  for (bool taken : {true, false})
-    if (!isa<RankedTensorType>(getBranch(op, taken).getTerminator()->getOperand(result.getResultNumber()).getType()))
-      return false;
-  return true;
+  return llvm::all_of(ArrayRef<bool>{true, false}, [&](bool taken) {
+    Value made = getBranch(result.getOwner(), taken).getTerminator()->getOperand(result.getResultNumber());
+    return isa<RankedTensorType>(made.getType()) || hasTwoRanks(made);
+  });
 }
 
-// An If in `user`'s place whose branches are those of `op` followed by `user`.
+// What is wrong with an op's operands, if anything is.
+static std::optional<std::string> getError(Operation *op) {
+  std::string error;
+  ScopedDiagnosticHandler handler(op->getContext(), [&](Diagnostic &diagnostic) {
+    if (error.empty() && diagnostic.getSeverity() == DiagnosticSeverity::Error)
+      error = diagnostic.str();
+    return success();
+  });
+  if (auto cast = dyn_cast<onnx::CastShapeOp>(op)) {
+    if (mergeTypes(cast.getInput().getType(), cast.getType()))
+      return std::nullopt;
+    llvm::raw_string_ostream(error) << "a value is " << cast.getInput().getType() << ", but declared as "
+                                    << cast.getType();
+    return error;
+  }
+  ValueAnalysis values;
+  ShapeContext context(op, values);
+  return failed(inferResultTypes(context)) ? std::optional(error) : std::nullopt;
+}
+
+// An If in `user`'s place whose branches are those of `op` followed by `user`; the branch alone where `user` cannot
+// follow the other.
 static void sink(Operation *op, Operation *user) {
   OpBuilder builder(user);
   OperationState state(op->getLoc(), op->getName());
@@ -71,6 +106,7 @@ static void sink(Operation *op, Operation *user) {
   for (unsigned i = 0; i < op->getNumRegions(); ++i)
     state.addRegion();
   Operation *joined = builder.create(state);
+  SmallVector<std::optional<std::string>> errors;
   for (auto [from, to] : llvm::zip_equal(op->getRegions(), joined->getRegions())) {
     IRMapping mapping;
     from.cloneInto(&to, mapping);
@@ -80,9 +116,19 @@ static void sink(Operation *op, Operation *user) {
     builder.setInsertionPoint(terminator);
     Operation *copy = builder.clone(*user, mapping);
     terminator->setOperands(copy->getResults());
+    errors.push_back(getError(copy));
   }
   user->replaceAllUsesWith(joined->getResults());
   user->erase();
+  if (errors[0].has_value() == errors[1].has_value())
+    return;
+  bool taken = errors[0].has_value();
+  builder.setInsertionPoint(joined);
+  builder.create<onnx::RequireOp>(joined->getLoc(), joined->getOperand(0), taken,
+                                  (Twine("takes its ") + (taken ? "else_branch" : "then_branch") +
+                                   ", which what follows does not allow: " + *errors[taken ? 0 : 1])
+                                      .str());
+  inlineBranch(joined, taken);
 }
 
 // The If without results that nothing uses, one of which has no known rank.
@@ -134,8 +180,9 @@ bool sinkIntoBranches(func::FuncOp function) {
       if (hasTwoRanks(result))
         users.insert(result.user_begin(), result.user_end());
     for (Operation *user : users) {
-      // Of a value that leaves the graph the rank must be known, and a declared one says nothing of a branch.
-      if (!isa<VersionedOpInterface>(user) || user->getNumRegions() != 0 || !isMemoryEffectFree(user))
+      // Of a value that leaves the graph the rank must be known.
+      if (!isa<VersionedOpInterface, onnx::CastShapeOp>(user) || user->getNumRegions() != 0 ||
+          !isMemoryEffectFree(user))
         continue;
       sink(op, user);
       changed = true;

@@ -61,8 +61,63 @@ LogicalResult inferTypesInBlock(Block &block, ValueAnalysis &values) {
   return success();
 }
 
+// The rank that a value has by sizes that are declared of it, or of what is computed from it element by element. A
+// declaration without sizes may be a guess.
+static std::optional<int64_t> getDeclaredRank(Value value, unsigned depth = 8) {
+  for (Operation *user : value.getUsers()) {
+    if (auto cast = dyn_cast<onnx::CastShapeOp>(user))
+      if (auto type = dyn_cast<RankedTensorType>(cast.getType()); type && type.hasStaticShape())
+        return type.getRank();
+    // Of several operands the one of the highest rank counts.
+    if (!depth || !isa<VersionedOpInterface>(user) ||
+        !llvm::is_contained({"Add", "Cast", "Clip", "Div", "Identity", "Mul", "Relu", "Sigmoid", "Sub", "Tanh"},
+                            getUnversionedName(user)))
+      continue;
+    std::optional<int64_t> rank = getDeclaredRank(user->getResult(0), depth - 1);
+    if (rank && llvm::all_of(user->getOperands(), [&](Value operand) {
+          auto type = dyn_cast<RankedTensorType>(operand.getType());
+          return operand == value || (type && (type.getRank() < *rank || *rank == 0));
+        }))
+      return rank;
+  }
+  return std::nullopt;
+}
+
+// A Squeeze without axes removes what is 1 at run time. Of sizes that are not known hardly one is, unless the model
+// declares another rank: the lowering has the run check it. True if there was one.
+static bool assumeRanksOf(func::FuncOp function) {
+  SmallVector<Operation *> open;
+  function.walk([&](VersionedOpInterface op) {
+    if (getUnversionedName(op) != "Squeeze" || !isa<UnrankedTensorType>(op->getResult(0).getType()))
+      return;
+    bool hasAxes = op->hasAttr("axes") || (op->getNumOperands() > 1 && !isa<NoneType>(op->getOperand(1).getType()));
+    if (!hasAxes && isa<RankedTensorType>(op->getOperand(0).getType()))
+      open.push_back(op);
+  });
+  for (Operation *op : open) {
+    auto type = cast<RankedTensorType>(op->getOperand(0).getType());
+    Value result = op->getResult(0);
+    Shape kept = *getShape(type);
+    llvm::erase_if(kept, [](const Dim &dim) { return dim.is(1); });
+    std::optional<int64_t> declared = getDeclaredRank(result);
+    if (declared && *declared < static_cast<int64_t>(kept.size()))
+      kept = Shape(*declared);
+    result.setType(makeTensorType(kept, type.getElementType()));
+    for (Operation *user : llvm::make_early_inc_range(result.getUsers()))
+      if (auto cast = dyn_cast<onnx::CastShapeOp>(user); cast && !mergeTypes(result.getType(), cast.getType())) {
+        cast.emitWarning() << "is declared as " << cast.getType() << ", but is " << result.getType()
+                           << " unless a size is 1; the declaration is ignored";
+        cast.getOutput().replaceAllUsesWith(result);
+        cast.erase();
+      }
+  }
+  return !open.empty();
+}
+
 namespace {
 struct InferShapesPass : impl::InferShapesPassBase<InferShapesPass> {
+  using InferShapesPassBase::InferShapesPassBase;
+
   void runOnOperation() override {
     for (auto function : getOperation().getOps<func::FuncOp>()) {
       if (function.isExternal())
@@ -77,11 +132,12 @@ struct InferShapesPass : impl::InferShapesPassBase<InferShapesPass> {
           auto cast = dyn_cast<onnx::CastShapeOp>(op);
           if (cast && cast.getInput().getType() == cast.getType())
             cast.getOutput().replaceAllUsesWith(cast.getInput());
-          if (op != function && isOpTriviallyDead(op))
+          if (op != function && (isOpTriviallyDead(op) || isUnusedIf(op)))
             op->erase();
         });
         // Branches say more than the results of an If.
-      } while (inlineDecidedBranches(function) || sinkIntoBranches(function));
+      } while (inlineDecidedBranches(function) || sinkIntoBranches(function) ||
+               (assumeRanks && assumeRanksOf(function)));
       updateResults(function);
     }
   }

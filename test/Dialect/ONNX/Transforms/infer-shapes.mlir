@@ -1,4 +1,5 @@
 // RUN: strata-opt %s --onnx-infer-shapes --split-input-file | FileCheck %s
+// RUN: strata-opt %s --onnx-infer-shapes=assume-ranks --split-input-file | FileCheck %s --check-prefix=ASSUMED
 
 // Symbolic names travel with the dimensions, and results become as precise as their operands allow.
 
@@ -145,6 +146,55 @@ func.func @squeezed(%x: tensor<?x1x3xf32>) -> (tensor<*xf32>, tensor<*xf32>) {
   %1 = onnx.Squeeze_25(%x) : (tensor<?x1x3xf32>) -> tensor<*xf32>
   %2:3 = onnx.Split_18(%1) {axis = 1 : i64, num_outputs = 3 : i64} : (tensor<*xf32>) -> (tensor<*xf32>, tensor<*xf32>, tensor<*xf32>)
   return %0, %2#1 : tensor<*xf32>, tensor<*xf32>
+}
+
+// -----
+
+// With assume-ranks it removes what is known to be 1, unless another rank is declared of what is computed from it.
+
+// CHECK-LABEL: @assumed
+// CHECK-SAME: -> (tensor<*xf32>, tensor<f32>)
+// ASSUMED-LABEL: @assumed
+// ASSUMED-SAME: -> (tensor<?x3xf32, #onnx.dims<"n", "">>, tensor<f32>)
+func.func @assumed(%x: tensor<?x1x3xf32, #onnx.dims<"n", "", "">>, %y: tensor<?x1xf32>, %f: tensor<f32>) -> (tensor<*xf32>, tensor<f32>) {
+  // ASSUMED: onnx.Squeeze_25(%{{.*}}) : (tensor<?x1x3xf32, #onnx.dims<"n", "", "">>) -> tensor<?x3xf32, #onnx.dims<"n", "">>
+  // ASSUMED: onnx.Squeeze_25(%{{.*}}) : (tensor<?x1xf32>) -> tensor<f32>
+  %0 = onnx.Squeeze_25(%x) : (tensor<?x1x3xf32, #onnx.dims<"n", "", "">>) -> tensor<*xf32>
+  %1 = onnx.Squeeze_25(%y) : (tensor<?x1xf32>) -> tensor<*xf32>
+  %2 = onnx.Mul_14(%f, %1) : (tensor<f32>, tensor<*xf32>) -> tensor<*xf32>
+  %3 = onnx.CastShape %2 : tensor<*xf32> -> tensor<f32>
+  return %0, %3 : tensor<*xf32>, tensor<f32>
+}
+
+// -----
+
+// What follows an If may allow one of its branches only: the run checks that it is the one. Ranks of an inner If may differ,
+// too.
+
+// CHECK-LABEL: @only
+// CHECK-SAME: -> tensor<1x1x?x4xf32
+func.func @only(%c: tensor<i1>, %d: tensor<i1>, %x: tensor<?x3xf32>, %w: tensor<1x16x3xf32>, %r: tensor<1x16x4xf32>) -> tensor<*xf32> {
+  // CHECK: onnx.Require %{{.*}} is false else "takes its then_branch, which what follows does not allow: 'onnx.LSTM_22' op 'X' has rank 4, not 3" : tensor<i1>
+  // CHECK: onnx.Require %{{.*}} is true else "takes its else_branch, which what follows does not allow: 'onnx.LSTM_22' op 'X' has rank 2, not 3" : tensor<i1>
+  // CHECK-NOT: onnx.If
+  // CHECK: onnx.LSTM_22
+  // CHECK-NOT: onnx.If
+  %axis = onnx.Initializer dense<0> : tensor<1xi64>
+  %0 = onnx.If_25(%c) graph {
+    %1 = onnx.If_25(%d) graph {
+      onnx.Yield %x : tensor<?x3xf32>
+    } graph {
+      %2 = onnx.Unsqueeze_25(%x, %axis) : (tensor<?x3xf32>, tensor<1xi64>) -> tensor<1x?x3xf32>
+      onnx.Yield %2 : tensor<1x?x3xf32>
+    } : (tensor<i1>) -> tensor<*xf32>
+    onnx.Yield %1 : tensor<*xf32>
+  } graph {
+    %axes = onnx.Initializer dense<[0, 1]> : tensor<2xi64>
+    %1 = onnx.Unsqueeze_25(%x, %axes) : (tensor<?x3xf32>, tensor<2xi64>) -> tensor<1x1x?x3xf32>
+    onnx.Yield %1 : tensor<1x1x?x3xf32>
+  } : (tensor<i1>) -> tensor<*xf32>
+  %y, %h, %last = onnx.LSTM_22(%0, %w, %r) {hidden_size = 4 : i64} : (tensor<*xf32>, tensor<1x16x3xf32>, tensor<1x16x4xf32>) -> (tensor<*xf32>, tensor<*xf32>, tensor<*xf32>)
+  return %y : tensor<*xf32>
 }
 
 // -----

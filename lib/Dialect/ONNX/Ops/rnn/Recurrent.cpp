@@ -81,10 +81,11 @@ static LogicalResult inferRecurrent(ShapeContext &c) {
   Operation *op = c.getOperation();
   int64_t gates = getGates(op);
   std::optional<Shape> x = c.shape(kX), w = c.shape(kW), r = c.shape(kR);
-  static constexpr StringLiteral names[] = {"X", "W", "R"};
-  for (unsigned i = 0; i < 3; ++i)
-    if (auto rank = c.rank(i); rank && *rank != 3)
-      return c.emitError() << "'" << names[i] << "' has rank " << *rank << ", not 3";
+  static constexpr std::pair<StringLiteral, int64_t> ranks[] = {
+      {"X", 3}, {"W", 3}, {"R", 3}, {"B", 2}, {"sequence_lens", 1}, {"initial_h", 3}, {"initial_c", 3}, {"P", 2}};
+  for (auto [i, operand] : llvm::enumerate(ranks))
+    if (auto rank = c.hasInput(i) ? c.rank(i) : std::nullopt; rank && *rank != operand.second)
+      return c.emitError() << "'" << operand.first << "' has rank " << *rank << ", not " << operand.second;
   bool batchFirst = c.integer("layout", 0) != 0;
   Dim directions(getDirection(op) == "bidirectional" ? 2 : 1), hidden, seq, batch;
   if (r)

@@ -128,7 +128,9 @@ static FailureOr<SmallVector<Value>> lowerSqueeze(Operation *op, ValueRange oper
     }
     position = b.select(removed[i], position, b.add(position, b.getIndexAttr(1)));
   }
-  b.checkEqual(position, b.getIndexAttr(kept), "the result does not have the declared rank");
+  b.checkEqual(position, b.getIndexAttr(kept),
+               "removes dimensions of size 1, after which the result has not the " + Twine(kept) +
+                   (kept == 1 ? " dimension" : " dimensions") + " it was compiled for");
   b.checkEqual(b.product(b.sizes(data)), b.product(sizes), "the size of a removed dimension is not 1");
   return SmallVector<Value>{b.reshape(data, sizes)};
 }

@@ -24,6 +24,14 @@ func.func @layout(%0: tensor<5x1x3xf32>, %1: tensor<1x12x3xf32>, %2: tensor<1x12
 
 // -----
 
+func.func @rank_of_state(%0: tensor<5x1x3xf32>, %1: tensor<1x16x3xf32>, %2: tensor<1x16x4xf32>, %3: tensor<1x4xf32>) -> tensor<*xf32> {
+  // expected-error @below {{'initial_h' has rank 2, not 3}}
+  %y = onnx.LSTM_22(%0, %1, %2, none, none, %3) {hidden_size = 4 : i64} : (tensor<5x1x3xf32>, tensor<1x16x3xf32>, tensor<1x16x4xf32>, none, none, tensor<1x4xf32>) -> tensor<*xf32>
+  return %y : tensor<*xf32>
+}
+
+// -----
+
 func.func @rank(%0: tensor<5x3xf32>, %1: tensor<1x12x3xf32>, %2: tensor<1x12x4xf32>) -> tensor<*xf32> {
   // expected-error @below {{'X' has rank 2, not 3}}
   %y = onnx.GRU_22(%0, %1, %2) {hidden_size = 4 : i64} : (tensor<5x3xf32>, tensor<1x12x3xf32>, tensor<1x12x4xf32>) -> tensor<*xf32>
