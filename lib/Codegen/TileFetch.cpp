@@ -220,6 +220,23 @@ void TileEmitter::prefetchNear(const Access &access, Value at, const Extent &ste
   prefetchLines(access, add(at, times(index(steps), step)), vectorElements(access, tile), /*localityHint=*/3);
 }
 
+/// A pixel that the next tile of a line reads and this one does not, `distance` elements behind one of this tile's. A
+/// tile reads as many lines of an image as the window is high, and of each some pixels: more streams than hardware
+/// follows where they come from behind the second level.
+void TileEmitter::prefetchWindow(const Access &access, Value at, int64_t distance, bool isWrite) {
+  const Extent &line = nest.loops[plan.row].size;
+  if (!stride(access, plan.lane).is(1) ||
+      (line.isKnown() && line.known < 8 * distance / stride(access, plan.row).known))
+    return;
+  // A number of images that is not known may be 1.
+  int64_t elements = line.isKnown() ? 1 : 4 * target.cacheBytes;
+  for (auto [loop, info] : llvm::enumerate(nest.loops))
+    if (info.size.isKnown() && stride(access, loop).isKnown())
+      elements += (info.size.known - 1) * std::abs(stride(access, loop).known);
+  if (elements * std::max(8u, access.element.getIntOrFloatBitWidth()) / 8 > 4 * target.cacheBytes)
+    prefetchLines(access, add(at, index(distance)), 1, /*localityHint=*/3, isWrite);
+}
+
 /// In one step of the reduction: `base` is where the access begins, `at` what this step reads.
 void TileEmitter::prefetch(const Access &access, Value base, Value at, const Tile &tile) {
   if (!access.base || !access.element.isIntOrFloat())

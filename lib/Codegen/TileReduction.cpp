@@ -176,7 +176,9 @@ TileEmitter::Values TileEmitter::reduceWindow(const Tile &tile, ArrayRef<Value> 
   SmallVector<Tap> taps(nest.loops[plan.window].size.known, Tap{tile, Values(), Loaded()});
   Values vectors(tile.vectors);
   int64_t place = -1;
-  for (const Use &use : windowUses(*data, tile)) {
+  SmallVector<Use> uses = windowUses(*data, tile);
+  int64_t next = tile.rows * stride(*data, plan.row).known, last = uses.empty() ? 0 : uses.back().place;
+  for (const Use &use : uses) {
     auto &[at, here, loaded] = taps[use.tap];
     if (here.empty()) {
       at.at[plan.window] = index(use.tap);
@@ -186,8 +188,12 @@ TileEmitter::Values TileEmitter::reduceWindow(const Tile &tile, ArrayRef<Value> 
           base = add(base, position(access, at, true));
     }
     for (int64_t j = 0; j < tile.vectors; ++j) {
-      if (use.place != place)
-        vectors[j] = load(*data, here[data - reduce.inputs.begin()], at, use.row, j);
+      if (use.place != place) {
+        Value base = here[data - reduce.inputs.begin()];
+        vectors[j] = load(*data, base, at, use.row, j);
+        if (use.place + next > last)
+          prefetchWindow(*data, elementAt(*data, base, at, use.row, j), next, /*isWrite=*/false);
+      }
       loaded[keyOf(*data, use.row, j)] = vectors[j];
       Values arguments = inputsOf(reduce, here, at, use.row, j, loaded, {});
       Value &sum = values[use.row * tile.vectors + j];
