@@ -117,7 +117,7 @@ private:
   void prefetchAhead(const Access &access, mlir::Value at, int64_t lanes, int64_t j, bool isWrite);
   mlir::Value load(const Access &access, mlir::Value base, const Tile &tile, int64_t i, int64_t j);
   bool prefetchNext(const Access &access, mlir::Value base, const Tile &tile);
-  void prefetchWindow(const Access &access, mlir::Value at, int64_t distance, bool isWrite);
+  void prefetchNextTile(const Access &access, mlir::Value at, int64_t distance, bool isWrite);
   void prefetchRows(const Access &access, mlir::Value base, const Tile &tile);
   void prefetchNear(const Access &access, mlir::Value at, const Extent &step, const Tile &tile,
                     bool fromMemory = false);

@@ -220,13 +220,16 @@ void TileEmitter::prefetchNear(const Access &access, Value at, const Extent &ste
   prefetchLines(access, add(at, times(index(steps), step)), vectorElements(access, tile), /*localityHint=*/3);
 }
 
-/// A pixel that the next tile of a line reads and this one does not, `distance` elements behind one of this tile's. A
-/// tile reads as many lines of an image as the window is high, and of each some pixels: more streams than hardware
-/// follows where they come from behind the second level.
-void TileEmitter::prefetchWindow(const Access &access, Value at, int64_t distance, bool isWrite) {
-  const Extent &line = nest.loops[plan.row].size;
-  if (!stride(access, plan.lane).is(1) ||
-      (line.isKnown() && line.known < 8 * distance / stride(access, plan.row).known))
+/// What the next tile of a line reads (and this one does not) or writes, `distance` elements behind what this tile
+/// does. A tile has a stream for each of its rows, with a window for each line of that, too: more than hardware follows
+/// where they come from behind the second level.
+void TileEmitter::prefetchNextTile(const Access &access, Value at, int64_t distance, bool isWrite) {
+  const Extent &line = nest.loops[plan.row].size, &row = stride(access, plan.row);
+  if (!stride(access, plan.lane).is(1) || !row.isKnown() || row.known <= 0 || !access.element.isIntOrFloat())
+    return;
+  // Of few rows there may be no next tile.
+  int64_t rows = distance / row.known;
+  if (rows < 3 || (line.isKnown() && line.known < 8 * rows))
     return;
   // A number of images that is not known may be 1.
   int64_t elements = line.isKnown() ? 1 : 4 * target.cacheBytes;
