@@ -1,0 +1,61 @@
+// RUN: strata-opt %s --split-input-file --pass-pipeline='builtin.module(func.func(strata-emit-kernels{vector-bits=256 registers=16 fma=true threads=false cache-bytes=524288},cse))' | FileCheck %s
+
+// A depthwise window over a large image, 8 pixels of 8 channels at a time: the eight of each line that the next tile is the
+// first to read are asked for, and those that it writes.
+#data = affine_map<(n, y, x, c, i, j) -> (n, y + i, x + j, c)>
+#taps = affine_map<(n, y, x, c, i, j) -> (i, j, c)>
+#out = affine_map<(n, y, x, c, i, j) -> (n, y, x, c)>
+// CHECK-LABEL: func.func @large_image
+// CHECK-COUNT-8: memref.prefetch %{{.*}}, read, locality<3>
+// CHECK-NOT:     read
+// CHECK-COUNT-8: memref.prefetch %{{.*}}, write, locality<3>
+// CHECK-NOT:     prefetch
+func.func @large_image(%x: memref<1x114x122x96xf32>, %w: memref<3x3x96xf32>, %y: memref<1x112x120x96xf32>) attributes {strata.kernel} {
+  linalg.generic {indexing_maps = [#data, #taps, #out], iterator_types = ["parallel", "parallel", "parallel", "parallel", "reduction", "reduction"]}
+      ins(%x, %w : memref<1x114x122x96xf32>, memref<3x3x96xf32>) outs(%y : memref<1x112x120x96xf32>) {
+  ^bb0(%a: f32, %b: f32, %s: f32):
+    %0 = arith.mulf %a, %b : f32
+    %1 = arith.addf %s, %0 : f32
+    linalg.yield %1 : f32
+  }
+  return
+}
+
+// -----
+
+// What is in the second level, or near it, hardware brings in time.
+#data = affine_map<(n, y, x, c, i, j) -> (n, y + i, x + j, c)>
+#taps = affine_map<(n, y, x, c, i, j) -> (i, j, c)>
+#out = affine_map<(n, y, x, c, i, j) -> (n, y, x, c)>
+// CHECK-LABEL: func.func @small_image
+// CHECK-NOT:     prefetch
+func.func @small_image(%x: memref<1x30x58x96xf32>, %w: memref<3x3x96xf32>, %y: memref<1x28x56x96xf32>) attributes {strata.kernel} {
+  linalg.generic {indexing_maps = [#data, #taps, #out], iterator_types = ["parallel", "parallel", "parallel", "parallel", "reduction", "reduction"]}
+      ins(%x, %w : memref<1x30x58x96xf32>, memref<3x3x96xf32>) outs(%y : memref<1x28x56x96xf32>) {
+  ^bb0(%a: f32, %b: f32, %s: f32):
+    %0 = arith.mulf %a, %b : f32
+    %1 = arith.addf %s, %0 : f32
+    linalg.yield %1 : f32
+  }
+  return
+}
+
+// -----
+
+// Few channels become many: what is written is most of the work. What is read is read in order.
+#x = affine_map<(m, n, k) -> (m, k)>
+#w = affine_map<(m, n, k) -> (n floordiv 16, k, n mod 16)>
+#y = affine_map<(m, n, k) -> (m, n)>
+// CHECK-LABEL: func.func @many_results
+// CHECK-NOT:     prefetch {{.*}}, read
+// CHECK:         memref.prefetch %{{.*}}, write, locality<3>
+func.func @many_results(%x: memref<12544x16xf32>, %w: memref<4x16x16xf32>, %y: memref<12544x64xf32>) attributes {strata.kernel} {
+  linalg.generic {indexing_maps = [#x, #w, #y], iterator_types = ["parallel", "parallel", "reduction"]}
+      ins(%x, %w : memref<12544x16xf32>, memref<4x16x16xf32>) outs(%y : memref<12544x64xf32>) {
+  ^bb0(%a: f32, %b: f32, %s: f32):
+    %0 = arith.mulf %a, %b : f32
+    %1 = arith.addf %s, %0 : f32
+    linalg.yield %1 : f32
+  }
+  return
+}
