@@ -37,8 +37,9 @@ struct VersionModule {
   std::string sizes; ///< "batch=1, seq=128"
 };
 
-/// Whether a module can have versions; the diagnostic says why not.
-mlir::LogicalResult checkVersions(mlir::ModuleOp module, const CompileOptions &options);
+/// Makes the ranks of a module those that all its versions have. Fails if it can have no versions; the diagnostic says
+/// why.
+mlir::LogicalResult prepareForVersions(mlir::ModuleOp module, const CompileOptions &options);
 
 /// The versions that the sets ask for: those that say more sizes first, so that they are found first. Errors are
 /// diagnostics: a name that no input has, two equal sets, a module without operators.

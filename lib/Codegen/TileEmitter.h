@@ -166,6 +166,13 @@ private:
   int64_t sumsOfEach(const Tile &tile);
   void joinSums(Values &sums, int64_t elements);
   const PaddedLoop *paddedRowsOf(int tap, const Tile &tile);
+  /// A sum to which its terms are added one by one loses digits where they are equal: of 20,000, four of seven. So many
+  /// at most go to one before it is added to a sum of sums.
+  static constexpr int64_t kTermsInOrder = 128;
+  bool isPlainSum(const Stage &stage);
+  Values zerosOf(mlir::ValueRange sums);
+  Values addSums(mlir::ValueRange before, Values sums);
+  bool sumsInParts(llvm::ArrayRef<int> order);
   Values reduceLoops(Tile tile, llvm::ArrayRef<int> order, Values carried, Inner inner);
   Values reduceLanes(const Tile &outer, Values carried);
   bool mayMaskLanes();

@@ -48,6 +48,44 @@ const PaddedLoop *TileEmitter::paddedRowsOf(int tap, const Tile &tile) {
              : nullptr;
 }
 
+/// Whether parts of a sum can have sums of their own: not products of matrices, whose terms have either sign.
+bool TileEmitter::isPlainSum(const Stage &stage) {
+  linalg::GenericOp op = stage.op;
+  Block &body = *op.getBlock();
+  return llvm::all_of(llvm::enumerate(body.getTerminator()->getOperands()), [&](auto output) {
+    Value sum = body.getArgument(op.getNumDpsInputs() + output.index());
+    auto add = output.value().template getDefiningOp<arith::AddFOp>();
+    if (!add || (add.getLhs() != sum && add.getRhs() != sum))
+      return false;
+    auto product = (add.getLhs() == sum ? add.getRhs() : add.getLhs()).template getDefiningOp<arith::MulFOp>();
+    return !product || product.getLhs() == product.getRhs();
+  });
+}
+
+TileEmitter::Values TileEmitter::zerosOf(ValueRange sums) {
+  return llvm::map_to_vector(
+      sums, [&](Value sum) -> Value { return b.create<arith::ConstantOp>(loc, b.getZeroAttr(sum.getType())); });
+}
+
+TileEmitter::Values TileEmitter::addSums(ValueRange before, Values sums) {
+  for (auto [sum, others] : llvm::zip_equal(sums, before))
+    sum = b.create<arith::AddFOp>(loc, others, sum);
+  return sums;
+}
+
+/// Whether parts of the last loop of a reduction, or else each iteration of the first one, have sums of their own.
+bool TileEmitter::sumsInParts(ArrayRef<int> order) {
+  auto terms = [&](ArrayRef<int> loops) {
+    int64_t product = 1;
+    for (int loop : loops)
+      product = llvm::SaturatingMultiply<uint64_t>(
+          product, nest.loops[loop].size.isKnown() ? nest.loops[loop].size.known : 16 * kTermsInOrder);
+    return product;
+  };
+  return terms(order) > 2 * kTermsInOrder && (order.size() == 1 || terms(order.drop_front()) >= 16) &&
+         isPlainSum(*nest.reduce);
+}
+
 /// The loops of the reduction around `inner`, with `carried` from one iteration
 /// to the next.
 SmallVector<Value> TileEmitter::reduceLoops(Tile tile, ArrayRef<int> order, Values carried, Inner inner) {
@@ -76,17 +114,33 @@ SmallVector<Value> TileEmitter::reduceLoops(Tile tile, ArrayRef<int> order, Valu
     apart = nest.loops[loop].size.known / tile.parts;
     to = index(apart);
   }
-  auto each = b.create<scf::ForOp>(loc, from, to, index(steps), carried);
-  OpBuilder::InsertionGuard guard(b);
-  b.setInsertionPointToStart(each.getBody());
-  SmallVector<Value> values(each.getRegionIterArgs());
-  for (tile.step = 0; tile.step < steps * tile.parts; ++tile.step) {
-    tile.at[loop] = add(each.getInductionVar(), index(tile.step * apart));
-    values = reduceLoops(tile, order.drop_front(), values, inner);
-  }
-  if (!values.empty()) // else it is there
-    b.create<scf::YieldOp>(loc, values);
-  return SmallVector<Value>(each.getResults());
+  auto rounds = [&](Value from, Value to, int64_t step, ValueRange carried,
+                    llvm::function_ref<Values(Value, Values)> round) -> Values {
+    auto each = b.create<scf::ForOp>(loc, from, to, index(step), carried);
+    OpBuilder::InsertionGuard guard(b);
+    b.setInsertionPointToStart(each.getBody());
+    Values values = round(each.getInductionVar(), Values(each.getRegionIterArgs()));
+    if (!values.empty()) // else it is there
+      b.create<scf::YieldOp>(loc, values);
+    return each.getResults();
+  };
+  auto round = [&](Value at, Values values) {
+    for (tile.step = 0; tile.step < steps * tile.parts; ++tile.step) {
+      tile.at[loop] = add(at, index(tile.step * apart));
+      values = reduceLoops(tile, order.drop_front(), values, inner);
+    }
+    return values;
+  };
+  if (!sumsInParts(order) || tile.parts > 1)
+    return rounds(from, to, steps, carried, round);
+  int64_t part = order.size() == 1 ? kTermsInOrder * steps : 1;
+  return rounds(from, to, part, carried, [&](Value at, Values before) {
+    Values zeros = zerosOf(before);
+    if (part == 1)
+      return addSums(before, round(at, zeros));
+    Value end = b.createOrFold<arith::MinUIOp>(loc, add(at, index(part)), to);
+    return addSums(before, rounds(at, end, steps, zeros, round));
+  });
 }
 
 SmallVector<int> TileEmitter::reductionOrder() {

@@ -84,7 +84,7 @@ std::unique_ptr<Model> buildModel(std::shared_ptr<MLIRContext> context, const Mo
   if (isThere && !specialize.after)
     return load();
   OwningOpRef<ModuleOp> module = source.load(*context);
-  if (!module || (specialize.after && failed(checkVersions(*module, options))))
+  if (!module || (specialize.after && failed(prepareForVersions(*module, options))))
     return nullptr;
   OwningOpRef<ModuleOp> original;
   if (specialize.after && hasUnknownSizes(*module))

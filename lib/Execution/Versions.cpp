@@ -1,8 +1,10 @@
 //===- Versions.cpp - versions of a model for known sizes -----------------===//
 
 #include "Codegen/ShareConstants.h"
+#include "Dialect/ONNX/Transforms/Passes.h"
 #include "Execution/Specialize.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Pass/PassManager.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringExtras.h"
 
@@ -37,14 +39,23 @@ static size_t knownSizes(const VersionModule &version) {
   return count;
 }
 
-LogicalResult checkVersions(ModuleOp module, const CompileOptions &options) {
+LogicalResult prepareForVersions(ModuleOp module, const CompileOptions &options) {
   if (!options.gpu.empty())
     return module.emitError("versions for known sizes are for the CPU, not for a GPU");
   if (phaseOf(module) != Phase::Import)
     return module.emitError() << "a model can have versions for known sizes as long as it has its operators; this one "
                                  "is at phase '"
                               << nameOf(phaseOf(module)) << "'";
-  return success();
+  // A version's results take the place of the general code's, which have the ranks that are assumed for all sizes.
+  WalkResult open = module.walk([](Operation *op) {
+    return llvm::any_of(op->getResultTypes(), llvm::IsaPred<UnrankedTensorType>) ? WalkResult::interrupt()
+                                                                                 : WalkResult::advance();
+  });
+  if (!open.wasInterrupted())
+    return success();
+  PassManager passes(module.getContext());
+  passes.addPass(createInferShapesPass({/*assumeRanks=*/true}));
+  return passes.run(module);
 }
 
 FailureOr<std::vector<VersionModule>> makeVersions(ModuleOp module, ArrayRef<ShapeSet> sets,
@@ -52,7 +63,7 @@ FailureOr<std::vector<VersionModule>> makeVersions(ModuleOp module, ArrayRef<Sha
   std::vector<VersionModule> versions;
   if (sets.empty())
     return versions;
-  if (failed(checkVersions(module, options)))
+  if (failed(prepareForVersions(module, options)))
     return failure();
   for (const ShapeSet &set : sets) {
     FailureOr<InputShapes> shapes = shapesFor(module, set);

@@ -42,6 +42,12 @@ def test_squeeze_of_unknown_sizes():
     for shape in (1, 1, 3), (1, 1, 1):
         with pytest.raises(strata.RunError, match="removes dimensions of size 1, after which the result has not the 2"):
             compiled.run({"x": numbers(*shape)})
+    # A version for a known size has the same rank, or there is none.
+    check(model, strata.compile(model, specialize=[{"n": 4}]), x=numbers(4, 1, 3))
+    with pytest.raises(strata.RunError, match="removes dimensions of size 1"):
+        strata.compile(model, specialize=[{"n": 1}]).run({"x": numbers(1, 1, 3)})
+    with pytest.raises(strata.CompileError, match="there can be no version for n=1, m=3"):
+        strata.compile(model, specialize=[{"n": 1, "m": 3}])
     # A declared rank does not count where its sizes are not known, but counts where they are.
     model = make_model([helper.make_node("Squeeze", ["x"], ["y"])], [declare("x", ["n", 3])], [declare("y", ["k"])])
     check(model, strata.compile(model), x=numbers(4, 3))

@@ -70,3 +70,29 @@ def test_rows_that_fill_no_vectors(size, dtype):
             with np.errstate(all="ignore"):
                 (expected,) = ReferenceEvaluator(proto).run(None, {"x": data})
             np.testing.assert_allclose(strata.compile(proto, threads=1).run([data])[0], expected, rtol=1e-5, atol=1e-5)
+
+
+def test_long_sums():
+    """Of equal terms, as dead channels have them, a growing sum is rounded to the same side each time."""
+    channels = np.random.default_rng(1).uniform(0.1, 1, (2, 24)).astype(np.float32)
+    x = np.broadcast_to(channels[:, :, None, None], (2, 24, 120, 160))
+    columns = np.broadcast_to(channels[0], (20000, 24))
+    nodes = [helper.make_node("Conv", ["x", "w"], ["c"], group=24, pads=[1, 1, 1, 1]),
+             helper.make_node("GlobalAveragePool", ["c"], ["pooled"]),
+             helper.make_node("ReduceSumSquare", ["c"], ["squares"], axes=[2, 3]),
+             helper.make_node("ReduceMean", ["columns"], ["mean"], axes=[0]),
+             helper.make_node("ReduceMean", ["x"], ["rows"], axes=[1, 2, 3])]  # fmt: skip
+    weights = np.zeros((24, 1, 3, 3), np.float32)
+    weights[:, :, 1, 1] = 1
+    for sizes in (x.shape, columns.shape), ((2, 24, None, None), (None, 24)):
+        inputs = [helper.make_tensor_value_info(name, TensorProto.FLOAT, shape)
+                  for name, shape in zip(["x", "columns"], sizes)]  # fmt: skip
+        outputs = [helper.make_empty_tensor_value_info(name) for name in ("pooled", "squares", "mean", "rows")]
+        graph = helper.make_graph(nodes, "sums", inputs, outputs, [numpy_helper.from_array(weights, "w")])
+        model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 13)], ir_version=9)
+        results = strata.compile(model, threads=1).run({"x": x, "columns": columns})
+        exact = x.astype(np.float64)
+        wanted = [exact.mean((2, 3), keepdims=True), (exact**2).sum((2, 3), keepdims=True),
+                  columns.astype(np.float64).mean(0, keepdims=True), exact.mean((1, 2, 3), keepdims=True)]  # fmt: skip
+        for got, expected in zip(results, wanted, strict=True):
+            np.testing.assert_allclose(got, expected, rtol=5e-6)
