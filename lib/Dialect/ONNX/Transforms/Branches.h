@@ -14,8 +14,8 @@ bool isUnusedIf(mlir::Operation *op);
 bool inlineDecidedBranches(mlir::func::FuncOp function);
 
 /// Where the branches of an If make values of different ranks, moves copies of the operators that use its result into
-/// the branches, one round of them. Where the ranks agree again, inference goes on. A branch that such an operator cannot
-/// follow goes: an onnx.Require has the run check that it is not taken. True if there was one.
+/// the branches, one round of them. Where the ranks agree again, inference goes on. A branch that such an operator
+/// cannot follow goes: an onnx.Require has the run check that it is not taken. True if there was one.
 bool sinkIntoBranches(mlir::func::FuncOp function);
 
 } // namespace strata
