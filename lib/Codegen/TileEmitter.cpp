@@ -309,7 +309,7 @@ void TileEmitter::store(const Access &access, Value base, const Tile &tile, int6
     if (!plan.streams)
       prefetchAhead(access, at, tile.lanes, j, /*isWrite=*/true);
     if (!plan.streams && plan.row >= 0)
-      prefetchNextTile(access, at, tile.rows * stride(access, plan.row).known, /*isWrite=*/true);
+      prefetchNextTile(access, at, tile, j, /*isWrite=*/true);
     b.create<vector::StoreOp>(loc, value, access.base, at, plan.streams && tile.lanes == plan.width);
     return;
   }

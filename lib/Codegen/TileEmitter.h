@@ -114,10 +114,12 @@ private:
   mlir::Value asBits(mlir::Value vector);
   mlir::Value fromBits(mlir::Value bits, mlir::VectorType type);
   mlir::Value loadApart(mlir::VectorType type, mlir::Value buffer, mlir::Value at, int64_t step);
+  void prefetchVector(const Access &access, mlir::Value at, mlir::Value distance, int64_t lanes, int64_t j,
+                      bool isWrite);
   void prefetchAhead(const Access &access, mlir::Value at, int64_t lanes, int64_t j, bool isWrite);
   mlir::Value load(const Access &access, mlir::Value base, const Tile &tile, int64_t i, int64_t j);
   bool prefetchNext(const Access &access, mlir::Value base, const Tile &tile);
-  void prefetchNextTile(const Access &access, mlir::Value at, int64_t distance, bool isWrite);
+  void prefetchNextTile(const Access &access, mlir::Value at, const Tile &tile, int64_t j, bool isWrite);
   void prefetchRows(const Access &access, mlir::Value base, const Tile &tile);
   void prefetchNear(const Access &access, mlir::Value at, const Extent &step, const Tile &tile,
                     bool fromMemory = false);

@@ -111,13 +111,18 @@ void TileEmitter::prefetchLines(const Access &access, Value at, int64_t elements
     b.create<memref::PrefetchOp>(loc, access.base, add(at, index(i)), isWrite, localityHint, /*isDataCache=*/true);
 }
 
-/// The vector `j` that the next iteration of the loop around the nest will use, where a line begins with it.
-void TileEmitter::prefetchAhead(const Access &access, Value at, int64_t lanes, int64_t j, bool isWrite) {
-  if (access.ahead.is(0) || !stride(access, plan.lane).is(1))
-    return;
+/// The vector `j` of a row, `distance` elements behind `at`, where a line begins with it.
+void TileEmitter::prefetchVector(const Access &access, Value at, Value distance, int64_t lanes, int64_t j,
+                                 bool isWrite) {
   int64_t bits = access.element.isInteger(1) ? 8 : access.element.getIntOrFloatBitWidth();
   if (j * lanes * bits % (8 * target.lineBytes) == 0)
-    prefetchLines(access, add(at, materialize(access.ahead)), lanes, /*localityHint=*/3, isWrite);
+    prefetchLines(access, add(at, distance), lanes, /*localityHint=*/3, isWrite);
+}
+
+/// What the next iteration of the loop around the nest will use.
+void TileEmitter::prefetchAhead(const Access &access, Value at, int64_t lanes, int64_t j, bool isWrite) {
+  if (!access.ahead.is(0) && stride(access, plan.lane).is(1))
+    prefetchVector(access, at, materialize(access.ahead), lanes, j, isWrite);
 }
 
 /// Never behind the last block: there may be no memory, and what is asked for there is looked up in the page tables
@@ -220,16 +225,15 @@ void TileEmitter::prefetchNear(const Access &access, Value at, const Extent &ste
   prefetchLines(access, add(at, times(index(steps), step)), vectorElements(access, tile), /*localityHint=*/3);
 }
 
-/// What the next tile of a line reads (and this one does not) or writes, `distance` elements behind what this tile
-/// does. A tile has a stream for each of its rows, with a window for each line of that, too: more than hardware follows
-/// where they come from behind the second level.
-void TileEmitter::prefetchNextTile(const Access &access, Value at, int64_t distance, bool isWrite) {
+/// What the next tile of a line reads (and this one does not) or writes, where this tile does `at`. A tile has a stream
+/// for each of its rows, with a window for each line of that, too: more than hardware follows where they come from
+/// behind the second level.
+void TileEmitter::prefetchNextTile(const Access &access, Value at, const Tile &tile, int64_t j, bool isWrite) {
   const Extent &line = nest.loops[plan.row].size, &row = stride(access, plan.row);
   if (!stride(access, plan.lane).is(1) || !row.isKnown() || row.known <= 0 || !access.element.isIntOrFloat())
     return;
   // Of few rows there may be no next tile.
-  int64_t rows = distance / row.known;
-  if (rows < 3 || (line.isKnown() && line.known < 8 * rows))
+  if (tile.rows < 3 || (line.isKnown() && line.known < 8 * tile.rows))
     return;
   // A number of images that is not known may be 1.
   int64_t elements = line.isKnown() ? 1 : 4 * target.cacheBytes;
@@ -237,7 +241,7 @@ void TileEmitter::prefetchNextTile(const Access &access, Value at, int64_t dista
     if (info.size.isKnown() && stride(access, loop).isKnown())
       elements += (info.size.known - 1) * std::abs(stride(access, loop).known);
   if (elements * std::max(8u, access.element.getIntOrFloatBitWidth()) / 8 > 4 * target.cacheBytes)
-    prefetchLines(access, add(at, index(distance)), 1, /*localityHint=*/3, isWrite);
+    prefetchVector(access, at, index(tile.rows * row.known), tile.lanes, j, isWrite);
 }
 
 /// In one step of the reduction: `base` is where the access begins, `at` what this step reads.

@@ -246,7 +246,7 @@ TileEmitter::Values TileEmitter::reduceWindow(const Tile &tile, ArrayRef<Value> 
         Value base = here[data - reduce.inputs.begin()];
         vectors[j] = load(*data, base, at, use.row, j);
         if (use.place + next > last)
-          prefetchNextTile(*data, elementAt(*data, base, at, use.row, j), next, /*isWrite=*/false);
+          prefetchNextTile(*data, elementAt(*data, base, at, use.row, j), tile, j, /*isWrite=*/false);
       }
       loaded[keyOf(*data, use.row, j)] = vectors[j];
       Values arguments = inputsOf(reduce, here, at, use.row, j, loaded, {});
