@@ -136,23 +136,10 @@ SmallVector<Value> TileEmitter::reduceLanes(const Tile &outer, SmallVector<Value
     Values accumulators;
     for (int64_t i = 0; i < outer.rows; ++i)
       llvm::append_range(accumulators, ArrayRef(carried).slice(first + i * stride, parts));
-    auto rounds = [&](Value from, Value to, int64_t distance, Values sums,
-                      llvm::function_ref<Values(Value, Values)> round) -> Values {
-      auto each = b.create<scf::ForOp>(loc, from, to, index(distance), sums);
-      OpBuilder::InsertionGuard guard(b);
-      b.setInsertionPointToStart(each.getBody());
-      b.create<scf::YieldOp>(loc, round(each.getInductionVar(), Values(each.getRegionIterArgs())));
-      return each.getResults();
-    };
     auto round = [&](Value at, Values sums) -> Values { return step(outer, at, lanes, sums); };
-    int64_t part = kTermsInOrder * distance;
-    Values sums = isPlainSum(stage) && (!size.isKnown() || size.known > 2 * part)
-                      ? rounds(start, stop, part, accumulators,
-                               [&](Value at, Values before) {
-                                 Value end = b.createOrFold<arith::MinUIOp>(loc, add(at, index(part)), stop);
-                                 return addSums(before, rounds(at, end, distance, zerosOf(before), round));
-                               })
-                      : rounds(start, stop, distance, accumulators, round);
+    bool isLong = !size.isKnown() || size.known > 2 * kTermsInOrder * distance;
+    Values sums = isLong && isPlainSum(stage) ? roundsInParts(start, stop, distance, accumulators, round)
+                                              : rounds(start, stop, distance, accumulators, round);
     for (auto [n, result] : llvm::enumerate(sums))
       carried[first + n / parts * stride + n % parts] = result;
     start = stop;

@@ -175,6 +175,9 @@ private:
   Values zerosOf(mlir::ValueRange sums);
   Values addSums(mlir::ValueRange before, Values sums);
   bool sumsInParts(llvm::ArrayRef<int> order);
+  using Round = llvm::function_ref<Values(mlir::Value, Values)>;
+  Values rounds(mlir::Value from, mlir::Value to, int64_t step, Values values, Round round);
+  Values roundsInParts(mlir::Value from, mlir::Value to, int64_t step, Values sums, Round round);
   Values reduceLoops(Tile tile, llvm::ArrayRef<int> order, Values carried, Inner inner);
   Values reduceLanes(const Tile &outer, Values carried);
   bool mayMaskLanes();

@@ -73,6 +73,23 @@ TileEmitter::Values TileEmitter::addSums(ValueRange before, Values sums) {
   return sums;
 }
 
+/// A loop that carries `values`.
+TileEmitter::Values TileEmitter::rounds(Value from, Value to, int64_t step, Values values, Round round) {
+  auto body = [&](OpBuilder &, Location, Value at, ValueRange values) {
+    b.create<scf::YieldOp>(loc, round(at, Values(values)));
+  };
+  return b.create<scf::ForOp>(loc, from, to, index(step), values, body).getResults();
+}
+
+/// A loop of many rounds, of which at most so many go to one sum.
+TileEmitter::Values TileEmitter::roundsInParts(Value from, Value to, int64_t step, Values sums, Round round) {
+  int64_t part = kTermsInOrder * step;
+  return rounds(from, to, part, sums, [&](Value at, Values before) {
+    Value end = b.createOrFold<arith::MinUIOp>(loc, add(at, index(part)), to);
+    return addSums(before, rounds(at, end, step, zerosOf(before), round));
+  });
+}
+
 /// Whether parts of the last loop of a reduction, or else each iteration of the first one, have sums of their own.
 bool TileEmitter::sumsInParts(ArrayRef<int> order) {
   auto terms = [&](ArrayRef<int> loops) {
@@ -114,16 +131,6 @@ SmallVector<Value> TileEmitter::reduceLoops(Tile tile, ArrayRef<int> order, Valu
     apart = nest.loops[loop].size.known / tile.parts;
     to = index(apart);
   }
-  auto rounds = [&](Value from, Value to, int64_t step, ValueRange carried,
-                    llvm::function_ref<Values(Value, Values)> round) -> Values {
-    auto each = b.create<scf::ForOp>(loc, from, to, index(step), carried);
-    OpBuilder::InsertionGuard guard(b);
-    b.setInsertionPointToStart(each.getBody());
-    Values values = round(each.getInductionVar(), Values(each.getRegionIterArgs()));
-    if (!values.empty()) // else it is there
-      b.create<scf::YieldOp>(loc, values);
-    return each.getResults();
-  };
   auto round = [&](Value at, Values values) {
     for (tile.step = 0; tile.step < steps * tile.parts; ++tile.step) {
       tile.at[loop] = add(at, index(tile.step * apart));
@@ -133,14 +140,9 @@ SmallVector<Value> TileEmitter::reduceLoops(Tile tile, ArrayRef<int> order, Valu
   };
   if (!sumsInParts(order) || tile.parts > 1)
     return rounds(from, to, steps, carried, round);
-  int64_t part = order.size() == 1 ? kTermsInOrder * steps : 1;
-  return rounds(from, to, part, carried, [&](Value at, Values before) {
-    Values zeros = zerosOf(before);
-    if (part == 1)
-      return addSums(before, round(at, zeros));
-    Value end = b.createOrFold<arith::MinUIOp>(loc, add(at, index(part)), to);
-    return addSums(before, rounds(at, end, steps, zeros, round));
-  });
+  if (order.size() == 1)
+    return roundsInParts(from, to, steps, carried, round);
+  return rounds(from, to, 1, carried, [&](Value at, Values sums) { return addSums(sums, round(at, zerosOf(sums))); });
 }
 
 SmallVector<int> TileEmitter::reductionOrder() {

@@ -39,7 +39,7 @@ static void inlineBranch(Operation *op, bool taken) {
 
 bool isUnusedIf(Operation *op) {
   return isIf(op) && op->use_empty() && !op->walk([&](Operation *inner) {
-                                             bool goes = inner == op || isa<onnx::RequireOp>(inner) || isIf(inner) ||
+                                             bool goes = isa<onnx::RequireOp>(inner) || isIf(inner) ||
                                                          isMemoryEffectFree(inner) ||
                                                          inner->hasTrait<OpTrait::IsTerminator>();
                                              return goes ? WalkResult::advance() : WalkResult::interrupt();
