@@ -48,10 +48,13 @@ const PaddedLoop *TileEmitter::paddedRowsOf(int tap, const Tile &tile) {
              : nullptr;
 }
 
-/// Whether parts of a sum can have sums of their own: not products of matrices, whose terms have either sign.
+/// Whether parts of a sum can have sums of their own: not products of matrices, whose terms have either sign, nor
+/// samples that the body reads from an image (RoiAlign), which are few.
 bool TileEmitter::isPlainSum(const Stage &stage) {
   linalg::GenericOp op = stage.op;
   Block &body = *op.getBlock();
+  if (!body.getOps<memref::LoadOp>().empty())
+    return false;
   return llvm::all_of(llvm::enumerate(body.getTerminator()->getOperands()), [&](auto output) {
     Value sum = body.getArgument(op.getNumDpsInputs() + output.index());
     auto add = output.value().template getDefiningOp<arith::AddFOp>();
