@@ -81,6 +81,10 @@ struct CompileFlags {
   llvm::cl::opt<double> tuningSeconds{"tuning-seconds", llvm::cl::value_desc("N"),
                                       llvm::cl::desc("After N seconds --tune begins no further kernel (60)"),
                                       llvm::cl::init(60), llvm::cl::cat(flagCategory())};
+  llvm::cl::opt<bool> verifyEach{"verify-each",
+                                 llvm::cl::desc("Verify the module behind each pass, also when it has no operators "
+                                                "any more, to find mistakes of the compiler"),
+                                 llvm::cl::cat(flagCategory())};
   llvm::cl::opt<bool> verbose{"verbose", llvm::cl::desc("Show the phases and their times"),
                               llvm::cl::cat(flagCategory())};
 
@@ -121,6 +125,7 @@ struct CompileFlags {
     if (gpuFormat != "auto")
       result.gpuFormat = *format;
     result.explain = explain;
+    result.verifyEach = verifyEach;
     require(tune || (tuningFile.empty() && !tuningSeconds.getNumOccurrences()),
             "--tuning-file and --tuning-seconds are about --tune");
     if (tune)

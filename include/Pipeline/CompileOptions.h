@@ -62,6 +62,9 @@ struct CompileOptions {
   bool winograd = true;
   /// Whether the code measures the time of each node for sessions that ask.
   bool profile = false;
+  /// Whether the module is verified behind each pass, as opt-style tools do, or, once it has no operators, behind each
+  /// phase.
+  bool verifyEach = false;
 
   Tuning tuning;
 

@@ -12,6 +12,7 @@
 #include "Tuning.h"
 #include "mlir/IR/Builders.h"
 #include "mlir/IR/Diagnostics.h"
+#include "mlir/IR/Verifier.h"
 #include "mlir/Parser/Parser.h"
 #include "mlir/Pass/PassManager.h"
 #include "llvm/ADT/StringExtras.h"
@@ -143,6 +144,8 @@ void setPhase(ModuleOp module, Phase phase) {
 
 static LogicalResult runPhase(ModuleOp module, Phase phase, const CompileOptions &options) {
   PassManager pm(module.getContext());
+  // Operators are verified again behind each pass: what is known of shapes by then is part of what a model is told.
+  pm.enableVerifier(options.verifyEach || phase <= Phase::Linalg);
   switch (phase) {
   case Phase::Upgrade:
     buildUpgradePhase(pm, options);
@@ -174,7 +177,7 @@ static LogicalResult runPhase(ModuleOp module, Phase phase, const CompileOptions
   default:
     break;
   }
-  return pm.run(module);
+  return failed(pm.run(module)) ? failure() : verify(module);
 }
 
 /// For the explanation at the end: passes may leave nothing of a node.
