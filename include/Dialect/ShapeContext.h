@@ -52,6 +52,9 @@ mlir::Type eraseShape(mlir::Type type);
 /// The most precise type that both describe; null if they contradict each other.
 mlir::Type mergeTypes(mlir::Type a, mlir::Type b);
 
+/// Whether both are tensors of one element, of whatever rank.
+bool areOneElement(mlir::Type a, mlir::Type b);
+
 /// The most precise type that describes the values of both; null if the element types differ.
 mlir::Type joinTypes(mlir::Type a, mlir::Type b);
 

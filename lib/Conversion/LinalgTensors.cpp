@@ -77,7 +77,12 @@ Value LinalgBuilder::constant(ElementsAttr value) {
 }
 
 Value LinalgBuilder::castTo(Value tensor, Type type) {
-  return tensor.getType() == type ? tensor : create<tensor::CastOp>(type, tensor).getResult();
+  if (tensor.getType() == type)
+    return tensor;
+  auto shaped = cast<ShapedType>(type);
+  if (cast<ShapedType>(tensor.getType()).getRank() != shaped.getRank()) // one element
+    return reshape(tensor, getAsIndexOpFoldResult(getContext(), shaped.getShape()));
+  return create<tensor::CastOp>(type, tensor);
 }
 
 Value LinalgBuilder::generate(ArrayRef<OpFoldResult> sizes, Type element, ScalarFn body) {

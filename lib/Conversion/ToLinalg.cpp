@@ -35,7 +35,7 @@ namespace strata {
 // A tensor under a type that claims more or less about its sizes; what it claims more is checked.
 static Value castShape(LinalgBuilder &b, Value value, RankedTensorType type) {
   auto from = cast<RankedTensorType>(value.getType());
-  for (int64_t i = 0; i < type.getRank(); ++i)
+  for (int64_t i = 0; i < std::min(from.getRank(), type.getRank()); ++i)
     if (from.isDynamicDim(i) && !type.isDynamicDim(i))
       b.checkEqual(b.dim(value, i), b.getIndexAttr(type.getDimSize(i)),
                    "size of dimension " + Twine(i) + " is not the declared " + Twine(type.getDimSize(i)));

@@ -101,6 +101,13 @@ Type mergeTypes(Type a, Type b) {
   });
 }
 
+bool areOneElement(Type a, Type b) {
+  return llvm::all_of(ArrayRef<Type>{a, b}, [](Type type) {
+    auto tensor = dyn_cast<RankedTensorType>(type);
+    return tensor && tensor.hasStaticShape() && tensor.getNumElements() == 1;
+  });
+}
+
 Type joinTypes(Type a, Type b) {
   // A sequence is an optional that is there.
   for (auto [x, y] : {std::pair(a, b), std::pair(b, a)})

@@ -106,6 +106,30 @@ def test_wrong_declarations():
     np.testing.assert_array_equal(y, [[0, 3], [1, 4], [2, 5]])
 
 
+@pytest.mark.parametrize("start", [np.float32(0), np.zeros((1, 2, 1), np.float32)])
+def test_ranks_that_a_loop_changes(start):
+    """PaddlePaddle's: a condition and a number that become one element, a result that has its rank only in the body."""
+    body = [helper.make_node("Constant", [], ["one"], value_ints=[1]),
+            helper.make_node("Add", ["k", "one"], ["next"]), helper.make_node("Less", ["next", "n"], ["again"]),
+            helper.make_node("Cast", ["next"], ["factor"], to=TensorProto.FLOAT),
+            helper.make_node("Mul", ["x", "factor"], ["scaled"])]  # fmt: skip
+    inputs = [declare("number", [], TensorProto.INT64), declare("goes", [], TensorProto.BOOL),
+              declare("k", [], TensorProto.INT64), declare("unread", [])]  # fmt: skip
+    outputs = [declare("again", [], TensorProto.BOOL), declare("next", [], TensorProto.INT64),
+               declare("scaled", ["rows", 3])]  # fmt: skip
+    nodes = [helper.make_node("Less", ["zero", "n"], ["go"]),
+             helper.make_node("Loop", ["most", "go", "zero", "unset"], ["last", "found"],
+                              body=helper.make_graph(body, "body", inputs, outputs)),
+             helper.make_node("Softmax", ["found"], ["y"])]  # fmt: skip
+    model = make_model(nodes, [declare("x", ["rows", 3]), declare("n", [], TensorProto.INT64)],
+                       [declare("y", ["rows", 3]), helper.make_empty_tensor_value_info("last")], most=2**62,
+                       zero=np.int64(0), unset=start)  # fmt: skip
+    compiled = strata.compile(model)
+    check(model, compiled, x=numbers(2, 3), n=np.array(3))
+    with pytest.raises(strata.RunError, match="has no iteration, but a result whose rank is that of one"):
+        compiled.run({"x": numbers(2, 3), "n": np.array(0)})
+
+
 def test_wrong_element_types():
     model = make_model([helper.make_node("Relu", ["x"], ["y"])], [declare("x", [2])], [declare("y", [2], TensorProto.INT64)])
     with pytest.raises(strata.CompileError, match="output 'y' is declared as 'tensor<2xi64>', but is 'tensor<2xf32>'"):

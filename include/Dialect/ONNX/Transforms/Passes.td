@@ -14,7 +14,8 @@ def InferShapesPass : Pass<"onnx-infer-shapes", "::mlir::ModuleOp"> {
 
     Where a branch of an If would make the type of what follows it wrong, only the other branch can run: it takes the
     If's place, behind an `onnx.Require` of the condition. With `assume-ranks`, a Squeeze without axes removes the
-    dimensions that are known to be 1, and no others; its lowering has the run check that.
+    dimensions that are known to be 1, and no others; its lowering has the run check that. A value that a Loop makes,
+    but does not read, starts with the rank that it is made with; the run checks that there is an iteration.
 
     ```mlir
     %s = onnx.Shape_25(%x) : (tensor<2x3xf32>) -> tensor<?xi64>

@@ -32,6 +32,9 @@ inline FailureOr<SmallVector<Type>> inferTypes(ShapeContext &c, Block &body, uns
     bool widened = false;
     for (auto [i, type] : llvm::enumerate(carried)) {
       Type next = body.getTerminator()->getOperand(firstYield + i).getType(), joined = joinTypes(type, next);
+      // A scalar that becomes one element of a higher rank is that from the start.
+      if (isa_and_nonnull<UnrankedTensorType>(joined) && areOneElement(type, next))
+        joined = cast<ShapedType>(type).getRank() < cast<ShapedType>(next).getRank() ? next : type;
       if (!joined)
         return c.emitError() << "carries a value of type " << getTypeString(type) << " that its body makes "
                              << getTypeString(next);

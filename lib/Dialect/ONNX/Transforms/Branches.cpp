@@ -1,4 +1,4 @@
-//===- Branches.cpp - Ifs that shape inference takes apart ----------------===//
+//===- Branches.cpp - Ifs and Loops whose ranks depend on the run ---------===//
 
 #include "Branches.h"
 #include "Dialect/ONNX/IR/ONNXBase.h"
@@ -188,6 +188,51 @@ bool sinkIntoBranches(func::FuncOp function) {
       changed = true;
     }
     dropUnusedResults(op);
+  }
+  return changed;
+}
+
+// Whether a Loop has a first iteration if its condition holds at the start.
+static bool hasIterations(VersionedOpInterface loop) {
+  ValueRange limit = loop.getInputGroup(0);
+  if (limit.empty() || isa<NoneType>(limit.front().getType()))
+    return true;
+  auto known = getIntegers(getConstant(limit.front()));
+  return known && known->size() == 1 && known->front() > 0;
+}
+
+bool dropUnreadStarts(func::FuncOp function) {
+  SmallVector<VersionedOpInterface> loops;
+  function.walk([&](VersionedOpInterface op) {
+    if (getUnversionedName(op) == "Loop" && hasIterations(op))
+      loops.push_back(op);
+  });
+  bool changed = false;
+  for (VersionedOpInterface loop : loops) {
+    OpBuilder builder(loop);
+    Block &body = loop->getRegion(0).front();
+    ValueRange carried = loop.getInputGroup(2);
+    bool isUsed = false;
+    for (auto [i, start] : llvm::enumerate(carried)) {
+      auto type = dyn_cast<RankedTensorType>(start.getType());
+      auto made = dyn_cast<RankedTensorType>(body.getTerminator()->getOperand(i + 1).getType());
+      if (!type || !made || type.getRank() == made.getRank() || !body.getArgument(i + 2).use_empty())
+        continue;
+      SmallVector<int64_t> sizes(made.getShape());
+      std::replace(sizes.begin(), sizes.end(), ShapedType::kDynamic, int64_t(0));
+      auto zeros =
+          dyn_cast_or_null<ElementsAttr>(builder.getZeroAttr(RankedTensorType::get(sizes, made.getElementType())));
+      if (!zeros)
+        continue;
+      Value empty = builder.create<onnx::InitializerOp>(loop.getLoc(), zeros);
+      loop->setOperand(loop->getNumOperands() - carried.size() + i, empty);
+      isUsed |= !loop->getResult(i).use_empty();
+      changed = true;
+    }
+    ValueRange condition = loop.getInputGroup(1);
+    if (isUsed && !condition.empty() && !isa<NoneType>(condition.front().getType()))
+      builder.create<onnx::RequireOp>(loop.getLoc(), condition.front(), true,
+                                      "has no iteration, but a result whose rank is that of one");
   }
   return changed;
 }

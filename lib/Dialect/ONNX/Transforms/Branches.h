@@ -1,4 +1,4 @@
-//===- Branches.h - Ifs that shape inference takes apart --------*- C++ -*-===//
+//===- Branches.h - Ifs and Loops whose ranks depend on the run -*- C++ -*-===//
 
 #ifndef STRATA_LIB_DIALECT_ONNX_TRANSFORMS_BRANCHES_H
 #define STRATA_LIB_DIALECT_ONNX_TRANSFORMS_BRANCHES_H
@@ -17,6 +17,11 @@ bool inlineDecidedBranches(mlir::func::FuncOp function);
 /// the branches, one round of them. Where the ranks agree again, inference goes on. A branch that such an operator
 /// cannot follow goes: an onnx.Require has the run check that it is not taken. True if there was one.
 bool sinkIntoBranches(mlir::func::FuncOp function);
+
+/// Where a Loop carries a value that its body makes, but does not read, and that has another rank at the start, starts
+/// with an empty one of the body's rank: an onnx.Require has the run check that the loop is entered. True if there was
+/// one.
+bool dropUnreadStarts(mlir::func::FuncOp function);
 
 } // namespace strata
 

@@ -35,10 +35,21 @@ static void useDeclaredShape(Operation &op) {
   }
 }
 
+// Exporters are careless about whether one element is a scalar, such as the condition that a Loop goes on by: the
+// values of a region's results are the same.
+static bool isOneElementOfRegion(onnx::CastShapeOp cast) {
+  return areOneElement(cast.getInput().getType(), cast.getType()) &&
+         llvm::all_of(cast->getUsers(), [](Operation *user) {
+           return user->hasTrait<OpTrait::IsTerminator>() && !isa<func::FuncOp>(user->getParentOp());
+         });
+}
+
 LogicalResult inferTypesInBlock(Block &block, ValueAnalysis &values) {
   for (Operation &op : block) {
     if (auto cast = dyn_cast<onnx::CastShapeOp>(op)) {
       Type merged = mergeTypes(cast.getInput().getType(), cast.getType());
+      if (isOneElementOfRegion(cast))
+        continue;
       if (!merged)
         return op.emitOpError("says that the value is ")
                << cast.getType() << ", but it is " << cast.getInput().getType();
@@ -137,7 +148,7 @@ struct InferShapesPass : impl::InferShapesPassBase<InferShapesPass> {
         });
         // Branches say more than the results of an If.
       } while (inlineDecidedBranches(function) || sinkIntoBranches(function) ||
-               (assumeRanks && assumeRanksOf(function)));
+               (assumeRanks && (assumeRanksOf(function) || dropUnreadStarts(function))));
       updateResults(function);
     }
   }

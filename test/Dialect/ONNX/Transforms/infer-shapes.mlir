@@ -168,6 +168,32 @@ func.func @assumed(%x: tensor<?x1x3xf32, #onnx.dims<"n", "", "">>, %y: tensor<?x
 
 // -----
 
+// A value that a loop makes, but does not read, may start as anything: with assume-ranks it starts with the rank that it
+// has, and the run checks that there is an iteration. One element of a region may be a scalar, as it is declared.
+
+// CHECK-LABEL: @unread
+// CHECK-SAME: -> tensor<*xf32>
+// ASSUMED-LABEL: @unread
+// ASSUMED-SAME: -> tensor<?x4xf32>
+func.func @unread(%c: tensor<i1>, %x: tensor<?x4xf32>, %start: tensor<f32>) -> tensor<*xf32> {
+  %limit = onnx.Initializer dense<9> : tensor<i64>
+  // ASSUMED: %[[START:.*]] = onnx.Initializer dense<0.000000e+00> : tensor<0x4xf32>
+  // ASSUMED: onnx.Require %{{.*}} is true else "has no iteration, but a result whose rank is that of one" : tensor<i1>
+  // ASSUMED: onnx.Loop_25(%{{.*}}, %{{.*}}, %[[START]]) graph
+  %0 = onnx.Loop_25(%limit, %c, %start) graph {
+  ^bb0(%i: tensor<i64>, %go: tensor<i1>, %unread: tensor<f32>):
+    %one = onnx.Initializer dense<true> : tensor<1xi1>
+    %more = onnx.And_7(%go, %one) : (tensor<i1>, tensor<1xi1>) -> tensor<1xi1>
+    // ASSUMED: onnx.CastShape %{{.*}} : tensor<1xi1> -> tensor<i1>
+    %scalar = onnx.CastShape %more : tensor<1xi1> -> tensor<i1>
+    %y = onnx.Relu_14(%x) : (tensor<?x4xf32>) -> tensor<?x4xf32>
+    onnx.Yield %scalar, %y : tensor<i1>, tensor<?x4xf32>
+  } : (tensor<i64>, tensor<i1>, tensor<f32>) -> tensor<*xf32>
+  return %0 : tensor<*xf32>
+}
+
+// -----
+
 // What follows an If may allow one of its branches only: the run checks that it is the one. Ranks of an inner If may differ,
 // too.
 
