@@ -119,6 +119,8 @@ private:
   void prefetchAhead(const Access &access, mlir::Value at, int64_t lanes, int64_t j, bool isWrite);
   mlir::Value load(const Access &access, mlir::Value base, const Tile &tile, int64_t i, int64_t j);
   bool prefetchNext(const Access &access, mlir::Value base, const Tile &tile);
+  bool canAskForNextLanes(const Access &access, llvm::ArrayRef<int> loops);
+  void copyAhead(const Access &access, mlir::Value at, const Tile &tile);
   void prefetchNextTile(const Access &access, mlir::Value at, const Tile &tile, int64_t j, bool isWrite);
   void prefetchRows(const Access &access, mlir::Value base, const Tile &tile);
   void prefetchNear(const Access &access, mlir::Value at, const Extent &step, const Tile &tile,

@@ -225,6 +225,17 @@ void TileEmitter::prefetchNear(const Access &access, Value at, const Extent &ste
   prefetchLines(access, add(at, times(index(steps), step)), vectorElements(access, tile), /*localityHint=*/3);
 }
 
+/// Whether the first-level cache has room for what a block of lanes, which is copied, takes of an access in `loops`,
+/// and for the next block's. Each is a line far from the others.
+bool TileEmitter::canAskForNextLanes(const Access &access, ArrayRef<int> loops) {
+  int64_t bytes = 2 * plan.vectorTile * plan.width * access.element.getIntOrFloatBitWidth() / 8;
+  for (int loop : loops) {
+    const Extent &size = nest.loops[loop].size;
+    bytes = size.isKnown() ? llvm::SaturatingMultiply<uint64_t>(bytes, std::max<int64_t>(size.known, 1)) : INT64_MAX;
+  }
+  return plan.copied >= 0 && bytes <= target.nearCacheBytes;
+}
+
 /// What the next tile of a line reads (and this one does not) or writes, where this tile does `at`. A tile has a stream
 /// for each of its rows, with a window for each line of that, too: more than hardware follows where they come from
 /// behind the second level.
@@ -240,8 +251,22 @@ void TileEmitter::prefetchNextTile(const Access &access, Value at, const Tile &t
   for (auto [loop, info] : llvm::enumerate(nest.loops))
     if (info.size.isKnown() && stride(access, loop).isKnown())
       elements += (info.size.known - 1) * std::abs(stride(access, loop).known);
-  if (elements * std::max(8u, access.element.getIntOrFloatBitWidth()) / 8 > 4 * target.cacheBytes)
-    prefetchVector(access, at, index(tile.rows * row.known), tile.lanes, j, isWrite);
+  if (elements * std::max(8u, access.element.getIntOrFloatBitWidth()) / 8 <= 4 * target.cacheBytes)
+    return;
+  bool ofLanes = isWrite && canAskForNextLanes(access, {plan.row});
+  Value distance = index(ofLanes ? plan.vectorTile * plan.width : tile.rows * row.known);
+  prefetchVector(access, at, distance, tile.lanes, j, isWrite);
+}
+
+/// In one step of a tile that copies what it reads: that of the next block of lanes while this one is computed, or a
+/// later step's.
+void TileEmitter::copyAhead(const Access &access, Value at, const Tile &tile) {
+  SmallVector<int> order = reductionOrder();
+  if (canAskForNextLanes(access, order))
+    prefetchLines(access, add(at, index(plan.vectorTile * plan.width)), vectorElements(access, tile),
+                  /*localityHint=*/3);
+  else
+    prefetchNear(access, at, access.strides[order.back()], tile);
 }
 
 /// In one step of the reduction: `base` is where the access begins, `at` what this step reads.
@@ -252,7 +277,7 @@ void TileEmitter::prefetch(const Access &access, Value base, Value at, const Til
     return plan.rowsComeFromFar ? prefetchRows(access, base, tile) : void();
   if (access.blockedLoop != plan.lane) {
     if (plan.copied >= 0 && &access == &nest.reduce->inputs[plan.copied])
-      prefetchNear(access, at, access.strides[reductionOrder().back()], tile);
+      copyAhead(access, at, tile);
     return;
   }
   if (!access.blockStride.isKnown() || tile.parts > 1)
