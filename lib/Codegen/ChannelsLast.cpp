@@ -8,6 +8,7 @@
 #include "Codegen/Passes.h"
 #include "Codegen/Target.h"
 #include "LinalgQueries.h"
+#include "PixelProducts.h"
 #include "ProductSums.h"
 #include "SinkThroughGather.h"
 #include "Transposed.h"
@@ -23,22 +24,10 @@ namespace strata {
 
 using namespace mlir;
 using strata::positionOf;
+using strata::strideOf;
 using strata::transposeBefore;
 using strata::transposed;
-
-/// What a sum of a window reads: an expression of a parallel and a reduction
-/// dimension; gives the parallel one.
-static std::optional<unsigned> windowDim(AffineExpr expr, ArrayRef<utils::IteratorType> kinds) {
-  if (!isa<AffineBinaryOpExpr>(expr))
-    return std::nullopt;
-  std::optional<unsigned> parallel;
-  expr.walk([&](AffineExpr e) {
-    if (auto dim = dyn_cast<AffineDimExpr>(e))
-      if (kinds[dim.getPosition()] == utils::IteratorType::parallel)
-        parallel = dim.getPosition();
-  });
-  return parallel;
-}
+using strata::windowDim;
 
 /// The input that is read in windows, if there is exactly one.
 static std::optional<unsigned> windowedInput(linalg::GenericOp op) {
@@ -53,14 +42,6 @@ static std::optional<unsigned> windowedInput(linalg::GenericOp op) {
     data = input->getOperandNumber();
   }
   return data;
-}
-
-/// What a step of loop `dim` adds to a window's position.
-static int64_t strideOf(AffineExpr window, unsigned dim, unsigned dims) {
-  SmallVector<AffineExpr> at(dims, getAffineConstantExpr(0, window.getContext()));
-  at[dim] = getAffineConstantExpr(1, window.getContext());
-  auto sum = dyn_cast<AffineConstantExpr>(simplifyAffineExpr(window.replaceDims(at), dims, 0));
-  return sum ? sum.getValue() : 0;
 }
 
 /// Whether vectors along the rows of an image serve windows of single channels: otherwise it is transposed twice, while
@@ -92,41 +73,15 @@ static bool isFastAlongRows(linalg::GenericOp op, unsigned data, const strata::T
   return steps * elements * vectors * lanes < (elements + transposes) * columns;
 }
 
-/// A convolution with windows of one pixel: a product of matrices in either layout, as fast with vectors of pixels as
-/// with vectors of channels where there are many.
-static bool isFastAlongPixels(linalg::GenericOp op, unsigned data, const strata::TargetFacts &target) {
-  SmallVector<utils::IteratorType> kinds = op.getIteratorTypesArray();
-  SmallVector<int64_t> ranges = op.getStaticLoopRanges();
-  constexpr int64_t manyVectors = 8;
-  int64_t pixels = 1, manyPixels = manyVectors * target.vectorBits / 32;
-  for (AffineExpr expr : op.getMatchingIndexingMap(op.getDpsInputOperand(data)).getResults()) {
-    std::optional<unsigned> at = windowDim(expr, kinds);
-    if (!at)
-      continue;
-    for (unsigned dim = 0; dim < ranges.size(); ++dim)
-      if (dim != *at && expr.isFunctionOfDim(dim) && ranges[dim] != 1)
-        return false;
-    if (strideOf(expr, *at, ranges.size()) != 1)
-      return false;
-    // An image of any size whose channels nothing has moved is more often large: it was enlarged, or joined.
-    pixels *= ShapedType::isDynamic(ranges[*at]) ? manyPixels : ranges[*at];
-  }
-  auto isWide = [](Value operand) {
-    Type element = getElementTypeOrSelf(operand.getType());
-    return element.isF32() || element.isF64(); // of others, matrix units want the channels last
-  };
-  return llvm::all_of(op->getOperands(), isWide) && pixels >= manyPixels;
-}
-
 static bool isElementwise(linalg::GenericOp op) { return op.getNumParallelLoops() == op.getNumLoops(); }
 
 namespace {
 
 /// Moves the channels of a windowed operation to the end.
 struct MoveChannels : OpRewritePattern<linalg::GenericOp> {
-  /// Without a target, windows of one pixel move always.
-  MoveChannels(MLIRContext *context, std::optional<strata::TargetFacts> target)
-      : OpRewritePattern(context), target(target) {}
+  /// Windows of one pixel move always, or only where that is said of them, or their data was moved.
+  MoveChannels(MLIRContext *context, bool movesPixels, const strata::TargetFacts &target)
+      : OpRewritePattern(context), movesPixels(movesPixels), target(target) {}
 
   LogicalResult matchAndRewrite(linalg::GenericOp op, PatternRewriter &rewriter) const override {
     if (!op.hasPureTensorSemantics() || op.getNumDpsInits() != 1)
@@ -153,8 +108,8 @@ struct MoveChannels : OpRewritePattern<linalg::GenericOp> {
     if (data < 0 || !spatial.contains(out.getDimPosition(out.getNumResults() - 1)))
       return failure();
     // Transposes only for its sake would cost more than they save.
-    bool isMoved = op.getDpsInputs()[data].getDefiningOp<linalg::TransposeOp>();
-    if (target && !isMoved && isFastAlongPixels(op, data, *target))
+    bool isMoved = op.getDpsInputs()[data].getDefiningOp<linalg::TransposeOp>() || op->hasAttr(strata::kMovesPixels);
+    if (!movesPixels && !isMoved && strata::isPixelProduct(op, data, target))
       return failure();
     // The batch is the first dimension, unless the filter has it, too.
     unsigned first = out.getDimPosition(0);
@@ -196,7 +151,8 @@ struct MoveChannels : OpRewritePattern<linalg::GenericOp> {
   }
 
 private:
-  std::optional<strata::TargetFacts> target;
+  bool movesPixels;
+  strata::TargetFacts target;
 };
 
 /// transpose(transpose(x)) and transposes of what is the same everywhere.
@@ -622,8 +578,10 @@ struct ChannelsLastPass : strata::WithTarget<strata::impl::ChannelsLastBase<Chan
   void runOnOperation() override {
     bool moves = !allFastAlongRows(getOperation(), target());
     RewritePatternSet patterns(&getContext());
-    if (moves)
-      patterns.add<MoveChannels>(&getContext(), movesPixels ? std::nullopt : std::optional(target()));
+    if (moves) {
+      strata::markPixelChains(getOperation(), target());
+      patterns.add<MoveChannels>(&getContext(), movesPixels, target());
+    }
     patterns.add<ComposeTransposes, SinkThroughGeneric, SinkThroughPad, SinkThroughSlice, SinkThroughConcat,
                  SinkThroughCollapse, SinkThroughExpand, SinkThroughReshape, MoveThroughProduct>(&getContext());
     strata::populateSinkThroughGather(patterns, target().vectorBits / 32);
@@ -635,6 +593,7 @@ struct ChannelsLastPass : strata::WithTarget<strata::impl::ChannelsLastBase<Chan
     if (failed(applyPatternsAndFoldGreedily(getOperation(), std::move(patterns), config)) ||
         failed(applyPatternsAndFoldGreedily(getOperation(), std::move(merge), config)))
       return signalPassFailure();
+    getOperation().walk([](linalg::GenericOp op) { op->removeAttr(strata::kMovesPixels); });
   }
 };
 

@@ -462,6 +462,22 @@ static void chooseRowBlock(LoopNest &nest, const NestOptions &options, int64_t b
   }
 }
 
+/// Whether one tile of lanes is all that reads the data of a tile of rows, and that comes from behind the second level.
+static bool readsFarRowsOnce(LoopNest &nest, const NestOptions &options, const NestPlan &plan) {
+  if (plan.row < 0 || plan.lane < 0 || plan.laneIsReduction)
+    return false;
+  const Extent &lanes = nest.loops[plan.lane].size;
+  if (!lanes.isKnown() || lanes.known > plan.vectorTile * plan.width)
+    return false;
+  return llvm::any_of(nest.reduce->inputs, [&](Access &access) {
+    if (!access.base || !access.element.isIntOrFloat() || !stride(access, plan.lane).is(0))
+      return false;
+    // Of unknown size it is more often large than few rows are many.
+    std::optional<int64_t> elements = elementsOf(nest, access);
+    return elements && *elements * access.element.getIntOrFloatBitWidth() / 8 > 2 * options.cacheBytes;
+  });
+}
+
 /// Whether the elements that one row reads all lie before those of the next one: nothing is gained by reading both at
 /// once.
 static bool isFar(LoopNest &nest, const NestPlan &plan) {
@@ -674,6 +690,7 @@ NestPlan strata::planNest(LoopNest &nest, const NestOptions &options) {
   chooseRowBlock(nest, options, blocks ? 8 : bits, plan);
   if (choice)
     plan.rowBlock = choice->rowBlock;
+  plan.rowsComeFromFar |= readsFarRowsOnce(nest, options, plan);
   if (!reuse && !plan.dots && !isProduct(nest, plan))
     chooseLaneBlock(nest, options, plan);
   return plan;

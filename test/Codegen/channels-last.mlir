@@ -45,6 +45,57 @@ func.func @pointwise(%x: tensor<1x8x16x16xf32>, %w: tensor<4x8x1x1xf32>) -> tens
   return %0 : tensor<1x4x16x16xf32>
 }
 
+// Several that follow each other move together, if what is between them is as much as what is transposed for it, of
+// which nothing is left within.
+// CHECK-LABEL: func.func @pixel_chain(
+// CHECK:         linalg.transpose {{.*}} permutation = [0, 2, 3, 1]
+// CHECK:         linalg.generic
+// CHECK-SAME:      outs(%{{.*}} : tensor<1x16x16x16xf32>)
+// CHECK-NOT:     linalg.transpose
+// CHECK:         arith.maximumf
+// CHECK-NOT:     linalg.transpose
+// CHECK:         linalg.generic
+// CHECK-SAME:      outs(%{{.*}} : tensor<1x16x16x4xf32>)
+// CHECK:         linalg.transpose {{.*}} permutation = [0, 3, 1, 2]
+// CHECK-NOT:     strata.moves_pixels
+func.func @pixel_chain(%x: tensor<1x8x16x16xf32>, %v: tensor<16x8x1x1xf32>, %w: tensor<4x16x1x1xf32>) -> tensor<1x4x16x16xf32> {
+  %z = arith.constant 0.0 : f32
+  %e0 = tensor.empty() : tensor<1x16x16x16xf32>
+  %f0 = linalg.fill ins(%z : f32) outs(%e0 : tensor<1x16x16x16xf32>) -> tensor<1x16x16x16xf32>
+  %0 = linalg.conv_2d_nchw_fchw ins(%x, %v : tensor<1x8x16x16xf32>, tensor<16x8x1x1xf32>) outs(%f0 : tensor<1x16x16x16xf32>) -> tensor<1x16x16x16xf32>
+  %1 = linalg.generic {indexing_maps = [affine_map<(a, b, c, d) -> (a, b, c, d)>, affine_map<(a, b, c, d) -> (a, b, c, d)>], iterator_types = ["parallel", "parallel", "parallel", "parallel"]}
+      ins(%0 : tensor<1x16x16x16xf32>) outs(%e0 : tensor<1x16x16x16xf32>) {
+  ^bb0(%i: f32, %o: f32):
+    %m = arith.maximumf %i, %z : f32
+    linalg.yield %m : f32
+  } -> tensor<1x16x16x16xf32>
+  %e2 = tensor.empty() : tensor<1x4x16x16xf32>
+  %f2 = linalg.fill ins(%z : f32) outs(%e2 : tensor<1x4x16x16xf32>) -> tensor<1x4x16x16xf32>
+  %2 = linalg.conv_2d_nchw_fchw ins(%1, %w : tensor<1x16x16x16xf32>, tensor<4x16x1x1xf32>) outs(%f2 : tensor<1x4x16x16xf32>) -> tensor<1x4x16x16xf32>
+  return %2 : tensor<1x4x16x16xf32>
+}
+
+// CHECK-LABEL: func.func @bottleneck(
+// CHECK-NOT:     linalg.transpose
+// CHECK-NOT:     strata.moves_pixels
+// CHECK:         return
+func.func @bottleneck(%x: tensor<1x16x16x16xf32>, %v: tensor<8x16x1x1xf32>, %w: tensor<16x8x1x1xf32>) -> tensor<1x16x16x16xf32> {
+  %z = arith.constant 0.0 : f32
+  %e0 = tensor.empty() : tensor<1x8x16x16xf32>
+  %f0 = linalg.fill ins(%z : f32) outs(%e0 : tensor<1x8x16x16xf32>) -> tensor<1x8x16x16xf32>
+  %0 = linalg.conv_2d_nchw_fchw ins(%x, %v : tensor<1x16x16x16xf32>, tensor<8x16x1x1xf32>) outs(%f0 : tensor<1x8x16x16xf32>) -> tensor<1x8x16x16xf32>
+  %1 = linalg.generic {indexing_maps = [affine_map<(a, b, c, d) -> (a, b, c, d)>, affine_map<(a, b, c, d) -> (a, b, c, d)>], iterator_types = ["parallel", "parallel", "parallel", "parallel"]}
+      ins(%0 : tensor<1x8x16x16xf32>) outs(%e0 : tensor<1x8x16x16xf32>) {
+  ^bb0(%i: f32, %o: f32):
+    %m = arith.maximumf %i, %z : f32
+    linalg.yield %m : f32
+  } -> tensor<1x8x16x16xf32>
+  %e2 = tensor.empty() : tensor<1x16x16x16xf32>
+  %f2 = linalg.fill ins(%z : f32) outs(%e2 : tensor<1x16x16x16xf32>) -> tensor<1x16x16x16xf32>
+  %2 = linalg.conv_2d_nchw_fchw ins(%1, %w : tensor<1x8x16x16xf32>, tensor<16x8x1x1xf32>) outs(%f2 : tensor<1x16x16x16xf32>) -> tensor<1x16x16x16xf32>
+  return %2 : tensor<1x16x16x16xf32>
+}
+
 // Of few pixels, in steps of two, or behind another one, it goes with the channels last.
 // CHECK-LABEL: func.func @few_pixels(
 // CHECK:         linalg.transpose

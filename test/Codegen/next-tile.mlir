@@ -59,3 +59,52 @@ func.func @many_results(%x: memref<12544x16xf32>, %w: memref<4x16x16xf32>, %y: m
   }
   return
 }
+
+// -----
+
+// Many channels become few: one tile of lanes is all that reads a row, so the next tile's rows are asked for meanwhile.
+#x = affine_map<(m, n, k) -> (m, k)>
+#w = affine_map<(m, n, k) -> (k, n)>
+#y = affine_map<(m, n, k) -> (m, n)>
+// CHECK-LABEL: func.func @few_results
+// CHECK:         memref.prefetch %{{.*}}, read, locality<2>
+// CHECK-NOT:     prefetch {{.*}}, write
+func.func @few_results(%x: memref<23040x64xf32>, %w: memref<64x8xf32>, %y: memref<23040x8xf32>) attributes {strata.kernel} {
+  linalg.generic {indexing_maps = [#x, #w, #y], iterator_types = ["parallel", "parallel", "reduction"]}
+      ins(%x, %w : memref<23040x64xf32>, memref<64x8xf32>) outs(%y : memref<23040x8xf32>) {
+  ^bb0(%a: f32, %b: f32, %s: f32):
+    %0 = arith.mulf %a, %b : f32
+    %1 = arith.addf %s, %0 : f32
+    linalg.yield %1 : f32
+  }
+  return
+}
+
+// -----
+
+// With the channels of an image as rows, the vectors of 16 pixels are copied, and lie far apart: what the next block
+// copies is asked for, and where it writes. There is a stream for each channel.
+#x = affine_map<(n, f, p, c) -> (n, c, p)>
+#w = affine_map<(n, f, p, c) -> (f, c)>
+#y = affine_map<(n, f, p, c) -> (n, f, p)>
+// CHECK-LABEL: func.func @channels_first
+// CHECK-NOT:     prefetch
+// CHECK:         %[[NEXT:.*]] = arith.addi %[[AT:.*]], %c16 : index
+// CHECK-NEXT:    memref.prefetch %{{.*}}[%[[NEXT]]], read, locality<3>
+// CHECK-NEXT:    vector.load %{{.*}}[%[[AT]]]
+// CHECK:         memref.prefetch %{{.*}}, write, locality<3>
+// CHECK-NEXT:    vector.store
+// CHECK-NEXT:    vector.store
+// CHECK-NEXT:    %[[NEXT:.*]] = arith.addi %[[AT:.*]], %c16 : index
+// CHECK-NEXT:    memref.prefetch %{{.*}}[%[[NEXT]]], write, locality<3>
+// CHECK-NEXT:    vector.store %{{.*}}, %{{.*}}[%[[AT]]]
+func.func @channels_first(%x: memref<6x64x3840xf32>, %w: memref<64x64xf32>, %y: memref<6x64x3840xf32>) attributes {strata.kernel} {
+  linalg.generic {indexing_maps = [#x, #w, #y], iterator_types = ["parallel", "parallel", "parallel", "reduction"]}
+      ins(%x, %w : memref<6x64x3840xf32>, memref<64x64xf32>) outs(%y : memref<6x64x3840xf32>) {
+  ^bb0(%a: f32, %b: f32, %s: f32):
+    %0 = arith.mulf %a, %b : f32
+    %1 = arith.addf %s, %0 : f32
+    linalg.yield %1 : f32
+  }
+  return
+}

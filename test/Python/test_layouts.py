@@ -72,6 +72,23 @@ def test_reductions_behind_convolutions(channels, op, function, axis):
     np.testing.assert_allclose(y, want, atol=2e-6 * np.abs(want).max())
 
 
+@pytest.mark.parametrize("sizes", [(13, 11), (12, 16), (40, 41)])
+@pytest.mark.parametrize("channels", [(3, 24, 40, 7), (30, 8, 30, 30)])
+def test_chains_of_pixels(channels, sizes):
+    """Convolutions of single pixels alone, with a residual around two of them: the channels move or stay."""
+    first, inner, second, last = channels
+    x = normal(3, first, *sizes)
+    weights = {"v": normal(inner, first, 1, 1), "w": normal(second, inner, 1, 1), "u": normal(last, second, 1, 1)}
+    nodes = [helper.make_node("Conv", ["x", "v"], ["a"]), helper.make_node("Relu", ["a"], ["b"]),
+             helper.make_node("Conv", ["b", "w"], ["c"]), helper.make_node("Tanh", ["c"], ["d"]),
+             *([helper.make_node("Add", ["d", "x"], ["e"])] if first == second else [helper.make_node("Neg", ["d"], ["e"])]),
+             helper.make_node("Conv", ["e", "u"], ["y"])]  # fmt: skip
+    middle = np.tanh(pointwise(np.maximum(pointwise(x, weights["v"]), 0), weights["w"]))
+    want = pointwise(middle + x if first == second else -middle, weights["u"])
+    for threads in 1, 2:
+        np.testing.assert_allclose(run(nodes, x, weights, "y", threads), want, atol=3e-6 * np.abs(want).max())
+
+
 def test_where_the_largest_lies():
     """Two results of one reduction, the second one an index."""
     x = normal(2, 5, 33, 12)

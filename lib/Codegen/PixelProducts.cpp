@@ -1,0 +1,144 @@
+//===- PixelProducts.cpp - convolutions of single pixels ------------------===//
+#include "PixelProducts.h"
+#include "LinalgQueries.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "llvm/ADT/EquivalenceClasses.h"
+#include "llvm/ADT/MapVector.h"
+
+using namespace mlir;
+
+namespace strata {
+
+std::optional<unsigned> windowDim(AffineExpr expr, ArrayRef<utils::IteratorType> kinds) {
+  if (!isa<AffineBinaryOpExpr>(expr))
+    return std::nullopt;
+  std::optional<unsigned> parallel;
+  expr.walk([&](AffineExpr e) {
+    if (auto dim = dyn_cast<AffineDimExpr>(e))
+      if (kinds[dim.getPosition()] == utils::IteratorType::parallel)
+        parallel = dim.getPosition();
+  });
+  return parallel;
+}
+
+int64_t strideOf(AffineExpr window, unsigned dim, unsigned dims) {
+  SmallVector<AffineExpr> at(dims, getAffineConstantExpr(0, window.getContext()));
+  at[dim] = getAffineConstantExpr(1, window.getContext());
+  auto sum = dyn_cast<AffineConstantExpr>(simplifyAffineExpr(window.replaceDims(at), dims, 0));
+  return sum ? sum.getValue() : 0;
+}
+
+bool isPixelProduct(linalg::GenericOp op, unsigned data, const TargetFacts &target) {
+  SmallVector<utils::IteratorType> kinds = op.getIteratorTypesArray();
+  SmallVector<int64_t> ranges = op.getStaticLoopRanges();
+  constexpr int64_t manyVectors = 8;
+  int64_t pixels = 1, manyPixels = manyVectors * target.vectorBits / 32;
+  for (AffineExpr expr : op.getMatchingIndexingMap(op.getDpsInputOperand(data)).getResults()) {
+    std::optional<unsigned> at = windowDim(expr, kinds);
+    if (!at)
+      continue;
+    for (unsigned dim = 0; dim < ranges.size(); ++dim)
+      if (dim != *at && expr.isFunctionOfDim(dim) && ranges[dim] != 1)
+        return false;
+    if (strideOf(expr, *at, ranges.size()) != 1)
+      return false;
+    // An image of any size whose channels nothing has moved is more often large: it was enlarged, or joined.
+    pixels *= ShapedType::isDynamic(ranges[*at]) ? manyPixels : ranges[*at];
+  }
+  auto isWide = [](Value operand) {
+    Type element = getElementTypeOrSelf(operand.getType());
+    return element.isF32() || element.isF64(); // of others, matrix units want the channels last
+  };
+  return llvm::all_of(op->getOperands(), isWide) && pixels >= manyPixels;
+}
+
+namespace {
+/// What pixel products and the elementwise operations between them read and write: images with the channels behind the
+/// batch.
+struct ImageOperation {
+  linalg::GenericOp op;
+  SmallVector<Value> images; ///< that it reads
+  bool isProduct = false;
+
+  static std::optional<ImageOperation> match(linalg::GenericOp op, const TargetFacts &target) {
+    auto type = op->getNumResults() == 1 ? dyn_cast<RankedTensorType>(op.getResult(0).getType()) : RankedTensorType();
+    if (!type || !op.hasPureTensorSemantics() || type.getRank() < 3)
+      return std::nullopt;
+    ImageOperation result{op, {}, false};
+    SmallVector<utils::IteratorType> kinds = op.getIteratorTypesArray();
+    bool isElementwise = !isReduction(op) && op.getMatchingIndexingMap(op.getDpsInitOperand(0)).isPermutation();
+    for (OpOperand *input : op.getDpsInputOperands()) {
+      AffineMap map = op.getMatchingIndexingMap(input);
+      if (isElementwise) {
+        if (map == op.getMatchingIndexingMap(op.getDpsInitOperand(0)))
+          result.images.push_back(input->get());
+      } else if (llvm::count_if(map.getResults(), [&](AffineExpr e) { return windowDim(e, kinds).has_value(); }) ==
+                     type.getRank() - 2 &&
+                 map.getNumResults() == type.getRank() && isPixelProduct(op, input->getOperandNumber(), target)) {
+        result.images.push_back(input->get());
+        result.isProduct = true;
+      }
+    }
+    if (!isElementwise && result.images.size() != 1)
+      return std::nullopt;
+    return result;
+  }
+};
+} // namespace
+
+void markPixelChains(func::FuncOp function, const TargetFacts &target) {
+  llvm::MapVector<Operation *, ImageOperation> operations;
+  function.walk([&](linalg::GenericOp op) {
+    if (std::optional<ImageOperation> found = ImageOperation::match(op, target))
+      operations.try_emplace(op, *found);
+  });
+  llvm::EquivalenceClasses<Operation *> chains;
+  SmallVector<std::pair<Operation *, Value>> ends;
+  llvm::DenseSet<Operation *> behindProducts; // with nothing else between, or products themselves
+  llvm::DenseMap<Operation *, int64_t> between;
+  auto channelsOf = [](Value image) {
+    int64_t size = cast<RankedTensorType>(image.getType()).getDimSize(1);
+    return ShapedType::isDynamic(size) ? std::numeric_limits<int32_t>::max() : size;
+  };
+  for (auto &[op, operation] : operations) {
+    chains.insert(op);
+    for (Value image : operation.images) {
+      Operation *source = image.getDefiningOp();
+      if (operations.contains(source)) {
+        chains.unionSets(op, source);
+        bool isBehind = behindProducts.contains(source);
+        if (isBehind && operation.isProduct)
+          between[op] = channelsOf(image);
+        else if (isBehind)
+          behindProducts.insert(op);
+      } else if (!isa_and_nonnull<linalg::TransposeOp, linalg::FillOp, arith::ConstantOp>(source)) {
+        ends.emplace_back(op, image);
+      }
+    }
+    if (operation.isProduct)
+      behindProducts.insert(op);
+    // A reduction writes its result in the order of what it reads.
+    auto isOutside = [&](Operation *user) {
+      auto generic = dyn_cast<linalg::GenericOp>(user);
+      return !operations.contains(user) && !isa<tensor::DimOp>(user) && !(generic && isReduction(generic));
+    };
+    if (llvm::any_of(op->getUsers(), isOutside))
+      ends.emplace_back(op, op->getResult(0));
+  }
+  // What is gained, less what the transposes cost.
+  llvm::DenseMap<Operation *, int64_t> gains;
+  for (auto [op, channels] : between)
+    gains[chains.getLeaderValue(op)] += channels;
+  llvm::DenseSet<std::pair<Operation *, Value>> counted;
+  for (auto [op, image] : ends)
+    if (Operation *chain = chains.getLeaderValue(op); gains.contains(chain) && counted.insert({chain, image}).second)
+      gains[chain] -= channelsOf(image);
+  for (auto &[op, operation] : operations)
+    if (auto gain = gains.find(chains.getLeaderValue(op));
+        operation.isProduct && gain != gains.end() && gain->second >= 0)
+      op->setAttr(kMovesPixels, UnitAttr::get(op->getContext()));
+}
+
+} // namespace strata

@@ -1,0 +1,38 @@
+//===- PixelProducts.h - convolutions of single pixels ----------*- C++ -*-===//
+//
+// Their windows are one pixel: products of matrices, with the channels of an
+// image as rows or as columns.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef STRATA_LIB_CODEGEN_PIXELPRODUCTS_H
+#define STRATA_LIB_CODEGEN_PIXELPRODUCTS_H
+
+#include "Codegen/Target.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Dialect/Linalg/IR/Linalg.h"
+
+namespace strata {
+
+/// What a sum of a window reads: an expression of a parallel and a reduction
+/// dimension; gives the parallel one.
+std::optional<unsigned> windowDim(mlir::AffineExpr expr, llvm::ArrayRef<mlir::utils::IteratorType> kinds);
+
+/// What a step of loop `dim` adds to a window's position.
+int64_t strideOf(mlir::AffineExpr window, unsigned dim, unsigned dims);
+
+/// A convolution of input `data` with windows of one pixel, of which there are many: a product of matrices in either
+/// layout, nearly as fast with vectors of pixels as with vectors of channels.
+bool isPixelProduct(mlir::linalg::GenericOp op, unsigned data, const TargetFacts &target);
+
+/// Says of a pixel product that it gains by its channels being moved to the end.
+inline constexpr llvm::StringLiteral kMovesPixels = "strata.moves_pixels";
+
+/// Finds pixel products that follow each other with nothing between them but elementwise operations. Vectors of
+/// channels read and write an image in order; what has to be transposed for it are the ends of the chain. Marks those
+/// whose images in between have as many channels as all its ends.
+void markPixelChains(mlir::func::FuncOp function, const TargetFacts &target);
+
+} // namespace strata
+
+#endif // STRATA_LIB_CODEGEN_PIXELPRODUCTS_H
