@@ -424,7 +424,8 @@ void NestEmitter::loops(ArrayRef<std::pair<int, int64_t>> order, Tile tile) {
     return rowsWithCopy(tile);
   auto [size, step] = rangeOf(order.front());
   if (Value start = tile.at[loop]) { // of a block
-    Value end = b.create<arith::AddIOp>(loc, start, index(rangeOf({loop, rowBlock()}).second));
+    int64_t block = loop == plan.outerBlock.first ? plan.outerBlock.second : rowBlock();
+    Value end = b.create<arith::AddIOp>(loc, start, index(rangeOf({loop, block}).second));
     auto each = b.create<scf::ForOp>(loc, start, b.create<arith::MinUIOp>(loc, end, materialize(size)), index(step));
     OpBuilder::InsertionGuard guard(b);
     b.setInsertionPointToStart(each.getBody());
@@ -512,6 +513,12 @@ Order NestEmitter::orderLoops() {
   llvm::sort(behind, byStride);
   if (rowBlock())
     order.push_back({plan.row, rowBlock()});
+  if (plan.outerBlock.second) {
+    auto isAround = [&](auto &entry) { return llvm::is_contained(plan.aroundBlocks, entry.first); };
+    llvm::copy_if(inner, std::back_inserter(order), isAround);
+    llvm::erase_if(inner, isAround);
+    order.push_back(plan.outerBlock);
+  }
   if (laneLoop && plan.laneOutermost)
     order.push_back({plan.lane, plan.vectorTile * plan.width});
   order.append(inner);

@@ -1,6 +1,7 @@
 //===- NestPlan.cpp - which loops are lanes and rows ----------------------===//
 #include "NestPlan.h"
 #include "BodyLoads.h"
+#include "CacheBlocks.h"
 #include "RegisterTile.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -367,29 +368,6 @@ std::optional<int64_t> strata::elementsOf(const LoopNest &nest, const Access &ac
   return elements;
 }
 
-/// Whether the elements that a reduction's lanes read, which all rows share, may be too many for the cache.
-static bool hasLargeWeights(LoopNest &nest, const NestPlan &plan, int64_t bits, int64_t cacheBytes) {
-  int64_t elements = 1;
-  for (auto [loop, info] : llvm::enumerate(nest.loops))
-    if (info.reduction || static_cast<int>(loop) == plan.lane) {
-      if (!info.size.isKnown())
-        return true;
-      elements *= std::max<int64_t>(1, info.size.known);
-    }
-  // The data needs the rest.
-  return elements * bits / 8 > cacheBytes / 4;
-}
-
-/// Whether the cache has room for all that lanes read, whichever loops choose it.
-static bool keepsAllWeights(LoopNest &nest, const NestPlan &plan, int64_t bits, int64_t cacheBytes) {
-  return llvm::all_of(nest.reduce->inputs, [&](Access &access) {
-    if (!access.base || stride(access, plan.lane).is(0))
-      return true;
-    std::optional<int64_t> elements = elementsOf(nest, access);
-    return elements && *elements <= cacheBytes * 2 / bits;
-  });
-}
-
 /// Vectors that are no packed weights, and lie too far apart for the cache, or across its lines where they are not in
 /// the first level: the first rows that use a block of lanes copy it to where it is contiguous, and the others read it
 /// there.
@@ -426,56 +404,6 @@ static void chooseCopy(LoopNest &nest, const NestOptions &options, NestPlan &pla
     if (knows && distance && (areFar || (access.isGiven && isMore(options.nearCacheBytes / 2))))
       plan.copied = input;
   }
-}
-
-/// Where the data of all rows is too much for the cache, and weights are walked block by block: as many rows as leave
-/// room for what else is there. What is gained are reads of the data, for more of the weights; of few rows nothing.
-/// Vectors that are copied would be copied again for each block of rows, which costs more than the data.
-static void chooseRowBlock(LoopNest &nest, const NestOptions &options, int64_t bits, NestPlan &plan) {
-  if (!plan.laneOutermost || plan.row < 0)
-    return;
-  int64_t rowBytes = bits / 8;
-  for (auto [loop, info] : llvm::enumerate(nest.loops)) {
-    bool isRow = static_cast<int>(loop) == plan.row;
-    if (!info.size.isKnown() && !isRow)
-      return;
-    if (info.reduction)
-      rowBytes *= info.size.known;
-    else if (static_cast<int>(loop) != plan.lane && !isRow)
-      return;
-  }
-  const Extent &rows = nest.loops[plan.row].size;
-  if (rows.isKnown() && rows.known * rowBytes <= options.cacheBytes / 4)
-    return;
-  for (int64_t bytes : {options.cacheBytes / 4, options.cacheBytes / 2}) {
-    int64_t most = bytes / rowBytes / plan.rowTile;
-    if (most * plan.rowTile < 2 * plan.vectorTile * plan.width)
-      continue;
-    int64_t tiles = llvm::divideCeil(rows.known, plan.rowTile), blocks = llvm::divideCeil(tiles, most);
-    if (plan.copied >= 0)
-      plan.rowsComeFromFar = true;
-    else if (!rows.isKnown()) // of any number
-      plan.rowBlock = most * plan.rowTile;
-    else if (blocks > 1)
-      plan.rowBlock = llvm::divideCeil(tiles, blocks) * plan.rowTile;
-    return;
-  }
-}
-
-/// Whether one tile of lanes is all that reads the data of a tile of rows, and that comes from behind the second level.
-static bool readsFarRowsOnce(LoopNest &nest, const NestOptions &options, const NestPlan &plan) {
-  if (plan.row < 0 || plan.lane < 0 || plan.laneIsReduction)
-    return false;
-  const Extent &lanes = nest.loops[plan.lane].size;
-  if (!lanes.isKnown() || lanes.known > plan.vectorTile * plan.width)
-    return false;
-  return llvm::any_of(nest.reduce->inputs, [&](Access &access) {
-    if (!access.base || !access.element.isIntOrFloat() || !stride(access, plan.lane).is(0))
-      return false;
-    // Of unknown size it is more often large than few rows are many.
-    std::optional<int64_t> elements = elementsOf(nest, access);
-    return elements && *elements * access.element.getIntOrFloatBitWidth() / 8 > 2 * options.cacheBytes;
-  });
 }
 
 /// Whether the elements that one row reads all lie before those of the next one: nothing is gained by reading both at
@@ -686,11 +614,9 @@ NestPlan strata::planNest(LoopNest &nest, const NestOptions &options) {
       plan.copied >= 0 || plan.hasBlocksOnUnit() || (reuse && hasLargeWeights(nest, plan, bits, options.cacheBytes));
   if (choice)
     plan.laneOutermost = choice->lanesOutermost;
-  plan.weightsStay = !plan.laneOutermost && keepsAllWeights(nest, plan, bits, options.cacheBytes);
-  chooseRowBlock(nest, options, blocks ? 8 : bits, plan);
+  planCacheBlocks(nest, options, bits, blocks ? 8 : bits, plan);
   if (choice)
     plan.rowBlock = choice->rowBlock;
-  plan.rowsComeFromFar |= readsFarRowsOnce(nest, options, plan);
   if (!reuse && !plan.dots && !isProduct(nest, plan))
     chooseLaneBlock(nest, options, plan);
   return plan;

@@ -97,15 +97,17 @@ struct NestPlan {
   bool laneOutermost = false;          ///< vectors of weights outside of the rows
   bool weightsStay = false;            ///< all weights stay in the cache: nothing need come first for their sake
   int64_t rowBlock = 0;                ///< rows whose data stays in the cache for all weights; 0: all
-  int64_t laneBlock = 0;               ///< lanes whose sums wait in a buffer: see chooseLaneBlock; 0: in registers
-  bool streams = false;                ///< results go to memory past the caches
-  int64_t depthBlock = 8;              ///< iterations of the reduction for each tile of such lanes
-  int window = -1;                     ///< a loop of the reduction: see chooseWindow
-  int copied = -1;                     ///< an input of the reduction: see chooseCopy
-  bool rowsComeFromFar = false;        ///< the data of all rows is too much for the cache, and they are in no blocks
-  bool transposes = false;             ///< an input lies along the rows: tiles are transposed in registers
-  bool interleaves = false;            ///< results lie along the rows, then the lanes: vectors of all rows are mixed
-  bool copiesRuns = false; ///< what lies side by side is copied as bytes, so many at once as a full tile has
+  std::pair<int, int64_t> outerBlock{-1, 0}; ///< as rowBlock, of a loop around the rows: the loop, its iterations
+  llvm::SmallVector<int> aroundBlocks;       ///< loops around such a block
+  int64_t laneBlock = 0;        ///< lanes whose sums wait in a buffer: see chooseLaneBlock; 0: in registers
+  bool streams = false;         ///< results go to memory past the caches
+  int64_t depthBlock = 8;       ///< iterations of the reduction for each tile of such lanes
+  int window = -1;              ///< a loop of the reduction: see chooseWindow
+  int copied = -1;              ///< an input of the reduction: see chooseCopy
+  bool rowsComeFromFar = false; ///< the data of all rows is too much for the cache, and they are in no blocks
+  bool transposes = false;      ///< an input lies along the rows: tiles are transposed in registers
+  bool interleaves = false;     ///< results lie along the rows, then the lanes: vectors of all rows are mixed
+  bool copiesRuns = false;      ///< what lies side by side is copied as bytes, so many at once as a full tile has
   std::optional<MatrixPlan> matrix;
   std::optional<DotPlan> dots;
   std::optional<BlockPlan> blocks;

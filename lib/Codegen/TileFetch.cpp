@@ -151,10 +151,14 @@ bool TileEmitter::prefetchNext(const Access &access, Value base, const Tile &til
   int64_t tiles = 1;
   Value number;
   for (auto [loop, info] : llvm::enumerate(nest.loops)) {
-    if (info.reduction || static_cast<int>(loop) == plan.lane || !stride(access, loop).is(0))
+    if (info.reduction || static_cast<int>(loop) == plan.lane || !stride(access, loop).is(0) ||
+        llvm::is_contained(plan.aroundBlocks, loop))
       continue;
     bool isRow = static_cast<int>(loop) == plan.row;
-    int64_t step = isRow ? plan.rowTile : 1, size = info.size.known, block = isRow ? plan.rowBlock : 0;
+    int64_t step = isRow ? plan.rowTile : 1, size = info.size.known;
+    int64_t block = isRow                                             ? plan.rowBlock
+                    : static_cast<int>(loop) == plan.outerBlock.first ? plan.outerBlock.second
+                                                                      : 0;
     if (!info.size.isKnown()) {
       // Of unknown rows each full tile brings an eighth; what is left over, which may be all there is, the whole. Equal
       // tiles have at least half of the most rows, unless one is all there is.
