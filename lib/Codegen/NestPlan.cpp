@@ -445,7 +445,7 @@ static void chooseLaneBlock(LoopNest &nest, const NestOptions &options, NestPlan
     elements = std::min<int64_t>(elements * size, int64_t(1) << 40);
   }
   int64_t tile = plan.vectorTile * plan.width, bytes = std::max<int64_t>(1, element.getIntOrFloatBitWidth() / 8);
-  if (lanes.known < 2 * tile || depth < 8 * plan.depthBlock || elements * bytes < options.cacheBytes)
+  if (lanes.known < 2 * tile || depth < 2 * plan.depthBlock || elements * bytes < options.cacheBytes)
     return;
   for (Access &access : nest.reduce->inputs)
     if (access.blockedLoop >= 0 || (!stride(access, plan.lane).is(0) && !stride(access, plan.lane).is(1)))
