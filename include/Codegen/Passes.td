@@ -268,6 +268,26 @@ def ChannelsLast : Pass<"strata-channels-last", "mlir::func::FuncOp"> {
   let dependentDialects = ["mlir::linalg::LinalgDialect", "mlir::tensor::TensorDialect"];
 }
 
+def SplitGroups : Pass<"strata-split-groups", "mlir::func::FuncOp"> {
+  let summary = "convolutions in few wide groups become one for each group";
+  let description = [{
+    Constant weights of f32, windows in steps of one pixel, two to sixteen groups of at least 16 channels and filters, or
+    thirty-two of 48 channels: each is a convolution that minimal filtering may compute.
+
+    ```mlir
+    %1 = linalg.generic ... (n, g, f, oh, ow) reads (n, g, c, oh + kh, ow + kw)
+    ```
+    becomes
+    ```mlir
+    %x0 = tensor.extract_slice %x[0, 0, 0, 0] ...
+    %0 = linalg.generic ... (n, f, oh, ow) reads (n, c, oh + kh, ow + kw)
+    ...
+    %1 = tensor.concat dim(1) %0, ...
+    ```
+  }];
+  let dependentDialects = ["mlir::linalg::LinalgDialect", "mlir::tensor::TensorDialect"];
+}
+
 def FuseElementwise : Pass<"strata-fuse-elementwise"> {
   let summary = "Chains of elementwise operations become one, reshapes move out of them";
   let description = [{

@@ -78,6 +78,25 @@ def test_f32(seed, target):
     np.testing.assert_allclose(y, wanted, rtol=1e-5, atol=2e-6 * np.abs(wanted).max())
 
 
+# Each group is a convolution of its own.
+WIDE = [
+    (2, 16, 24, (9, 14), (3, 3), (1, 1), (1, 1), 1), (3, 20, 16, (12, 31), (3, 3), (1, 1), (2, 2), 2),
+    (16, 16, 16, (7, 7), (3, 3), (1, 1), (1, 1), 0), (4, 48, 48, (14, 14), (3, 3), (1, 1), (1, 1), 1),
+    (17, 48, 50, (6, 9), (3, 3), (1, 1), (1, 1), 1), (2, 32, 16, (13, 11), (5, 5), (1, 1), (1, 1), 2),
+    (3, 24, 33, (8, 40), (1, 3), (1, 1), (1, 1), 1), (2, 16, 16, (10, 10), (2, 2), (1, 1), (1, 1), 1),
+    (2, 64, 64, (5, 5), (7, 7), (1, 1), (1, 1), 3),
+]  # fmt: skip
+
+
+@every_other("seed, target", range(len(WIDE)), TARGETS)
+def test_wide_groups(seed, target):
+    x, w = draw(WIDE[seed], seed, (np.float32, np.float32))
+    proto = model(WIDE[seed], x, w, batch=["n", 2][seed % 2])
+    [y] = strata.compile(proto, threads=1 + seed % 2, target=target).run([x])
+    wanted = expected(WIDE[seed], x, w)
+    np.testing.assert_allclose(y, wanted, atol=2e-5 * np.abs(wanted).max())
+
+
 @pytest.mark.skipif(not has("avx512_bf16"), reason="this CPU has no AVX512-BF16")
 @pytest.mark.parametrize("seed, case", list(enumerate(CASES)), ids=str)
 def test_bf16(seed, case):
