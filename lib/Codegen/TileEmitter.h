@@ -119,6 +119,10 @@ private:
   void prefetchAhead(const Access &access, mlir::Value at, int64_t lanes, int64_t j, bool isWrite);
   mlir::Value load(const Access &access, mlir::Value base, const Tile &tile, int64_t i, int64_t j);
   bool prefetchNext(const Access &access, mlir::Value base, const Tile &tile);
+  bool comesFromFar(const Access &access);
+  bool hasShortLines(const Tile &tile) const;
+  std::optional<int64_t> nextLine(const Access &access);
+  void prefetchNextLine(const Access &data, mlir::Value base, const Tile &tile);
   bool canAskForNextLanes(const Access &access, llvm::ArrayRef<int> loops);
   void copyAhead(const Access &access, mlir::Value at, const Tile &tile);
   void prefetchNextTile(const Access &access, mlir::Value at, const Tile &tile, int64_t j, bool isWrite);

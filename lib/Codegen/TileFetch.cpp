@@ -240,26 +240,74 @@ bool TileEmitter::canAskForNextLanes(const Access &access, ArrayRef<int> loops) 
   return plan.copied >= 0 && bytes <= target.nearCacheBytes;
 }
 
-/// What the next tile of a line reads (and this one does not) or writes, where this tile does `at`. A tile has a stream
-/// for each of its rows, with a window for each line of that, too: more than hardware follows where they come from
-/// behind the second level.
-void TileEmitter::prefetchNextTile(const Access &access, Value at, const Tile &tile, int64_t j, bool isWrite) {
+/// Whether an access lies behind the second level, if its lanes lie side by side and its rows in order.
+bool TileEmitter::comesFromFar(const Access &access) {
   const Extent &line = nest.loops[plan.row].size, &row = stride(access, plan.row);
   if (!stride(access, plan.lane).is(1) || !row.isKnown() || row.known <= 0 || !access.element.isIntOrFloat())
-    return;
-  // Of few rows there may be no next tile.
-  if (tile.rows < 3 || (line.isKnown() && line.known < 8 * tile.rows))
-    return;
+    return false;
   // A number of images that is not known may be 1.
   int64_t elements = line.isKnown() ? 1 : 4 * target.cacheBytes;
   for (auto [loop, info] : llvm::enumerate(nest.loops))
     if (info.size.isKnown() && stride(access, loop).isKnown())
       elements += (info.size.known - 1) * std::abs(stride(access, loop).known);
-  if (elements * std::max(8u, access.element.getIntOrFloatBitWidth()) / 8 <= 4 * target.cacheBytes)
+  return elements * std::max(8u, access.element.getIntOrFloatBitWidth()) / 8 > 4 * target.cacheBytes;
+}
+
+/// Whether a line has so few tiles of rows that there may be no next one: the next line is asked for.
+bool TileEmitter::hasShortLines(const Tile &tile) const {
+  const Extent &line = nest.loops[plan.row].size;
+  return line.isKnown() && line.known < 8 * tile.rows;
+}
+
+/// How far the next line is in an access of an image.
+std::optional<int64_t> TileEmitter::nextLine(const Access &access) {
+  int64_t row = stride(access, plan.row).known * nest.loops[plan.row].size.known;
+  std::optional<int64_t> nearest;
+  for (auto [loop, info] : llvm::enumerate(nest.loops)) {
+    const Extent &step = stride(access, loop);
+    if (!info.reduction && static_cast<int>(loop) != plan.lane && static_cast<int>(loop) != plan.row &&
+        step.isKnown() && step.known >= row && (!nearest || step.known < *nearest))
+      nearest = step.known;
+  }
+  return nearest;
+}
+
+/// What the next tile of a line reads (and this one does not) or writes, where this tile does `at`. A tile has a stream
+/// for each of its rows, with a window for each line of that, too: more than hardware follows where they come from
+/// behind the second level.
+void TileEmitter::prefetchNextTile(const Access &access, Value at, const Tile &tile, int64_t j, bool isWrite) {
+  if (tile.rows < 3 || !comesFromFar(access))
     return;
-  bool ofLanes = isWrite && canAskForNextLanes(access, {plan.row});
-  Value distance = index(ofLanes ? plan.vectorTile * plan.width : tile.rows * row.known);
-  prefetchVector(access, at, distance, tile.lanes, j, isWrite);
+  int64_t distance = tile.rows * stride(access, plan.row).known;
+  if (isWrite && canAskForNextLanes(access, {plan.row})) {
+    distance = plan.vectorTile * plan.width;
+  } else if (hasShortLines(tile)) {
+    std::optional<int64_t> line = isWrite ? nextLine(access) : std::nullopt;
+    if (!line)
+      return;
+    distance = *line;
+  }
+  prefetchVector(access, at, index(distance), tile.lanes, j, isWrite);
+}
+
+/// The lines behind a tile's windows that those of the next line are the first to read, where lines are short.
+void TileEmitter::prefetchNextLine(const Access &data, Value base, const Tile &tile) {
+  if (tile.rows < 3 || !hasShortLines(tile) || !comesFromFar(data))
+    return;
+  std::optional<int64_t> next = nextLine(data);
+  for (auto [loop, info] : llvm::enumerate(nest.loops)) {
+    const Extent &pitch = stride(data, loop);
+    if (!next || !info.reduction || static_cast<int>(loop) == plan.window || !info.size.isKnown() || info.size.is(1) ||
+        !pitch.isKnown() || pitch.known <= 0 || *next % pitch.known)
+      continue;
+    int64_t pixel = stride(data, plan.window).known, steps = std::max<int64_t>(1, stride(data, plan.row).known / pixel);
+    for (int64_t line = info.size.known; line < info.size.known + *next / pitch.known; ++line)
+      for (int64_t n = 0; n < tile.rows * steps; ++n)
+        for (int64_t j = 0; j < tile.vectors; ++j)
+          prefetchVector(data, elementAt(data, base, tile, n / steps, j), index(line * pitch.known + n % steps * pixel),
+                         tile.lanes, j, /*isWrite=*/false);
+    return;
+  }
 }
 
 /// In one step of a tile that copies what it reads: that of the next block of lanes while this one is computed, or a

@@ -307,6 +307,10 @@ TileEmitter::Values TileEmitter::reduceTile(const Tile &whole, Values carried) {
   for (int64_t n = elements; n < sums * elements; ++n)
     carried.push_back(b.create<arith::ConstantOp>(loc, b.getZeroAttr(carried[0].getType())));
   Values bases = basesOf(reduce, tile);
+  if (plan.window >= 0) {
+    const Access *data = windowData(nest, plan);
+    prefetchNextLine(*data, bases[data - reduce.inputs.begin()], tile);
+  }
   carried = reduceLoops(tile, reductionOrder(), carried, [&](const Tile &inner, Values values) {
     if (plan.window >= 0)
       return reduceWindow(inner, bases, values);

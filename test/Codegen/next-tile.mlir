@@ -42,6 +42,34 @@ func.func @small_image(%x: memref<1x30x58x96xf32>, %w: memref<3x3x96xf32>, %y: m
 
 // -----
 
+// Lines of few tiles: while one is computed, the next one is asked for, which lies 2880 elements behind the three that the
+// windows read, and 2688 behind what is written.
+#data = affine_map<(n, y, x, c, i, j) -> (n, y + i, x + j, c)>
+#taps = affine_map<(n, y, x, c, i, j) -> (i, j, c)>
+#out = affine_map<(n, y, x, c, i, j) -> (n, y, x, c)>
+// CHECK-LABEL: func.func @short_lines
+// CHECK-DAG:     %[[LINES:.*]] = arith.constant 8640 : index
+// CHECK-DAG:     %[[LINE:.*]] = arith.constant 2688 : index
+// CHECK:         %[[NEXT:.*]] = arith.addi %[[AT:.*]], %[[LINES]] : index
+// CHECK-NEXT:    memref.prefetch %{{.*}}[%[[NEXT]]], read, locality<3>
+// CHECK-COUNT-6: memref.prefetch %{{.*}}, read, locality<3>
+// CHECK-NOT:     read, locality<3>
+// CHECK:         %[[NEXT:.*]] = arith.addi %[[AT:.*]], %[[LINE]] : index
+// CHECK-NEXT:    memref.prefetch %{{.*}}[%[[NEXT]]], write, locality<3>
+// CHECK-NEXT:    vector.store %{{.*}}, %{{.*}}[%[[AT]]]
+func.func @short_lines(%x: memref<8x30x30x96xf32>, %w: memref<3x3x96xf32>, %y: memref<8x28x28x96xf32>) attributes {strata.kernel} {
+  linalg.generic {indexing_maps = [#data, #taps, #out], iterator_types = ["parallel", "parallel", "parallel", "parallel", "reduction", "reduction"]}
+      ins(%x, %w : memref<8x30x30x96xf32>, memref<3x3x96xf32>) outs(%y : memref<8x28x28x96xf32>) {
+  ^bb0(%a: f32, %b: f32, %s: f32):
+    %0 = arith.mulf %a, %b : f32
+    %1 = arith.addf %s, %0 : f32
+    linalg.yield %1 : f32
+  }
+  return
+}
+
+// -----
+
 // Few channels become many: what is written is most of the work. What is read is read in order.
 #x = affine_map<(m, n, k) -> (m, k)>
 #w = affine_map<(m, n, k) -> (n floordiv 16, k, n mod 16)>
