@@ -156,9 +156,9 @@ bool TileEmitter::prefetchNext(const Access &access, Value base, const Tile &til
       continue;
     bool isRow = static_cast<int>(loop) == plan.row;
     int64_t step = isRow ? plan.rowTile : 1, size = info.size.known;
-    int64_t block = isRow                                             ? plan.rowBlock
-                    : static_cast<int>(loop) == plan.outerBlock.first ? plan.outerBlock.second
-                                                                      : 0;
+    int64_t block = isRow ? plan.rowBlock : 0;
+    if (static_cast<int>(loop) == plan.outerBlock.first)
+      block = plan.outerBlock.second;
     if (!info.size.isKnown()) {
       // Of unknown rows each full tile brings an eighth; what is left over, which may be all there is, the whole. Equal
       // tiles have at least half of the most rows, unless one is all there is.
@@ -232,12 +232,12 @@ void TileEmitter::prefetchNear(const Access &access, Value at, const Extent &ste
 /// Whether the first-level cache has room for what a block of lanes, which is copied, takes of an access in `loops`,
 /// and for the next block's. Each is a line far from the others.
 bool TileEmitter::canAskForNextLanes(const Access &access, ArrayRef<int> loops) {
-  int64_t bytes = 2 * plan.vectorTile * plan.width * access.element.getIntOrFloatBitWidth() / 8;
+  uint64_t bytes = 2 * plan.vectorTile * plan.width * access.element.getIntOrFloatBitWidth() / 8;
   for (int loop : loops) {
     const Extent &size = nest.loops[loop].size;
-    bytes = size.isKnown() ? llvm::SaturatingMultiply<uint64_t>(bytes, std::max<int64_t>(size.known, 1)) : INT64_MAX;
+    bytes = llvm::SaturatingMultiply<uint64_t>(bytes, size.isKnown() ? size.known : target.nearCacheBytes + 1);
   }
-  return plan.copied >= 0 && bytes <= target.nearCacheBytes;
+  return plan.copied >= 0 && bytes <= static_cast<uint64_t>(target.nearCacheBytes);
 }
 
 /// Whether an access lies behind the second level, if its lanes lie side by side and its rows in order.
@@ -292,13 +292,14 @@ void TileEmitter::prefetchNextTile(const Access &access, Value at, const Tile &t
 
 /// The lines behind a tile's windows that those of the next line are the first to read, where lines are short.
 void TileEmitter::prefetchNextLine(const Access &data, Value base, const Tile &tile) {
+  constexpr int64_t mostLines = 2; // the windows' steps
   if (tile.rows < 3 || !hasShortLines(tile) || !comesFromFar(data))
     return;
   std::optional<int64_t> next = nextLine(data);
   for (auto [loop, info] : llvm::enumerate(nest.loops)) {
     const Extent &pitch = stride(data, loop);
     if (!next || !info.reduction || static_cast<int>(loop) == plan.window || !info.size.isKnown() || info.size.is(1) ||
-        !pitch.isKnown() || pitch.known <= 0 || *next % pitch.known)
+        !pitch.isKnown() || pitch.known <= 0 || *next % pitch.known || *next / pitch.known > mostLines)
       continue;
     int64_t pixel = stride(data, plan.window).known, steps = std::max<int64_t>(1, stride(data, plan.row).known / pixel);
     for (int64_t line = info.size.known; line < info.size.known + *next / pitch.known; ++line)
