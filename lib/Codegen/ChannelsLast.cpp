@@ -24,10 +24,22 @@ namespace strata {
 
 using namespace mlir;
 using strata::positionOf;
-using strata::strideOf;
 using strata::transposeBefore;
 using strata::transposed;
-using strata::windowDim;
+
+/// What a sum of a window reads: an expression of a parallel and a reduction
+/// dimension; gives the parallel one.
+static std::optional<unsigned> windowDim(AffineExpr expr, ArrayRef<utils::IteratorType> kinds) {
+  if (!isa<AffineBinaryOpExpr>(expr))
+    return std::nullopt;
+  std::optional<unsigned> parallel;
+  expr.walk([&](AffineExpr e) {
+    if (auto dim = dyn_cast<AffineDimExpr>(e))
+      if (kinds[dim.getPosition()] == utils::IteratorType::parallel)
+        parallel = dim.getPosition();
+  });
+  return parallel;
+}
 
 /// The input that is read in windows, if there is exactly one.
 static std::optional<unsigned> windowedInput(linalg::GenericOp op) {
@@ -42,6 +54,14 @@ static std::optional<unsigned> windowedInput(linalg::GenericOp op) {
     data = input->getOperandNumber();
   }
   return data;
+}
+
+/// What a step of loop `dim` adds to a window's position.
+static int64_t strideOf(AffineExpr window, unsigned dim, unsigned dims) {
+  SmallVector<AffineExpr> at(dims, getAffineConstantExpr(0, window.getContext()));
+  at[dim] = getAffineConstantExpr(1, window.getContext());
+  auto sum = dyn_cast<AffineConstantExpr>(simplifyAffineExpr(window.replaceDims(at), dims, 0));
+  return sum ? sum.getValue() : 0;
 }
 
 /// Whether vectors along the rows of an image serve windows of single channels: otherwise it is transposed twice, while

@@ -1,6 +1,7 @@
 //===- PixelProducts.cpp - convolutions of single pixels ------------------===//
 #include "PixelProducts.h"
 #include "LinalgQueries.h"
+#include "Padding.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
@@ -11,41 +12,19 @@ using namespace mlir;
 
 namespace strata {
 
-std::optional<unsigned> windowDim(AffineExpr expr, ArrayRef<utils::IteratorType> kinds) {
-  if (!isa<AffineBinaryOpExpr>(expr))
-    return std::nullopt;
-  std::optional<unsigned> parallel;
-  expr.walk([&](AffineExpr e) {
-    if (auto dim = dyn_cast<AffineDimExpr>(e))
-      if (kinds[dim.getPosition()] == utils::IteratorType::parallel)
-        parallel = dim.getPosition();
-  });
-  return parallel;
-}
-
-int64_t strideOf(AffineExpr window, unsigned dim, unsigned dims) {
-  SmallVector<AffineExpr> at(dims, getAffineConstantExpr(0, window.getContext()));
-  at[dim] = getAffineConstantExpr(1, window.getContext());
-  auto sum = dyn_cast<AffineConstantExpr>(simplifyAffineExpr(window.replaceDims(at), dims, 0));
-  return sum ? sum.getValue() : 0;
-}
-
 bool isPixelProduct(linalg::GenericOp op, unsigned data, const TargetFacts &target) {
   SmallVector<utils::IteratorType> kinds = op.getIteratorTypesArray();
   SmallVector<int64_t> ranges = op.getStaticLoopRanges();
   constexpr int64_t manyVectors = 8;
   int64_t pixels = 1, manyPixels = manyVectors * target.vectorBits / 32;
   for (AffineExpr expr : op.getMatchingIndexingMap(op.getDpsInputOperand(data)).getResults()) {
-    std::optional<unsigned> at = windowDim(expr, kinds);
-    if (!at)
+    if (isa<AffineDimExpr>(expr))
       continue;
-    for (unsigned dim = 0; dim < ranges.size(); ++dim)
-      if (dim != *at && expr.isFunctionOfDim(dim) && ranges[dim] != 1)
-        return false;
-    if (strideOf(expr, *at, ranges.size()) != 1)
+    std::optional<PaddedLoop> window = matchWindow(expr, kinds);
+    if (!window || window->stride != 1 || ranges[window->tap] != 1)
       return false;
     // An image of any size whose channels nothing has moved is more often large: it was enlarged, or joined.
-    pixels *= ShapedType::isDynamic(ranges[*at]) ? manyPixels : ranges[*at];
+    pixels *= ShapedType::isDynamic(ranges[window->position]) ? manyPixels : ranges[window->position];
   }
   auto isWide = [](Value operand) {
     Type element = getElementTypeOrSelf(operand.getType());
@@ -67,15 +46,13 @@ struct ImageOperation {
     if (!type || !op.hasPureTensorSemantics() || type.getRank() < 3)
       return std::nullopt;
     ImageOperation result{op, {}, false};
-    SmallVector<utils::IteratorType> kinds = op.getIteratorTypesArray();
     bool isElementwise = !isReduction(op) && op.getMatchingIndexingMap(op.getDpsInitOperand(0)).isPermutation();
     for (OpOperand *input : op.getDpsInputOperands()) {
       AffineMap map = op.getMatchingIndexingMap(input);
       if (isElementwise) {
         if (map == op.getMatchingIndexingMap(op.getDpsInitOperand(0)))
           result.images.push_back(input->get());
-      } else if (llvm::count_if(map.getResults(), [&](AffineExpr e) { return windowDim(e, kinds).has_value(); }) ==
-                     type.getRank() - 2 &&
+      } else if (llvm::count_if(map.getResults(), llvm::IsaPred<AffineBinaryOpExpr>) == type.getRank() - 2 &&
                  map.getNumResults() == type.getRank() && isPixelProduct(op, input->getOperandNumber(), target)) {
         result.images.push_back(input->get());
         result.isProduct = true;

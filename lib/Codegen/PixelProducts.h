@@ -14,13 +14,6 @@
 
 namespace strata {
 
-/// What a sum of a window reads: an expression of a parallel and a reduction
-/// dimension; gives the parallel one.
-std::optional<unsigned> windowDim(mlir::AffineExpr expr, llvm::ArrayRef<mlir::utils::IteratorType> kinds);
-
-/// What a step of loop `dim` adds to a window's position.
-int64_t strideOf(mlir::AffineExpr window, unsigned dim, unsigned dims);
-
 /// A convolution of input `data` with windows of one pixel, of which there are many: a product of matrices in either
 /// layout, nearly as fast with vectors of pixels as with vectors of channels.
 bool isPixelProduct(mlir::linalg::GenericOp op, unsigned data, const TargetFacts &target);

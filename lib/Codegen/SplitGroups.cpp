@@ -1,13 +1,13 @@
 //===- SplitGroups.cpp - wide groups of filters become convolutions -------===//
 #include "Codegen/Passes.h"
+#include "ConstantExpressions.h"
 #include "LinalgQueries.h"
-#include "PixelProducts.h"
+#include "Padding.h"
 #include "ProductSums.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
-#include "mlir/Dialect/MLProgram/IR/MLProgram.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
-#include "mlir/IR/Matchers.h"
+#include "llvm/ADT/SmallBitVector.h"
 
 namespace strata {
 #define GEN_PASS_DEF_SPLITGROUPS
@@ -24,10 +24,11 @@ struct GroupedConvolution {
   linalg::GenericOp op;
   unsigned group; ///< the loop
   tensor::ExpandShapeOp data, weights;
+  linalg::FillOp start;
   tensor::CollapseShapeOp result;
   int64_t groups, channels, filters; ///< the latter two of a group
 
-  static std::optional<GroupedConvolution> match(linalg::GenericOp op);
+  static std::optional<GroupedConvolution> match(linalg::GenericOp op, const strata::ConstantExpressions &constants);
   void split(OpBuilder &b);
 };
 } // namespace
@@ -44,11 +45,8 @@ static tensor::ExpandShapeOp matchGroups(linalg::GenericOp op, unsigned operand,
   return expand;
 }
 
-static bool isConstant(Value value) {
-  return matchPattern(value, m_Constant()) || value.getDefiningOp<ml_program::GlobalLoadConstOp>();
-}
-
-std::optional<GroupedConvolution> GroupedConvolution::match(linalg::GenericOp op) {
+std::optional<GroupedConvolution> GroupedConvolution::match(linalg::GenericOp op,
+                                                            const strata::ConstantExpressions &constants) {
   constexpr int64_t leastChannels = 16, manyChannels = 48;
   std::optional<strata::ProductSum> sum = strata::matchProductSum(op);
   if (!sum || !sum->sum.isF32() || !sum->elements[0].isF32() || !sum->elements[1].isF32() ||
@@ -57,7 +55,7 @@ std::optional<GroupedConvolution> GroupedConvolution::match(linalg::GenericOp op
   SmallVector<AffineMap> maps = op.getIndexingMapsArray();
   SmallVector<utils::IteratorType> kinds = op.getIteratorTypesArray();
   SmallVector<int64_t> ranges = op.getStaticLoopRanges();
-  GroupedConvolution found{op, 0, {}, {}, {}, 0, 0, 0};
+  GroupedConvolution found{op, 0, {}, {}, {}, {}, 0, 0, 0};
   std::optional<unsigned> group;
   for (unsigned dim = 0; dim < kinds.size(); ++dim)
     if (kinds[dim] == utils::IteratorType::parallel &&
@@ -68,9 +66,10 @@ std::optional<GroupedConvolution> GroupedConvolution::match(linalg::GenericOp op
   found.group = *group;
   found.data = matchGroups(op, 0, *group);
   found.weights = matchGroups(op, 1, *group);
+  found.start = op.getDpsInits()[0].getDefiningOp<linalg::FillOp>();
   found.result = dyn_cast<tensor::CollapseShapeOp>(*op->user_begin());
   std::optional<unsigned> to = positionOf(maps[2], *group);
-  if (!found.data || !found.weights || !found.result || !isConstant(found.weights.getSrc()))
+  if (!found.data || !found.weights || !found.start || !found.result || !constants.isConstant(found.weights.getSrc()))
     return std::nullopt;
   for (auto [dim, parts] : llvm::enumerate(found.result.getReassociationIndices()))
     if (parts.size() != (dim == *to ? 2 : 1))
@@ -78,12 +77,12 @@ std::optional<GroupedConvolution> GroupedConvolution::match(linalg::GenericOp op
   // Steps of one pixel: the windows that minimal filtering computes.
   int64_t taps = 1;
   for (AffineExpr expr : maps[0].getResults())
-    if (std::optional<unsigned> at = strata::windowDim(expr, kinds)) {
-      if (strata::strideOf(expr, *at, kinds.size()) != 1)
+    if (std::optional<strata::PaddedLoop> window = strata::matchWindow(expr, kinds)) {
+      if (window->stride != 1 || ShapedType::isDynamic(ranges[window->tap]))
         return std::nullopt;
-      for (unsigned dim = 0; dim < kinds.size(); ++dim)
-        if (kinds[dim] == utils::IteratorType::reduction && expr.isFunctionOfDim(dim))
-          taps = ShapedType::isDynamic(ranges[dim]) ? 0 : taps * ranges[dim];
+      taps *= ranges[window->tap];
+    } else if (!isa<AffineDimExpr>(expr)) {
+      return std::nullopt;
     }
   found.groups = ranges[*group];
   found.channels = found.data.getResultType().getDimSize(*positionOf(maps[0], *group) + 1);
@@ -108,38 +107,20 @@ void GroupedConvolution::split(OpBuilder &b) {
   SmallVector<utils::IteratorType> kinds = op.getIteratorTypesArray();
   unsigned from = *positionOf(maps[0], group), of = *positionOf(maps[1], group), to = *positionOf(maps[2], group);
   // Without the loop over groups.
-  SmallVector<AffineExpr> dims;
-  for (unsigned dim = 0; dim < kinds.size(); ++dim)
-    dims.push_back(b.getAffineDimExpr(dim - (dim > group)));
-  for (AffineMap &map : maps) {
-    SmallVector<AffineExpr> results(map.getResults());
-    results.erase(results.begin() + *positionOf(map, group));
-    for (AffineExpr &expr : results)
-      expr = expr.replaceDims(dims);
-    map = AffineMap::get(kinds.size() - 1, 0, results, b.getContext());
-  }
+  llvm::SmallBitVector groupLoop(kinds.size());
+  groupLoop.set(group);
+  for (AffineMap &map : maps)
+    map = projectDims(map.dropResult(*positionOf(map, group)), groupLoop, /*compressDimsFlag=*/true);
   kinds.erase(kinds.begin() + group);
-  Value init = op.getDpsInits()[0];
-  auto type = cast<RankedTensorType>(init.getType());
-  SmallVector<int64_t> shape(type.getShape());
-  shape.erase(shape.begin() + to);
-  auto partType = RankedTensorType::get(shape, type.getElementType());
+  SmallVector<OpFoldResult> sizes = tensor::getMixedSizes(b, loc, start.getResult(0));
+  sizes.erase(sizes.begin() + to);
+  Value empty = b.create<tensor::EmptyOp>(loc, sizes, b.getF32Type());
+  Value init = b.create<linalg::FillOp>(loc, start.getInputs()[0], empty).getResult(0);
   SmallVector<Value> parts;
   for (int64_t number = 0; number < groups; ++number) {
     SmallVector<Value> inputs{part(b, loc, data.getSrc(), from, number, channels),
                               part(b, loc, weights.getSrc(), of, number, filters)};
-    SmallVector<OpFoldResult> sizes = tensor::getMixedSizes(b, loc, init);
-    SmallVector<OpFoldResult> offsets(sizes.size(), b.getIndexAttr(0)), strides(sizes.size(), b.getIndexAttr(1));
-    offsets[to] = b.getIndexAttr(number);
-    sizes[to] = b.getIndexAttr(1);
-    Value start = b.create<tensor::ExtractSliceOp>(loc, partType, init, offsets, sizes, strides);
-    if (auto fill = init.getDefiningOp<linalg::FillOp>()) {
-      sizes.erase(sizes.begin() + to);
-      Value empty = b.create<tensor::EmptyOp>(loc, sizes, type.getElementType());
-      start.getDefiningOp()->erase();
-      start = b.create<linalg::FillOp>(loc, fill.getInputs()[0], empty).getResult(0);
-    }
-    auto convolution = b.create<linalg::GenericOp>(loc, partType, inputs, start, maps, kinds);
+    auto convolution = b.create<linalg::GenericOp>(loc, init.getType(), inputs, init, maps, kinds);
     IRMapping mapping;
     op.getRegion().cloneInto(&convolution.getRegion(), mapping);
     parts.push_back(convolution.getResult(0));
@@ -151,9 +132,10 @@ void GroupedConvolution::split(OpBuilder &b) {
 namespace {
 struct SplitGroupsPass : strata::impl::SplitGroupsBase<SplitGroupsPass> {
   void runOnOperation() override {
+    strata::ConstantExpressions constants(getOperation());
     SmallVector<GroupedConvolution> found;
     getOperation().walk([&](linalg::GenericOp op) {
-      if (auto convolution = GroupedConvolution::match(op))
+      if (auto convolution = GroupedConvolution::match(op, constants))
         found.push_back(*convolution);
     });
     for (GroupedConvolution &convolution : found) {
