@@ -99,7 +99,7 @@ namespace {
 
 /// Moves the channels of a windowed operation to the end.
 struct MoveChannels : OpRewritePattern<linalg::GenericOp> {
-  /// Windows of one pixel move always, or only where that is said of them, or their data was moved.
+  /// Windows of one pixel move always, or only where their data was moved.
   MoveChannels(MLIRContext *context, bool movesPixels, const strata::TargetFacts &target)
       : OpRewritePattern(context), movesPixels(movesPixels), target(target) {}
 
@@ -128,7 +128,7 @@ struct MoveChannels : OpRewritePattern<linalg::GenericOp> {
     if (data < 0 || !spatial.contains(out.getDimPosition(out.getNumResults() - 1)))
       return failure();
     // Transposes only for its sake would cost more than they save.
-    bool isMoved = op.getDpsInputs()[data].getDefiningOp<linalg::TransposeOp>() || op->hasAttr(strata::kMovesPixels);
+    bool isMoved = op.getDpsInputs()[data].getDefiningOp<linalg::TransposeOp>();
     if (!movesPixels && !isMoved && strata::isPixelProduct(op, data, target))
       return failure();
     // The batch is the first dimension, unless the filter has it, too.
@@ -599,7 +599,12 @@ struct ChannelsLastPass : strata::WithTarget<strata::impl::ChannelsLastBase<Chan
     bool moves = !allFastAlongRows(getOperation(), target());
     RewritePatternSet patterns(&getContext());
     if (moves) {
-      strata::markPixelChains(getOperation(), target());
+      MoveChannels move(&getContext(), /*movesPixels=*/true, target());
+      PatternRewriter rewriter(&getContext());
+      for (linalg::GenericOp op : strata::findPixelChains(getOperation(), target())) {
+        rewriter.setInsertionPoint(op);
+        (void)move.matchAndRewrite(op, rewriter);
+      }
       patterns.add<MoveChannels>(&getContext(), movesPixels, target());
     }
     patterns.add<ComposeTransposes, SinkThroughGeneric, SinkThroughPad, SinkThroughSlice, SinkThroughConcat,
@@ -613,7 +618,6 @@ struct ChannelsLastPass : strata::WithTarget<strata::impl::ChannelsLastBase<Chan
     if (failed(applyPatternsAndFoldGreedily(getOperation(), std::move(patterns), config)) ||
         failed(applyPatternsAndFoldGreedily(getOperation(), std::move(merge), config)))
       return signalPassFailure();
-    getOperation().walk([](linalg::GenericOp op) { op->removeAttr(strata::kMovesPixels); });
   }
 };
 

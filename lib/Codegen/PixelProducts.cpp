@@ -65,7 +65,7 @@ struct ImageOperation {
 };
 } // namespace
 
-void markPixelChains(func::FuncOp function, const TargetFacts &target) {
+SmallVector<linalg::GenericOp> findPixelChains(func::FuncOp function, const TargetFacts &target) {
   llvm::MapVector<Operation *, ImageOperation> operations;
   function.walk([&](linalg::GenericOp op) {
     if (std::optional<ImageOperation> found = ImageOperation::match(op, target))
@@ -112,10 +112,12 @@ void markPixelChains(func::FuncOp function, const TargetFacts &target) {
   for (auto [op, image] : ends)
     if (Operation *chain = chains.getLeaderValue(op); gains.contains(chain) && counted.insert({chain, image}).second)
       gains[chain] -= channelsOf(image);
+  SmallVector<linalg::GenericOp> found;
   for (auto &[op, operation] : operations)
     if (auto gain = gains.find(chains.getLeaderValue(op));
         operation.isProduct && gain != gains.end() && gain->second >= 0)
-      op->setAttr(kMovesPixels, UnitAttr::get(op->getContext()));
+      found.push_back(operation.op);
+  return found;
 }
 
 } // namespace strata

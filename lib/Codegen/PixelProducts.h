@@ -18,13 +18,10 @@ namespace strata {
 /// layout, nearly as fast with vectors of pixels as with vectors of channels.
 bool isPixelProduct(mlir::linalg::GenericOp op, unsigned data, const TargetFacts &target);
 
-/// Says of a pixel product that it gains by its channels being moved to the end.
-inline constexpr llvm::StringLiteral kMovesPixels = "strata.moves_pixels";
-
 /// Finds pixel products that follow each other with nothing between them but elementwise operations. Vectors of
-/// channels read and write an image in order; what has to be transposed for it are the ends of the chain. Marks those
-/// whose images in between have as many channels as all its ends.
-void markPixelChains(mlir::func::FuncOp function, const TargetFacts &target);
+/// channels read and write an image in order; what has to be transposed for it are the ends of the chain. Those of the
+/// chains whose images in between have as many channels as all ends.
+llvm::SmallVector<mlir::linalg::GenericOp> findPixelChains(mlir::func::FuncOp function, const TargetFacts &target);
 
 } // namespace strata
 
