@@ -1,11 +1,15 @@
 //===- CacheBlocks.cpp - what of a nest's data stays in the cache ---------===//
 #include "CacheBlocks.h"
 
-#include "llvm/ADT/SmallBitVector.h"
-
 using namespace mlir;
 
 namespace strata {
+
+bool choosesWeights(const LoopNest &nest, const NestPlan &plan, int loop) {
+  return llvm::any_of(nest.reduce->inputs, [&](const Access &access) {
+    return !stride(access, plan.lane).is(0) && !stride(access, loop).is(0);
+  });
+}
 
 bool hasLargeWeights(const LoopNest &nest, const NestPlan &plan, int64_t bits, int64_t cacheBytes) {
   int64_t elements = 1;
@@ -69,16 +73,9 @@ static void chooseOuterBlock(const LoopNest &nest, const NestOptions &options, N
   if (!plan.laneOutermost || plan.row < 0 || plan.copied >= 0 || plan.matrix || !nest.loops[plan.row].size.isKnown())
     return;
   const Access *data = nullptr;
-  llvm::SmallBitVector choosesWeights(nest.loops.size());
-  for (const Access &access : nest.reduce->inputs) {
-    if (!access.base || !access.element.isIntOrFloat())
-      continue;
-    if (stride(access, plan.lane).is(0) && !data)
+  for (const Access &access : nest.reduce->inputs)
+    if (access.base && access.element.isIntOrFloat() && stride(access, plan.lane).is(0) && !data)
       data = &access;
-    for (unsigned loop = 0; loop < nest.loops.size(); ++loop)
-      if (!stride(access, plan.lane).is(0) && !stride(access, loop).is(0))
-        choosesWeights.set(loop);
-  }
   std::optional<int64_t> elements = data ? elementsOf(nest, *data) : std::nullopt;
   int64_t elementBits = data ? std::max(8u, data->element.getIntOrFloatBitWidth()) : 0;
   if (!elements || *elements * elementBits / 8 <= options.cacheBytes / 2)
@@ -86,7 +83,7 @@ static void chooseOuterBlock(const LoopNest &nest, const NestOptions &options, N
   SmallVector<int> around; // the largest parts of the data first
   for (auto [loop, info] : llvm::enumerate(nest.loops))
     if (!info.reduction && static_cast<int>(loop) != plan.lane && static_cast<int>(loop) != plan.row &&
-        !info.size.is(1) && !choosesWeights[loop])
+        !info.size.is(1) && !choosesWeights(nest, plan, loop))
       around.push_back(loop);
   auto bytesOf = [&](int loop) { return stride(*data, loop).known * elementBits / 8; };
   if (!llvm::all_of(around, [&](int loop) { return nest.loops[loop].size.isKnown() && stride(*data, loop).isKnown(); }))

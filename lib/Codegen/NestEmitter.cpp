@@ -495,10 +495,7 @@ Order NestEmitter::orderLoops() {
     int loop = l;
     if (info.reduction || loop == plan.lane || loop == plan.row || isAmongRows(loop))
       continue;
-    bool weightsDepend = false;
-    if (nest.reduce && laneLoop)
-      for (Access &access : nest.reduce->inputs)
-        weightsDepend |= !stride(access, plan.lane).is(0) && !stride(access, loop).is(0);
+    bool weightsDepend = nest.reduce && laneLoop && choosesWeights(nest, plan, loop);
     bool tiled = plan.matrix && plan.matrix->second == loop;
     bool within = rowsFirst && outStride(loop) < outStride(plan.row);
     Order &place = usesRowsAgain(loop) ? behind : !weightsDepend ? inner : within ? behind : order;

@@ -168,6 +168,9 @@ const Access *windowData(LoopNest &nest, const NestPlan &plan);
 /// Elements from one iteration of a loop (-1: none) to the next.
 Extent stride(const Access &access, int loop);
 
+/// Whether weights, which lanes read, are others in each iteration of a loop.
+bool choosesWeights(const LoopNest &nest, const NestPlan &plan, int loop);
+
 /// Whether lanes that lie so far apart are read in whole vectors, with what is between them.
 inline bool isNear(const Extent &step) { return step.isKnown() && step.known > 1 && step.known <= kMostApart; }
 

@@ -15,11 +15,14 @@ static bool isIf(Operation *op) { return isa<VersionedOpInterface>(op) && getUnv
 // The branches are in alphabetical order: else_branch, then_branch.
 static Block &getBranch(Operation *op, bool taken) { return op->getRegion(taken ? 1 : 0).front(); }
 
+static std::optional<int64_t> getScalar(Value value) {
+  auto known = getIntegers(getConstant(value));
+  return known && known->size() == 1 ? std::optional(known->front()) : std::nullopt;
+}
+
 static std::optional<bool> getCondition(Operation *op) {
-  auto known = getIntegers(getConstant(op->getOperand(0)));
-  if (known && known->size() == 1)
-    return known->front() != 0;
-  return std::nullopt;
+  std::optional<int64_t> known = getScalar(op->getOperand(0));
+  return known ? std::optional(*known != 0) : std::nullopt;
 }
 
 // The branch in the place of the If.
@@ -197,18 +200,14 @@ static bool hasIterations(VersionedOpInterface loop) {
   ValueRange limit = loop.getInputGroup(0);
   if (limit.empty() || isa<NoneType>(limit.front().getType()))
     return true;
-  auto known = getIntegers(getConstant(limit.front()));
-  return known && known->size() == 1 && known->front() > 0;
+  return getScalar(limit.front()).value_or(0) > 0;
 }
 
 bool dropUnreadStarts(func::FuncOp function) {
-  SmallVector<VersionedOpInterface> loops;
-  function.walk([&](VersionedOpInterface op) {
-    if (getUnversionedName(op) == "Loop" && hasIterations(op))
-      loops.push_back(op);
-  });
   bool changed = false;
-  for (VersionedOpInterface loop : loops) {
+  function.walk([&](VersionedOpInterface loop) {
+    if (getUnversionedName(loop) != "Loop" || !hasIterations(loop))
+      return;
     OpBuilder builder(loop);
     Block &body = loop->getRegion(0).front();
     ValueRange carried = loop.getInputGroup(2);
@@ -233,7 +232,7 @@ bool dropUnreadStarts(func::FuncOp function) {
     if (isUsed && !condition.empty() && !isa<NoneType>(condition.front().getType()))
       builder.create<onnx::RequireOp>(loop.getLoc(), condition.front(), true,
                                       "has no iteration, but a result whose rank is that of one");
-  }
+  });
   return changed;
 }
 
