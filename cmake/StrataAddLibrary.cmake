@@ -35,6 +35,13 @@ function(strata_precompile name)
   target_compile_options(${name} PRIVATE "SHELL:-Xclang -fno-pch-timestamp")
 endfunction()
 
+# strata_reuse_precompiled(NAME)
+#   For libraries of few files: the headers are those of StrataCodegen.
+function(strata_reuse_precompiled name)
+  target_precompile_headers(${name} REUSE_FROM StrataCodegen)
+  target_compile_options(${name} PRIVATE "SHELL:-Xclang -fno-pch-timestamp")
+endfunction()
+
 # strata_add_tool(NAME SOURCES ... LINK libs...)
 function(strata_add_tool name)
   cmake_parse_arguments(ARG "" "" "SOURCES;LINK" ${ARGN})
