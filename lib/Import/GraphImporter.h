@@ -88,6 +88,12 @@ private:
   llvm::LogicalResult importOperator(const proto::NodeProto &node, mlir::RegisteredOperationName name, Scope &scope,
                                      const Trace &trace);
   llvm::LogicalResult importCustom(const proto::NodeProto &node, int64_t opset, Scope &scope, const Trace &trace);
+  /// The model's function that the node calls, if it calls one.
+  const proto::FunctionProto *findFunction(const proto::NodeProto &node) const;
+  /// How many nodes a call of the function becomes, or something above the limit. Nothing counts for functions that
+  /// call themselves, or that are nested too deep: importCall refuses them.
+  uint64_t countNodes(const proto::FunctionProto &function, unsigned depth);
+  uint64_t countNodes(const google::protobuf::RepeatedPtrField<proto::NodeProto> &nodes, unsigned depth);
   llvm::LogicalResult importCall(const proto::NodeProto &node, const proto::FunctionProto &function, Scope &scope,
                                  const Trace &trace);
   llvm::FailureOr<mlir::Type> declaredType(llvm::StringRef name, const Scope &scope, const Trace &trace);
@@ -111,6 +117,7 @@ private:
   /// By "domain::name:overload".
   llvm::StringMap<const proto::FunctionProto *> functions;
   llvm::StringMap<OpsetImports> functionOpsets;
+  llvm::DenseMap<const proto::FunctionProto *, uint64_t> functionSizes;
   unsigned graphDepth = 0;
   int64_t irVersion = 0;
   uint64_t importedNodes = 0;

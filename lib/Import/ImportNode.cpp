@@ -53,13 +53,14 @@ LogicalResult GraphImporter::importNode(const NodeProto &node, size_t index, Sco
   StringRef domain = normalizeDomain(node.domain());
 
   Trace unversioned(graphTrace, where + " (" + operatorText(node, std::nullopt) + ")", location);
-  if (++importedNodes > kMostNodes)
+  const proto::FunctionProto *function = findFunction(node);
+  ++importedNodes;
+  if (importedNodes + (function ? countNodes(*function, 0) : 0) > kMostNodes)
     return unversioned.error() << "the model has more than " << kMostNodes << " nodes";
   if (node.op_type().empty())
     return unversioned.error() << "has no operator";
-  if (auto function = functions.find((domain + "::" + node.op_type() + ":" + node.overload()).str());
-      function != functions.end())
-    return importCall(node, *function->second, scope, unversioned);
+  if (function)
+    return importCall(node, *function, scope, unversioned);
 
   auto opset = scope.frame.opsets->find(domain);
   if (opset == scope.frame.opsets->end())
@@ -401,6 +402,34 @@ LogicalResult GraphImporter::importCustom(const NodeProto &node, int64_t opset, 
 //===----------------------------------------------------------------------===//
 // Model-local functions
 //===----------------------------------------------------------------------===//
+
+const proto::FunctionProto *GraphImporter::findFunction(const NodeProto &node) const {
+  return functions.lookup((normalizeDomain(node.domain()) + "::" + node.op_type() + ":" + node.overload()).str());
+}
+
+uint64_t GraphImporter::countNodes(const proto::FunctionProto &function, unsigned depth) {
+  if (depth == kDeepestCalls)
+    return 0;
+  auto [size, isNew] = functionSizes.try_emplace(&function, 0);
+  if (!isNew)
+    return size->second;
+  return functionSizes[&function] = countNodes(function.node(), depth + 1);
+}
+
+uint64_t GraphImporter::countNodes(const google::protobuf::RepeatedPtrField<NodeProto> &nodes, unsigned depth) {
+  uint64_t count = nodes.size();
+  for (const NodeProto &node : nodes) {
+    for (const AttributeProto &attribute : node.attribute()) {
+      count += countNodes(attribute.g().node(), depth);
+      for (const proto::GraphProto &graph : attribute.graphs())
+        count += countNodes(graph.node(), depth);
+    }
+    if (const proto::FunctionProto *function = findFunction(node))
+      count += countNodes(*function, depth);
+    count = std::min(count, kMostNodes + 1);
+  }
+  return count;
+}
 
 LogicalResult GraphImporter::importCall(const NodeProto &node, const proto::FunctionProto &function, Scope &scope,
                                         const Trace &trace) {
