@@ -474,22 +474,30 @@ void multiplyMatrices(uint32_t *result, uint32_t a0, uint32_t a1, uint32_t a2, u
                       uint32_t c0, uint32_t c1, uint32_t c2, uint32_t c3) {
   unsigned lane = self().number % 32;
   auto given = meet("mma", {a0, a1, a2, a3, b0, b1});
-  uint32_t sums[4] = {c0, c1, c2, c3};
-  for (unsigned i = 0; i < 4; ++i) {
-    unsigned row = lane / 4, below = i / 2, column = lane % 4 * 2 + i % 2;
-    using Number = decltype(Left::of(0) * Right::of(0));
-    std::conditional_t<std::is_same_v<Number, int>, int64_t, double> sum = 0;
-    for (unsigned word = 0; word < 8; ++word) {
-      uint32_t x = given(row * 4 + word % 4)[below + word / 4 * 2], y = given(column * 4 + word % 4)[4 + word / 4];
-      for (int bit = 0; bit < 32; bit += Left::bits) {
-        uint32_t mask = Left::bits == 32 ? ~0u : (1u << Left::bits % 32) - 1;
-        sum += Left::of(x >> bit & mask) * Right::of(y >> bit & mask);
-      }
+  // The terms of this lane's two rows and two columns.
+  using Number = decltype(Left::of(0) * Right::of(0));
+  constexpr unsigned terms = 8 * 32 / Left::bits;
+  Number rows[2][terms], columns[2][terms];
+  for (unsigned i = 0; i < 2; ++i) {
+    for (unsigned term = 0; term < terms; ++term) {
+      unsigned bit = term * Left::bits % 32, word = term * Left::bits / 32;
+      uint32_t x = given(lane / 4 * 4 + word % 4)[i + word / 4 * 2];
+      uint32_t y = given((lane % 4 * 2 + i) * 4 + word % 4)[4 + word / 4];
+      constexpr uint32_t mask = ~0u >> (32 - Left::bits);
+      rows[i][term] = Left::of(x >> bit & mask);
+      columns[i][term] = Right::of(y >> bit & mask);
     }
+  }
+  std::conditional_t<std::is_same_v<Number, int>, int64_t, double> sums[4] = {};
+  for (unsigned term = 0; term < terms; ++term)
+    for (unsigned i = 0; i < 4; ++i)
+      sums[i] += rows[i / 2][term] * columns[i % 2][term];
+  uint32_t before[4] = {c0, c1, c2, c3};
+  for (unsigned i = 0; i < 4; ++i) {
     if constexpr (std::is_same_v<Number, int>)
-      result[i] = sums[i] + static_cast<uint32_t>(sum);
+      result[i] = before[i] + static_cast<uint32_t>(sums[i]);
     else
-      result[i] = bitsOf(static_cast<float>(floatOf(sums[i]) + sum));
+      result[i] = bitsOf(static_cast<float>(floatOf(before[i]) + sums[i]));
   }
 }
 
