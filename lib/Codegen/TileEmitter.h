@@ -69,6 +69,7 @@ public:
 
   /// Where the block begins that follows the one at `base`, or the last one; null where there is only one.
   mlir::Value nextBlock(const Access &access, mlir::Value base);
+  int64_t lineElements(const Access &access) const;
   void prefetchLines(const Access &access, mlir::Value at, int64_t elements, int localityHint, bool isWrite = false);
 
   /// From where to where a loop of the reduction goes: past the taps that lie in the padding at this position, or, of
@@ -123,7 +124,7 @@ private:
   bool hasShortLines(const Tile &tile) const;
   std::optional<int64_t> nextLine(const Access &access);
   void prefetchNextLine(const Access &data, mlir::Value base, const Tile &tile);
-  bool canAskForNextLanes(const Access &access, llvm::ArrayRef<int> loops);
+  uint64_t bytesOfLanes(const Access &access, llvm::ArrayRef<int> loops) const;
   void copyAhead(const Access &access, mlir::Value at, const Tile &tile);
   void prefetchNextTile(const Access &access, mlir::Value at, const Tile &tile, int64_t j, bool isWrite);
   void prefetchRows(const Access &access, mlir::Value base, const Tile &tile);

@@ -104,18 +104,22 @@ int64_t TileEmitter::stepsAtOnce(const Tile &tile) {
   return steps;
 }
 
+/// How many elements a line of the cache has.
+int64_t TileEmitter::lineElements(const Access &access) const {
+  int64_t bits = access.element.isInteger(1) ? 8 : access.element.getIntOrFloatBitWidth();
+  return std::max<int64_t>(1, 8 * target.lineBytes / bits);
+}
+
 /// Asks for the lines of `elements` that lie side by side, into the second level (a hint of 2) or the first one (3).
 void TileEmitter::prefetchLines(const Access &access, Value at, int64_t elements, int localityHint, bool isWrite) {
-  int64_t bits = access.element.isInteger(1) ? 8 : access.element.getIntOrFloatBitWidth();
-  for (int64_t i = 0; i < elements; i += std::max<int64_t>(1, 8 * target.lineBytes / bits))
+  for (int64_t i = 0, line = lineElements(access); i < elements; i += line)
     b.create<memref::PrefetchOp>(loc, access.base, add(at, index(i)), isWrite, localityHint, /*isDataCache=*/true);
 }
 
 /// The vector `j` of a row, `distance` elements behind `at`, where a line begins with it.
 void TileEmitter::prefetchVector(const Access &access, Value at, Value distance, int64_t lanes, int64_t j,
                                  bool isWrite) {
-  int64_t bits = access.element.isInteger(1) ? 8 : access.element.getIntOrFloatBitWidth();
-  if (j * lanes * bits % (8 * target.lineBytes) == 0)
+  if (j * lanes % lineElements(access) == 0)
     prefetchLines(access, add(at, distance), lanes, /*localityHint=*/3, isWrite);
 }
 
@@ -229,15 +233,14 @@ void TileEmitter::prefetchNear(const Access &access, Value at, const Extent &ste
   prefetchLines(access, add(at, times(index(steps), step)), vectorElements(access, tile), /*localityHint=*/3);
 }
 
-/// Whether the first-level cache has room for what a block of lanes, which is copied, takes of an access in `loops`,
-/// and for the next block's. Each is a line far from the others.
-bool TileEmitter::canAskForNextLanes(const Access &access, ArrayRef<int> loops) {
+/// The bytes that a block of lanes and the next one take of an access in `loops`. Each is a line far from the others.
+uint64_t TileEmitter::bytesOfLanes(const Access &access, ArrayRef<int> loops) const {
   uint64_t bytes = 2 * plan.vectorTile * plan.width * access.element.getIntOrFloatBitWidth() / 8;
   for (int loop : loops) {
     const Extent &size = nest.loops[loop].size;
-    bytes = llvm::SaturatingMultiply<uint64_t>(bytes, size.isKnown() ? size.known : target.nearCacheBytes + 1);
+    bytes = llvm::SaturatingMultiply<uint64_t>(bytes, size.isKnown() ? size.known : target.cacheBytes);
   }
-  return plan.copied >= 0 && bytes <= static_cast<uint64_t>(target.nearCacheBytes);
+  return bytes;
 }
 
 /// Whether an access lies behind the second level, if its lanes lie side by side and its rows in order.
@@ -279,7 +282,7 @@ void TileEmitter::prefetchNextTile(const Access &access, Value at, const Tile &t
   if (tile.rows < 3 || !comesFromFar(access))
     return;
   int64_t distance = tile.rows * stride(access, plan.row).known;
-  if (isWrite && canAskForNextLanes(access, {plan.row})) {
+  if (isWrite && plan.copied >= 0 && bytesOfLanes(access, {plan.row}) <= static_cast<uint64_t>(target.nearCacheBytes)) {
     distance = plan.vectorTile * plan.width;
   } else if (hasShortLines(tile)) {
     std::optional<int64_t> line = isWrite ? nextLine(access) : std::nullopt;
@@ -311,14 +314,20 @@ void TileEmitter::prefetchNextLine(const Access &data, Value base, const Tile &t
   }
 }
 
-/// In one step of a tile that copies what it reads: that of the next block of lanes while this one is computed, or a
-/// later step's.
+/// In one step of a tile that copies what it reads: that of the next block of lanes while this one is computed, and
+/// what the first level has no room for, by a later step. A block need not begin with a line; lines that are new in it
+/// end with it.
 void TileEmitter::copyAhead(const Access &access, Value at, const Tile &tile) {
   SmallVector<int> order = reductionOrder();
-  if (canAskForNextLanes(access, order))
-    prefetchLines(access, add(at, index(plan.vectorTile * plan.width)), vectorElements(access, tile),
-                  /*localityHint=*/3);
-  else
+  uint64_t bytes = bytesOfLanes(access, order);
+  bool fits = bytes <= static_cast<uint64_t>(target.nearCacheBytes);
+  if (bytes <= static_cast<uint64_t>(target.cacheBytes) / 2) {
+    int64_t elements = vectorElements(access, tile), line = lineElements(access);
+    int64_t behindFirst = (elements - 1) / line * line;
+    prefetchLines(access, add(at, index(plan.vectorTile * plan.width + elements - 1 - behindFirst)), behindFirst + 1,
+                  fits ? 3 : 2);
+  }
+  if (!fits)
     prefetchNear(access, at, access.strides[order.back()], tile);
 }
 
