@@ -124,8 +124,9 @@ private:
   bool hasShortLines(const Tile &tile) const;
   std::optional<int64_t> nextLine(const Access &access);
   void prefetchNextLine(const Access &data, mlir::Value base, const Tile &tile);
+  bool readsFarLanesOnce(const Access &access, const Tile &tile) const;
   uint64_t bytesOfLanes(const Access &access, llvm::ArrayRef<int> loops) const;
-  void copyAhead(const Access &access, mlir::Value at, const Tile &tile);
+  void askForNextLanes(const Access &access, mlir::Value at, const Tile &tile);
   void prefetchNextTile(const Access &access, mlir::Value at, const Tile &tile, int64_t j, bool isWrite);
   void prefetchRows(const Access &access, mlir::Value base, const Tile &tile);
   void prefetchNear(const Access &access, mlir::Value at, const Extent &step, const Tile &tile,

@@ -317,7 +317,7 @@ void TileEmitter::prefetchNextLine(const Access &data, Value base, const Tile &t
 /// In one step of a tile that copies what it reads: that of the next block of lanes while this one is computed, and
 /// what the first level has no room for, by a later step. A block need not begin with a line; lines that are new in it
 /// end with it.
-void TileEmitter::copyAhead(const Access &access, Value at, const Tile &tile) {
+void TileEmitter::askForNextLanes(const Access &access, Value at, const Tile &tile) {
   SmallVector<int> order = reductionOrder();
   uint64_t bytes = bytesOfLanes(access, order);
   bool fits = bytes <= static_cast<uint64_t>(target.nearCacheBytes);
@@ -331,6 +331,21 @@ void TileEmitter::copyAhead(const Access &access, Value at, const Tile &tile) {
     prefetchNear(access, at, access.strides[order.back()], tile);
 }
 
+/// Whether the tile reads the lanes of an access alone, each once, where they lie behind the second level.
+bool TileEmitter::readsFarLanesOnce(const Access &access, const Tile &tile) const {
+  const Extent &rows = nest.loops[plan.row].size;
+  if (plan.copied >= 0 || !stride(access, plan.lane).is(1) || !stride(access, plan.row).is(0) || !rows.isKnown() ||
+      rows.known > tile.rows)
+    return false;
+  int64_t reads = 1;
+  for (auto [loop, info] : llvm::enumerate(nest.loops))
+    if (!stride(access, loop).is(0))
+      reads *= info.size.isKnown() ? info.size.known : 1;
+  std::optional<int64_t> elements = elementsOf(nest, access);
+  return elements && reads <= *elements &&
+         *elements * access.element.getIntOrFloatBitWidth() / 8 > 2 * target.cacheBytes;
+}
+
 /// In one step of the reduction: `base` is where the access begins, `at` what this step reads.
 void TileEmitter::prefetch(const Access &access, Value base, Value at, const Tile &tile) {
   if (!access.base || !access.element.isIntOrFloat())
@@ -338,8 +353,9 @@ void TileEmitter::prefetch(const Access &access, Value base, Value at, const Til
   if (stride(access, plan.lane).is(0))
     return plan.rowsComeFromFar ? prefetchRows(access, base, tile) : void();
   if (access.blockedLoop != plan.lane) {
-    if (plan.copied >= 0 && &access == &nest.reduce->inputs[plan.copied])
-      copyAhead(access, at, tile);
+    bool isCopied = plan.copied >= 0 && &access == &nest.reduce->inputs[plan.copied];
+    if (isCopied || readsFarLanesOnce(access, tile))
+      askForNextLanes(access, at, tile);
     return;
   }
   if (!access.blockStride.isKnown() || tile.parts > 1)
