@@ -333,9 +333,9 @@ void TileEmitter::askForNextLanes(const Access &access, Value at, const Tile &ti
 
 /// Whether the tile reads the lanes of an access alone, each once, where they lie behind the second level.
 bool TileEmitter::readsFarLanesOnce(const Access &access, const Tile &tile) const {
-  const Extent &rows = nest.loops[plan.row].size;
-  if (plan.copied >= 0 || !stride(access, plan.lane).is(1) || !stride(access, plan.row).is(0) || !rows.isKnown() ||
-      rows.known > tile.rows)
+  if (plan.copied >= 0 || plan.row < 0 || !stride(access, plan.lane).is(1) || !stride(access, plan.row).is(0))
+    return false;
+  if (const Extent &rows = nest.loops[plan.row].size; !rows.isKnown() || rows.known > tile.rows)
     return false;
   int64_t reads = 1;
   for (auto [loop, info] : llvm::enumerate(nest.loops))

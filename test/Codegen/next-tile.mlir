@@ -111,13 +111,14 @@ func.func @few_results(%x: memref<23040x64xf32>, %w: memref<64x8xf32>, %y: memre
 // -----
 
 // With the channels of an image as rows, the vectors of 16 pixels are copied, and lie far apart: what the next block
-// copies is asked for, and where it writes. There is a stream for each channel.
+// copies is asked for, and where it writes. There is a stream for each channel. A block need not begin with a line: its
+// last pixel is in the line that is new.
 #x = affine_map<(n, f, p, c) -> (n, c, p)>
 #w = affine_map<(n, f, p, c) -> (f, c)>
 #y = affine_map<(n, f, p, c) -> (n, f, p)>
 // CHECK-LABEL: func.func @channels_first
 // CHECK-NOT:     prefetch
-// CHECK:         %[[NEXT:.*]] = arith.addi %[[AT:.*]], %c16 : index
+// CHECK:         %[[NEXT:.*]] = arith.addi %[[AT:.*]], %c31 : index
 // CHECK-NEXT:    memref.prefetch %{{.*}}[%[[NEXT]]], read, locality<3>
 // CHECK-NEXT:    vector.load %{{.*}}[%[[AT]]]
 // CHECK:         memref.prefetch %{{.*}}, write, locality<3>
@@ -129,6 +130,50 @@ func.func @few_results(%x: memref<23040x64xf32>, %w: memref<64x8xf32>, %y: memre
 func.func @channels_first(%x: memref<6x64x3840xf32>, %w: memref<64x64xf32>, %y: memref<6x64x3840xf32>) attributes {strata.kernel} {
   linalg.generic {indexing_maps = [#x, #w, #y], iterator_types = ["parallel", "parallel", "parallel", "reduction"]}
       ins(%x, %w : memref<6x64x3840xf32>, memref<64x64xf32>) outs(%y : memref<6x64x3840xf32>) {
+  ^bb0(%a: f32, %b: f32, %s: f32):
+    %0 = arith.mulf %a, %b : f32
+    %1 = arith.addf %s, %0 : f32
+    linalg.yield %1 : f32
+  }
+  return
+}
+
+// -----
+
+// Of many channels, the next block comes to the second level, and the first one gets what some steps later read.
+#x = affine_map<(n, f, p, c) -> (n, c, p)>
+#w = affine_map<(n, f, p, c) -> (f, c)>
+#y = affine_map<(n, f, p, c) -> (n, f, p)>
+// CHECK-LABEL: func.func @many_channels
+// CHECK:         %[[NEXT:.*]] = arith.addi %[[AT:.*]], %c31 : index
+// CHECK-NEXT:    memref.prefetch %{{.*}}[%[[NEXT]]], read, locality<2>
+// CHECK:         %[[LATER:.*]] = arith.addi %[[AT]], %{{.*}} : index
+// CHECK-NEXT:    memref.prefetch %{{.*}}[%[[LATER]]], read, locality<3>
+// CHECK-NEXT:    vector.load %{{.*}}[%[[AT]]]
+func.func @many_channels(%x: memref<2x512x4480xf32>, %w: memref<8x512xf32>, %y: memref<2x8x4480xf32>) attributes {strata.kernel} {
+  linalg.generic {indexing_maps = [#x, #w, #y], iterator_types = ["parallel", "parallel", "parallel", "reduction"]}
+      ins(%x, %w : memref<2x512x4480xf32>, memref<8x512xf32>) outs(%y : memref<2x8x4480xf32>) {
+  ^bb0(%a: f32, %b: f32, %s: f32):
+    %0 = arith.mulf %a, %b : f32
+    %1 = arith.addf %s, %0 : f32
+    linalg.yield %1 : f32
+  }
+  return
+}
+
+// -----
+
+// Three filters are one tile, which copies nothing and reads each channel once.
+#x = affine_map<(n, f, p, c) -> (n, c, p)>
+#w = affine_map<(n, f, p, c) -> (f, c)>
+#y = affine_map<(n, f, p, c) -> (n, f, p)>
+// CHECK-LABEL: func.func @few_filters
+// CHECK:         %[[NEXT:.*]] = arith.addi %[[AT:.*]], %c31 : index
+// CHECK-NEXT:    memref.prefetch %{{.*}}[%[[NEXT]]], read, locality<3>
+// CHECK-NEXT:    vector.load %{{.*}}[%[[AT]]]
+func.func @few_filters(%x: memref<4x80x5376xf32>, %w: memref<3x80xf32>, %y: memref<4x3x5376xf32>) attributes {strata.kernel} {
+  linalg.generic {indexing_maps = [#x, #w, #y], iterator_types = ["parallel", "parallel", "parallel", "reduction"]}
+      ins(%x, %w : memref<4x80x5376xf32>, memref<3x80xf32>) outs(%y : memref<4x3x5376xf32>) {
   ^bb0(%a: f32, %b: f32, %s: f32):
     %0 = arith.mulf %a, %b : f32
     %1 = arith.addf %s, %0 : f32
