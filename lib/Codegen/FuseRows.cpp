@@ -52,6 +52,9 @@ static constexpr int64_t productRows = 64;
 /// Rows of a block without products, if they are short.
 static constexpr int64_t mostRows = 16;
 
+/// Bytes that should lie side by side.
+static constexpr int64_t runBytes = 256;
+
 /// By row of the group, the loop of an operation.
 using RowLoops = SmallVector<unsigned>;
 
@@ -361,7 +364,8 @@ std::optional<int64_t> Group::contiguousRow() const {
   return found;
 }
 
-/// One, as many as fit the cache, or all: along the row that lies contiguously, if one does, else along the last one.
+/// One, as many as fit the cache, or all: along the row that lies contiguously, if one does, else along the last one. If
+/// that is short, several of the row around it.
 SmallVector<int64_t> Group::blocks(const DenseMap<OpResult, OpResult> &shared) const {
   SmallVector<int64_t> result(extents.size(), 1);
   if (!limits.blocks)
@@ -388,6 +392,18 @@ SmallVector<int64_t> Group::blocks(const DenseMap<OpResult, OpResult> &shared) c
       block = llvm::divideCeil(extent, llvm::divideCeil(extent, block));
   }
   result[blocked] = block;
+  // What lies contiguously may be less than a line, and the next part of it far away.
+  if (contiguous && block == extent && blocked > 0 && !hasProduct && !ShapedType::isDynamic(extents[blocked - 1])) {
+    int64_t outer = extents[blocked - 1], run = std::max<int64_t>(1, block);
+    int64_t bytes = run * bytesOf(getElementTypeOrSelf(loops.front().first->getResult(0)));
+    int64_t lines =
+        std::min<int64_t>(llvm::divideCeil(runBytes, bytes), limits.rowBytes / std::max<int64_t>(1, run * ofRow));
+    lines = std::clamp<int64_t>(lines, 1, outer);
+    int64_t full = lines;
+    while (full < 2 * lines && outer % full != 0)
+      ++full;
+    result[blocked - 1] = outer % full == 0 ? full : lines;
+  }
   return result;
 }
 

@@ -190,6 +190,31 @@ func.func @long_attention(%q: tensor<6x4096x64xf32>, %k: tensor<6x64x3072xf32>, 
 
 // -----
 
+// What lies side by side is less than some lines of the cache: several lines of the image, which share them out evenly.
+// CHECK-LABEL: func.func @short_lines(
+// CHECK:         scf.forall (%{{.*}}, %{{.*}}) = (0, 0) to (8, 28) step (1, 4)
+#image = affine_map<(n, c, y, x) -> (n, c, y, x)>
+#channels = affine_map<(n, c, y, x) -> (n, y, x)>
+func.func @short_lines(%x: tensor<8x192x28x28xf32>) -> tensor<8x192x28x28xf32> {
+  %zero = arith.constant 0.0 : f32
+  %r = tensor.empty() : tensor<8x28x28xf32>
+  %e = tensor.empty() : tensor<8x192x28x28xf32>
+  %0 = linalg.fill ins(%zero : f32) outs(%r : tensor<8x28x28xf32>) -> tensor<8x28x28xf32>
+  %1 = linalg.generic {indexing_maps = [#image, #channels], iterator_types = ["parallel", "reduction", "parallel", "parallel"]} ins(%x : tensor<8x192x28x28xf32>) outs(%0 : tensor<8x28x28xf32>) {
+  ^bb0(%a: f32, %o: f32):
+    %s = arith.addf %a, %o : f32
+    linalg.yield %s : f32
+  } -> tensor<8x28x28xf32>
+  %2 = linalg.generic {indexing_maps = [#image, #channels, #image], iterator_types = ["parallel", "parallel", "parallel", "parallel"]} ins(%x, %1 : tensor<8x192x28x28xf32>, tensor<8x28x28xf32>) outs(%e : tensor<8x192x28x28xf32>) {
+  ^bb0(%a: f32, %s: f32, %o: f32):
+    %d = arith.subf %a, %s : f32
+    linalg.yield %d : f32
+  } -> tensor<8x192x28x28xf32>
+  return %2 : tensor<8x192x28x28xf32>
+}
+
+// -----
+
 // Rows by columns: a block of columns, which lie side by side, not one.
 // CHECK-LABEL: func.func @columns(
 // CHECK:         scf.forall (%{{.*}}) = (0) to (4096) step (128)

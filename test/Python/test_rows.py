@@ -42,7 +42,8 @@ def check(actual, expected, rtol=2e-5):
 
 @pytest.mark.parametrize("dynamic", [False, True])
 @pytest.mark.parametrize("shape, axis", [((3, 5, 512), -1), ((37, 7), -1), ((2, 21, 67), 1), ((1, 1), -1), ((301, 33), 0),
-                                         ((0, 4), -1), ((5, 1), -1), ((2, 3, 5, 40), 2)])  # fmt: skip
+                                         ((0, 4), -1), ((5, 1), -1), ((2, 3, 5, 40), 2), ((2, 30, 13, 7), 1),
+                                         ((1, 192, 28, 28), 1), ((2, 5, 0, 7), 1)])  # fmt: skip
 def test_softmax(shape, axis, dynamic):
     x = normal(*shape) * 10
     check(run([node("Softmax", ["x"], ["y"], axis=axis)], {"x": x}, dynamic=dynamic), softmax(x, axis))
