@@ -120,7 +120,9 @@ private:
   void prefetchAhead(const Access &access, mlir::Value at, int64_t lanes, int64_t j, bool isWrite);
   mlir::Value load(const Access &access, mlir::Value base, const Tile &tile, int64_t i, int64_t j);
   bool prefetchNext(const Access &access, mlir::Value base, const Tile &tile);
-  bool comesFromFar(const Access &access);
+  int64_t spanOf(const Access &access) const;
+  bool areFar(const Access &access, int64_t elements) const;
+  bool comesFromFar(const Access &access) const;
   bool hasShortLines(const Tile &tile) const;
   std::optional<int64_t> nextLine(const Access &access);
   void prefetchNextLine(const Access &data, mlir::Value base, const Tile &tile);

@@ -243,17 +243,25 @@ uint64_t TileEmitter::bytesOfLanes(const Access &access, ArrayRef<int> loops) co
   return bytes;
 }
 
-/// Whether an access lies behind the second level, if its lanes lie side by side and its rows in order.
-bool TileEmitter::comesFromFar(const Access &access) {
-  const Extent &line = nest.loops[plan.row].size, &row = stride(access, plan.row);
-  if (!stride(access, plan.lane).is(1) || !row.isKnown() || row.known <= 0 || !access.element.isIntOrFloat())
-    return false;
-  // A number of images that is not known may be 1.
-  int64_t elements = line.isKnown() ? 1 : 4 * target.cacheBytes;
+/// From the first element of an access to the last. A number of images that is not known may be 1.
+int64_t TileEmitter::spanOf(const Access &access) const {
+  int64_t elements = 1;
   for (auto [loop, info] : llvm::enumerate(nest.loops))
     if (info.size.isKnown() && stride(access, loop).isKnown())
       elements += (info.size.known - 1) * std::abs(stride(access, loop).known);
+  return elements;
+}
+
+/// Whether so many elements are in memory rather than in the caches.
+bool TileEmitter::areFar(const Access &access, int64_t elements) const {
   return elements * std::max(8u, access.element.getIntOrFloatBitWidth()) / 8 > 4 * target.cacheBytes;
+}
+
+/// Whether an access lies behind the second level, if its lanes lie side by side and its rows in order.
+bool TileEmitter::comesFromFar(const Access &access) const {
+  const Extent &row = stride(access, plan.row);
+  return stride(access, plan.lane).is(1) && row.isKnown() && row.known > 0 && access.element.isIntOrFloat() &&
+         (!nest.loops[plan.row].size.isKnown() || areFar(access, spanOf(access)));
 }
 
 /// Whether a line has so few tiles of rows that there may be no next one: the next line is asked for.
@@ -335,15 +343,12 @@ void TileEmitter::askForNextLanes(const Access &access, Value at, const Tile &ti
 bool TileEmitter::readsFarLanesOnce(const Access &access, const Tile &tile) const {
   if (plan.copied >= 0 || plan.row < 0 || !stride(access, plan.lane).is(1) || !stride(access, plan.row).is(0))
     return false;
-  if (const Extent &rows = nest.loops[plan.row].size; !rows.isKnown() || rows.known > tile.rows)
-    return false;
-  int64_t reads = 1;
+  const Extent &rows = nest.loops[plan.row].size;
+  int64_t reads = 1, elements = spanOf(access);
   for (auto [loop, info] : llvm::enumerate(nest.loops))
-    if (!stride(access, loop).is(0))
-      reads *= info.size.isKnown() ? info.size.known : 1;
-  std::optional<int64_t> elements = elementsOf(nest, access);
-  return elements && reads <= *elements &&
-         *elements * access.element.getIntOrFloatBitWidth() / 8 > 2 * target.cacheBytes;
+    if (info.size.isKnown() && !stride(access, loop).is(0))
+      reads *= info.size.known;
+  return rows.isKnown() && rows.known <= tile.rows && reads <= elements && areFar(access, elements);
 }
 
 /// In one step of the reduction: `base` is where the access begins, `at` what this step reads.
