@@ -59,6 +59,13 @@ struct Scope {
   }
 };
 
+/// A function that the model brings.
+struct LocalFunction {
+  const proto::FunctionProto *proto = nullptr;
+  OpsetImports opsets;
+  std::optional<uint64_t> nodes; ///< that a call becomes, once they are counted
+};
+
 class GraphImporter {
 public:
   GraphImporter(const ParsedModel &model, llvm::StringRef externalDataFolder, mlir::MLIRContext *context)
@@ -88,13 +95,13 @@ private:
   llvm::LogicalResult importOperator(const proto::NodeProto &node, mlir::RegisteredOperationName name, Scope &scope,
                                      const Trace &trace);
   llvm::LogicalResult importCustom(const proto::NodeProto &node, int64_t opset, Scope &scope, const Trace &trace);
-  /// The model's function that the node calls, if it calls one.
-  const proto::FunctionProto *findFunction(const proto::NodeProto &node) const;
+  /// The model's function that the node calls; null if it calls none.
+  LocalFunction *findFunction(const proto::NodeProto &node);
   /// How many nodes a call of the function becomes, or something above the limit. Nothing counts for functions that
   /// call themselves, or that are nested too deep: importCall refuses them.
-  uint64_t countNodes(const proto::FunctionProto &function, unsigned depth);
+  uint64_t countNodes(LocalFunction &function, unsigned depth);
   uint64_t countNodes(const google::protobuf::RepeatedPtrField<proto::NodeProto> &nodes, unsigned depth);
-  llvm::LogicalResult importCall(const proto::NodeProto &node, const proto::FunctionProto &function, Scope &scope,
+  llvm::LogicalResult importCall(const proto::NodeProto &node, const LocalFunction &callee, Scope &scope,
                                  const Trace &trace);
   llvm::FailureOr<mlir::Type> declaredType(llvm::StringRef name, const Scope &scope, const Trace &trace);
   llvm::LogicalResult defineResult(mlir::Value value, llvm::StringRef name, Scope &scope, const Trace &trace);
@@ -115,9 +122,7 @@ private:
   mlir::OpBuilder builder;
   ValueAnalysis values;
   /// By "domain::name:overload".
-  llvm::StringMap<const proto::FunctionProto *> functions;
-  llvm::StringMap<OpsetImports> functionOpsets;
-  llvm::DenseMap<const proto::FunctionProto *, uint64_t> functionSizes;
+  llvm::StringMap<LocalFunction> functions;
   unsigned graphDepth = 0;
   int64_t irVersion = 0;
   uint64_t importedNodes = 0;

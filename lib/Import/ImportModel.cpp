@@ -59,12 +59,13 @@ FailureOr<OwningOpRef<ModuleOp>> GraphImporter::importModel(const Trace &file) {
   for (const auto &function : proto.functions()) {
     Trace trace(file, "function '" + function.name() + "'");
     std::string key = (normalizeDomain(function.domain()) + "::" + function.name() + ":" + function.overload()).str();
-    if (!functions.try_emplace(key, &function).second)
+    auto [entry, isNew] = functions.try_emplace(key);
+    if (!isNew)
       return trace.error() << "is defined twice", failure();
     FailureOr<OpsetImports> imports = importOpsets(function.opset_import(), trace);
     if (failed(imports))
       return failure();
-    functionOpsets[key] = std::move(*imports);
+    entry->second = {&function, std::move(*imports), {}};
   }
 
   OwningOpRef<ModuleOp> module = ModuleOp::create(UnknownLoc::get(context));

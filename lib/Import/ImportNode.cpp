@@ -53,7 +53,7 @@ LogicalResult GraphImporter::importNode(const NodeProto &node, size_t index, Sco
   StringRef domain = normalizeDomain(node.domain());
 
   Trace unversioned(graphTrace, where + " (" + operatorText(node, std::nullopt) + ")", location);
-  const proto::FunctionProto *function = findFunction(node);
+  LocalFunction *function = findFunction(node);
   ++importedNodes;
   if (importedNodes + (function ? countNodes(*function, 0) : 0) > kMostNodes)
     return unversioned.error() << "the model has more than " << kMostNodes << " nodes";
@@ -403,17 +403,19 @@ LogicalResult GraphImporter::importCustom(const NodeProto &node, int64_t opset, 
 // Model-local functions
 //===----------------------------------------------------------------------===//
 
-const proto::FunctionProto *GraphImporter::findFunction(const NodeProto &node) const {
-  return functions.lookup((normalizeDomain(node.domain()) + "::" + node.op_type() + ":" + node.overload()).str());
+LocalFunction *GraphImporter::findFunction(const NodeProto &node) {
+  auto found = functions.find((normalizeDomain(node.domain()) + "::" + node.op_type() + ":" + node.overload()).str());
+  return found == functions.end() ? nullptr : &found->second;
 }
 
-uint64_t GraphImporter::countNodes(const proto::FunctionProto &function, unsigned depth) {
+uint64_t GraphImporter::countNodes(LocalFunction &function, unsigned depth) {
   if (depth == kDeepestCalls)
     return 0;
-  auto [size, isNew] = functionSizes.try_emplace(&function, 0);
-  if (!isNew)
-    return size->second;
-  return functionSizes[&function] = countNodes(function.node(), depth + 1);
+  if (!function.nodes) {
+    function.nodes = 0; // for calls of itself
+    function.nodes = countNodes(function.proto->node(), depth + 1);
+  }
+  return *function.nodes;
 }
 
 uint64_t GraphImporter::countNodes(const google::protobuf::RepeatedPtrField<NodeProto> &nodes, unsigned depth) {
@@ -424,15 +426,16 @@ uint64_t GraphImporter::countNodes(const google::protobuf::RepeatedPtrField<Node
       for (const proto::GraphProto &graph : attribute.graphs())
         count += countNodes(graph.node(), depth);
     }
-    if (const proto::FunctionProto *function = findFunction(node))
+    if (LocalFunction *function = findFunction(node))
       count += countNodes(*function, depth);
     count = std::min(count, kMostNodes + 1);
   }
   return count;
 }
 
-LogicalResult GraphImporter::importCall(const NodeProto &node, const proto::FunctionProto &function, Scope &scope,
+LogicalResult GraphImporter::importCall(const NodeProto &node, const LocalFunction &callee, Scope &scope,
                                         const Trace &trace) {
+  const proto::FunctionProto &function = *callee.proto;
   unsigned depth = 0;
   for (const Frame *frame = &scope.frame; frame; frame = frame->outer) {
     if (frame->function == &function)
@@ -440,12 +443,10 @@ LogicalResult GraphImporter::importCall(const NodeProto &node, const proto::Func
     if (++depth > kDeepestCalls)
       return trace.error() << "function calls are nested deeper than " << kDeepestCalls << " levels";
   }
-  auto opsets = functionOpsets.find(
-      (normalizeDomain(function.domain()) + "::" + function.name() + ":" + function.overload()).str());
   Frame frame;
   frame.outer = &scope.frame;
   frame.function = &function;
-  frame.opsets = &opsets->second;
+  frame.opsets = &callee.opsets;
   frame.prefix = (cast<NameLoc>(trace.getLocation()).getName().getValue() + "/").str();
 
   for (const std::string &name : function.attribute())
