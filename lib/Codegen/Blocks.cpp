@@ -154,3 +154,14 @@ std::pair<Value, AffineMap> strata::copyInBlocks(OpBuilder &b, linalg::GenericOp
   return {inBlocks(b, op.getLoc(), value, lanes, block, order),
           AffineMap::get(map.getNumDims(), 0, exprs, op.getContext())};
 }
+
+int64_t strata::linesOfBlock(int64_t lines, int64_t bytes, int64_t fits) {
+  constexpr int64_t enoughBytes = 256;
+  if (ShapedType::isDynamic(lines) || lines == 0 || bytes == 0)
+    return 1;
+  int64_t enough = llvm::divideCeil(enoughBytes, bytes), least = std::min({enough, std::max<int64_t>(1, fits), lines});
+  for (int64_t full = least; full < 2 * least; ++full)
+    if (lines % full == 0)
+      return full;
+  return least;
+}

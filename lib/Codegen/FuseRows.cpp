@@ -42,6 +42,7 @@ using strata::emptyBehind;
 using strata::hasNoWindow;
 using strata::hasOwnWindows;
 using strata::isInWindow;
+using strata::linesOfBlock;
 using strata::positionOf;
 using strata::rowPadding;
 using strata::RowTiles;
@@ -51,9 +52,6 @@ using strata::RowTiles;
 static constexpr int64_t productRows = 64;
 /// Rows of a block without products, if they are short.
 static constexpr int64_t mostRows = 16;
-
-/// Bytes that should lie side by side.
-static constexpr int64_t runBytes = 256;
 
 /// By row of the group, the loop of an operation.
 using RowLoops = SmallVector<unsigned>;
@@ -113,6 +111,7 @@ private:
   // How many rows at once.
   int64_t rowBytes(const DenseMap<OpResult, OpResult> *shared = nullptr) const;
   std::optional<int64_t> contiguousRow() const;
+  bool isAround(int64_t outer, int64_t inner) const;
   SmallVector<int64_t> blocks(const DenseMap<OpResult, OpResult> &shared) const;
   Value rowsThatFit(OpBuilder &b, Location loc, int64_t block) const;
 
@@ -364,8 +363,20 @@ std::optional<int64_t> Group::contiguousRow() const {
   return found;
 }
 
-/// One, as many as fit the cache, or all: along the row that lies contiguously, if one does, else along the last one. If
-/// that is short, several of the row around it.
+/// Whether a row lies right around another one wherever that is contiguous.
+bool Group::isAround(int64_t outer, int64_t inner) const {
+  for (auto [op, rows] : loops)
+    for (OpResult value : op->getResults()) {
+      AffineMap map = mapOf(value);
+      std::optional<unsigned> around = positionOf(map, rows[outer]), within = positionOf(map, rows[inner]);
+      if (within && *within == map.getNumResults() - 1 && (!around || *around + 1 != *within))
+        return false;
+    }
+  return true;
+}
+
+/// One, as many as fit the cache, or all: along the row that lies contiguously, if one does, else along the last one.
+/// If that is short, several of the row around it.
 SmallVector<int64_t> Group::blocks(const DenseMap<OpResult, OpResult> &shared) const {
   SmallVector<int64_t> result(extents.size(), 1);
   if (!limits.blocks)
@@ -392,18 +403,10 @@ SmallVector<int64_t> Group::blocks(const DenseMap<OpResult, OpResult> &shared) c
       block = llvm::divideCeil(extent, llvm::divideCeil(extent, block));
   }
   result[blocked] = block;
-  // What lies contiguously may be less than a line, and the next part of it far away.
-  if (contiguous && block == extent && blocked > 0 && !hasProduct && !ShapedType::isDynamic(extents[blocked - 1])) {
-    int64_t outer = extents[blocked - 1], run = std::max<int64_t>(1, block);
-    int64_t bytes = run * bytesOf(getElementTypeOrSelf(loops.front().first->getResult(0)));
-    int64_t lines =
-        std::min<int64_t>(llvm::divideCeil(runBytes, bytes), limits.rowBytes / std::max<int64_t>(1, run * ofRow));
-    lines = std::clamp<int64_t>(lines, 1, outer);
-    int64_t full = lines;
-    while (full < 2 * lines && outer % full != 0)
-      ++full;
-    result[blocked - 1] = outer % full == 0 ? full : lines;
-  }
+  if (contiguous && block == extent && blocked > 0 && !hasProduct && isAround(blocked - 1, blocked))
+    result[blocked - 1] =
+        linesOfBlock(extents[blocked - 1], block * bytesOf(getElementTypeOrSelf(loops.front().first->getResult(0))),
+                     limits.rowBytes / std::max<int64_t>(1, block * ofRow));
   return result;
 }
 

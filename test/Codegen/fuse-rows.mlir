@@ -215,6 +215,31 @@ func.func @short_lines(%x: tensor<8x192x28x28xf32>) -> tensor<8x192x28x28xf32> {
 
 // -----
 
+// More lines of a dimension further out would not lie side by side.
+// CHECK-LABEL: func.func @lines_apart(
+// CHECK:         scf.forall (%{{.*}}, %{{.*}}) in (32, 64)
+#image = affine_map<(n, c, y, x) -> (n, c, y, x)>
+#lines = affine_map<(n, c, y, x) -> (n, c, x)>
+func.func @lines_apart(%x: tensor<32x64x128x8xf32>) -> tensor<32x64x128x8xf32> {
+  %zero = arith.constant 0.0 : f32
+  %r = tensor.empty() : tensor<32x64x8xf32>
+  %e = tensor.empty() : tensor<32x64x128x8xf32>
+  %0 = linalg.fill ins(%zero : f32) outs(%r : tensor<32x64x8xf32>) -> tensor<32x64x8xf32>
+  %1 = linalg.generic {indexing_maps = [#image, #lines], iterator_types = ["parallel", "parallel", "reduction", "parallel"]} ins(%x : tensor<32x64x128x8xf32>) outs(%0 : tensor<32x64x8xf32>) {
+  ^bb0(%a: f32, %o: f32):
+    %s = arith.addf %a, %o : f32
+    linalg.yield %s : f32
+  } -> tensor<32x64x8xf32>
+  %2 = linalg.generic {indexing_maps = [#image, #lines, #image], iterator_types = ["parallel", "parallel", "parallel", "parallel"]} ins(%x, %1 : tensor<32x64x128x8xf32>, tensor<32x64x8xf32>) outs(%e : tensor<32x64x128x8xf32>) {
+  ^bb0(%a: f32, %s: f32, %o: f32):
+    %d = arith.subf %a, %s : f32
+    linalg.yield %d : f32
+  } -> tensor<32x64x128x8xf32>
+  return %2 : tensor<32x64x128x8xf32>
+}
+
+// -----
+
 // Rows by columns: a block of columns, which lie side by side, not one.
 // CHECK-LABEL: func.func @columns(
 // CHECK:         scf.forall (%{{.*}}) = (0) to (4096) step (128)
