@@ -27,18 +27,16 @@ function(strata_add_library name)
   install(TARGETS ${name} EXPORT StrataTargets ARCHIVE DESTINATION lib)
 endfunction()
 
-# strata_precompile(NAME HEADERS...)
+# strata_precompile(NAME [HEADERS...])
 #   Reading upstream's headers is nearly all of the time that a file takes to compile: it is done once for a library.
+#   Without headers, for libraries of few files, they are those of StrataCodegen, which has to come before.
 function(strata_precompile name)
-  target_precompile_headers(${name} PRIVATE ${ARGN})
+  if(ARGN)
+    target_precompile_headers(${name} PRIVATE ${ARGN})
+  else()
+    target_precompile_headers(${name} REUSE_FROM StrataCodegen)
+  endif()
   # A header compiled twice is the same file, so that ccache knows what is compiled with it again.
-  target_compile_options(${name} PRIVATE "SHELL:-Xclang -fno-pch-timestamp")
-endfunction()
-
-# strata_reuse_precompiled(NAME)
-#   For libraries of few files: the headers are those of StrataCodegen.
-function(strata_reuse_precompiled name)
-  target_precompile_headers(${name} REUSE_FROM StrataCodegen)
   target_compile_options(${name} PRIVATE "SHELL:-Xclang -fno-pch-timestamp")
 endfunction()
 
