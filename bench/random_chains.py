@@ -1,16 +1,25 @@
 #!/usr/bin/env python3
-"""Times random chains of layers beside ONNX Runtime: sizes and sequences that nobody chose.
+"""Times random chains of layers beside a peer: sizes and sequences that nobody chose.
 
-    python bench/random_chains.py FIRST LAST [--threads N] [--kind NAME] [--above RATIO] [--save FOLDER]
+    python bench/random_chains.py FIRST LAST [--as FORM] [--threads N] [--kind NAME] [--above RATIO] [--save FOLDER]
 
-A number makes the same chain in each run. What has a ratio above RATIO (1.05), or differs from ONNX Runtime by more
-than 1e-4 of the largest result, is marked, and --save writes these as FOLDER/NUMBER.onnx and .npz. A ratio is the
-median of those of runs that take turns for half a second.
+A number makes the same chain in each run. The forms of it, and what their times are compared with:
+
+    f32       as it is, with ONNX Runtime (the default)
+    int8      quantised as ONNX Runtime's quantize_static does it, with ONNX Runtime
+    bf16      with --precision=bf16, with what OpenVINO does by default
+    symbolic  where every size of the input is symbolic that no weight fixes, with Strata's own code for known sizes
+
+What has a ratio above RATIO (1.05) is marked, and what differs from ONNX Runtime without graph optimisations by more
+than the form's rounding explains and by more than the peer; --save writes these as FOLDER/NUMBER.onnx and .npz. A ratio
+is the median of those of runs that take turns for half a second.
 """
 
 import argparse
+import logging
 import math
 import statistics
+import tempfile
 import time
 from pathlib import Path
 
@@ -33,6 +42,7 @@ class Chain:
     def __init__(self, number):
         self.rng = np.random.default_rng(number)
         self.nodes, self.constants, self.value, self.shape = [], {}, "x", ()
+        self.fixed = -1  # the dimension of the input whose size the weights have
 
     def pick(self, *values):
         return values[self.rng.integers(len(values))]
@@ -56,7 +66,7 @@ class Chain:
         while not 2e3 <= math.prod(self.shape) <= MOST_ELEMENTS:
             sizes = (self.pick(*SIZES) for _ in range(dimensions))
             self.shape = (self.pick(1, 1, 1, 2, 4, 8), self.pick(*CHANNELS), *sizes)
-        self.input = self.shape
+        self.input, self.fixed = self.shape, 1
 
     def conv(self, filters, kernel, stride=1, dilation=1, group=1):
         batch, channels, *sizes = self.shape
@@ -115,12 +125,14 @@ def dense(c):
 
 def lines(c):
     c.shape = c.input = (c.pick(1, 2, 8), c.pick(*CHANNELS), c.pick(64, 128, 200, 400, 1000, 3000))
+    c.fixed = 1
     for _ in range(c.rng.integers(1, 4)):
         c.conv(c.pick(*CHANNELS), c.pick(1, 3, 3, 5, 7, 11), dilation=c.pick(1, 1, 2, 4))
 
 
 def volumes(c):
     c.shape = c.input = (c.pick(1, 2), c.pick(3, 8, 16, 32), c.pick(4, 8, 16), *[c.pick(14, 16, 28, 32)] * 2)
+    c.fixed = 1
     for _ in range(c.rng.integers(1, 3)):
         c.conv(c.pick(8, 16, 32, 64), c.pick(1, 3, 3))
 
@@ -237,7 +249,7 @@ KINDS = [windows, pixels, depthwise, groups, dense, lines, volumes, transposed, 
 
 
 def make(number, kind=None):
-    """The model and its input."""
+    """The model, its input, and the dimension of that which has to be known."""
     chain = Chain(number)
     kind = kind or chain.pick(*KINDS)
     kind(chain)
@@ -248,7 +260,7 @@ def make(number, kind=None):
         [numpy_helper.from_array(value, name) for name, value in chain.constants.items()],
     )  # fmt: skip
     model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 21)], ir_version=10)
-    return model, chain.rng.standard_normal(chain.input).astype(np.float32)
+    return model, chain.rng.standard_normal(chain.input).astype(np.float32), chain.fixed % len(chain.input)
 
 
 def describe(model, x):
@@ -268,15 +280,89 @@ def rest(limit=0.5):
             break
 
 
-def measure(model, x, threads):
-    """The times of both in seconds, the ratio, and the largest difference of the results by the largest result."""
+def onnx_runtime(model, x, threads, optimise=True):
     options = onnxruntime.SessionOptions()
     options.intra_op_num_threads = threads
+    if not optimise:
+        options.graph_optimization_level = onnxruntime.GraphOptimizationLevel.ORT_DISABLE_ALL
     session = onnxruntime.InferenceSession(model.SerializeToString(), options, providers=["CPUExecutionProvider"])
-    compiled = strata.compile(model, threads=threads)
-    runs = [lambda: compiled.run({"x": x})[0], lambda: session.run(None, {"x": x})[0]]
-    ours, theirs = (run() for run in runs)
-    error = np.abs(ours - theirs).max() / max(np.abs(theirs).max(), 1e-9)
+    return lambda: session.run(None, {"x": x})[0]
+
+
+def open_vino(model, x, threads):
+    import openvino
+
+    options = {"PERFORMANCE_HINT": "LATENCY", "INFERENCE_NUM_THREADS": threads, "NUM_STREAMS": 1}
+    core = openvino.Core()
+    request = core.compile_model(core.read_model(model.SerializeToString()), "CPU", options).create_infer_request()
+    request.set_input_tensor(openvino.Tensor(x, shared_memory=True))
+
+    def run():
+        request.infer()
+        return request.get_output_tensor().data
+
+    return run
+
+
+def strata_run(model, x, threads, **options):
+    compiled = strata.compile(model, threads=threads, **options)
+    return lambda: compiled.run({"x": x})[0]
+
+
+def quantised(model, x):
+    """In the QDQ form, with unsigned data and weights of a scale per channel."""
+    from onnxruntime import quantization
+
+    class Reader(quantization.CalibrationDataReader):
+        feeds = iter([{"x": x}])
+
+        def get_next(self):
+            return next(self.feeds, None)
+
+    kinds = quantization.QuantType
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder, "model.onnx")
+        quantization.quantize_static(model, path, Reader(), per_channel=True, activation_type=kinds.QUInt8,
+                                     weight_type=kinds.QInt8)  # fmt: skip
+        return onnx.load(path)
+
+
+# What a form makes of a model: the model, Strata's run, the peer's, and the difference that is still rounding.
+def as_f32(model, x, fixed, threads):
+    return model, strata_run(model, x, threads), onnx_runtime(model, x, threads), 1e-4
+
+
+def as_int8(model, x, fixed, threads):
+    model = quantised(model, x)
+    return model, strata_run(model, x, threads), onnx_runtime(model, x, threads), 2e-2
+
+
+def as_bf16(model, x, fixed, threads):
+    return model, strata_run(model, x, threads, precision="bf16"), open_vino(model, x, threads), 4e-2
+
+
+def as_symbolic(model, x, fixed, threads):
+    symbolic = onnx.ModelProto()
+    symbolic.CopyFrom(model)
+    for i, size in enumerate(symbolic.graph.input[0].type.tensor_type.shape.dim):
+        if i != fixed:
+            size.dim_param = f"d{i}"
+    return symbolic, strata_run(symbolic, x, threads), strata_run(model, x, threads), 1e-4
+
+
+FORMS = {"f32": as_f32, "int8": as_int8, "bf16": as_bf16, "symbolic": as_symbolic}
+
+
+def difference(result, expected):
+    """The largest one, by the largest expected value."""
+    same = (result == expected) | (np.isnan(result) & np.isnan(expected))
+    finite = np.where(np.isfinite(expected), expected, 0)
+    with np.errstate(invalid="ignore"):
+        return np.where(same, 0, np.abs(result - expected)).max() / max(np.abs(finite).max(), 1e-9)
+
+
+def measure(runs, threads):
+    """The times of both in seconds, and the ratio."""
     start = time.perf_counter()
     runs[1]()
     repeat = max(1, int(0.01 / (time.perf_counter() - start)))
@@ -291,28 +377,34 @@ def measure(model, x, threads):
             for _ in range(repeat):
                 run()
             taken.append((time.perf_counter() - start) / repeat)
-    return *map(statistics.median, times), statistics.median(a / b for a, b in zip(*times)), error
+    return *map(statistics.median, times), statistics.median(a / b for a, b in zip(*times))
 
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("first", type=int, metavar="FIRST")
     parser.add_argument("last", type=int, metavar="LAST", help="behind the last number")
+    parser.add_argument("--as", dest="form", choices=FORMS, default="f32", help="what is compared (default: f32)")
     parser.add_argument("--threads", type=int, default=1)
     parser.add_argument("--kind", choices=[kind.__name__ for kind in KINDS], help="chains of this kind alone")
     parser.add_argument("--above", type=float, default=1.05, metavar="RATIO")
     parser.add_argument("--save", type=Path, metavar="FOLDER")
     options = parser.parse_args()
     onnxruntime.set_default_logger_severity(4)
+    logging.getLogger().setLevel(logging.ERROR)  # of quantisation, which asks for another tool first
     kind = next((kind for kind in KINDS if kind.__name__ == options.kind), None)
     ratios = []
     for number in range(options.first, options.last):
-        model, x = make(number, kind)
-        ours, theirs, ratio, error = measure(model, x, options.threads)
+        model, x, fixed = make(number, kind)
+        what = describe(model, x)
+        model, *runs, rounding = FORMS[options.form](model, x, fixed, options.threads)
+        expected = onnx_runtime(model, x, 1, optimise=False)()
+        error, their_error = (difference(run(), expected) for run in runs)
+        ours, theirs, ratio = measure(runs, options.threads)
         ratios.append(ratio)
-        marked = ratio > options.above or not error <= 1e-4
+        marked = ratio > options.above or not error <= max(rounding, their_error)
         print(f"{number:6} {ratio:5.2f} {1e3 * ours:9.3f} ms {1e3 * theirs:9.3f} ms {error:.0e} {model.graph.name}: "
-              f"{describe(model, x)}{'  <--' if marked else ''}", flush=True)  # fmt: skip
+              f"{what}{'  <--' if marked else ''}", flush=True)  # fmt: skip
         if marked and options.save:
             options.save.mkdir(parents=True, exist_ok=True)
             onnx.save(model, options.save / f"{number}.onnx")

@@ -40,6 +40,10 @@ LinalgBuilder::LinalgBuilder(Location loc, OpBuilder &builder, ModuleOp module)
     : ImplicitLocOpBuilder(loc, builder), module(module) {}
 
 std::optional<SmallVector<int64_t>> LinalgBuilder::getIntegers(Value onnxValue) {
+  // The analysis follows lists that are short, as shapes are.
+  if (ElementsAttr constant = getConstant(onnxValue))
+    if (auto integers = strata::getIntegers(constant))
+      return integers;
   const ValueAnalysis::Values &dims = analysis.get(onnxValue);
   if (!dims || !llvm::all_of(*dims, [](const Dim &dim) { return dim.isStatic(); }))
     return std::nullopt;
