@@ -42,7 +42,7 @@ class Chain:
     def __init__(self, number):
         self.rng = np.random.default_rng(number)
         self.nodes, self.constants, self.value, self.shape = [], {}, "x", ()
-        self.fixed = -1  # the dimension of the input whose size the weights have
+        self.fixed = {-1}  # the dimensions of the input whose sizes the weights have
 
     def pick(self, *values):
         return values[self.rng.integers(len(values))]
@@ -66,7 +66,7 @@ class Chain:
         while not 2e3 <= math.prod(self.shape) <= MOST_ELEMENTS:
             sizes = (self.pick(*SIZES) for _ in range(dimensions))
             self.shape = (self.pick(1, 1, 1, 2, 4, 8), self.pick(*CHANNELS), *sizes)
-        self.input, self.fixed = self.shape, 1
+        self.input, self.fixed = self.shape, {1}
 
     def conv(self, filters, kernel, stride=1, dilation=1, group=1):
         batch, channels, *sizes = self.shape
@@ -125,14 +125,14 @@ def dense(c):
 
 def lines(c):
     c.shape = c.input = (c.pick(1, 2, 8), c.pick(*CHANNELS), c.pick(64, 128, 200, 400, 1000, 3000))
-    c.fixed = 1
+    c.fixed = {1}
     for _ in range(c.rng.integers(1, 4)):
         c.conv(c.pick(*CHANNELS), c.pick(1, 3, 3, 5, 7, 11), dilation=c.pick(1, 1, 2, 4))
 
 
 def volumes(c):
     c.shape = c.input = (c.pick(1, 2), c.pick(3, 8, 16, 32), c.pick(4, 8, 16), *[c.pick(14, 16, 28, 32)] * 2)
-    c.fixed = 1
+    c.fixed = {1}
     for _ in range(c.rng.integers(1, 3)):
         c.conv(c.pick(8, 16, 32, 64), c.pick(1, 3, 3))
 
@@ -238,8 +238,11 @@ def broadcasts(c):
     c.input = ()
     while not 1e4 <= math.prod(c.input) <= MOST_ELEMENTS:
         c.input = tuple(c.pick(1, 2, 8, 16, 32, 64, 100, 128, 256) for _ in range(4))
+    c.fixed = set()
     for _ in range(3):
-        c.add(c.pick("Add", "Mul", "Sub", "Max"), c.value, c.weight(*(c.pick(1, size) for size in c.input)))
+        shape = [c.pick(1, size) for size in c.input]
+        c.fixed |= {i for i, size in enumerate(shape) if size > 1}
+        c.add(c.pick("Add", "Mul", "Sub", "Max"), c.value, c.weight(*shape))
     if c.pick(True, False):
         c.add("Transpose", perm=[int(i) for i in c.rng.permutation(4)])
 
@@ -249,7 +252,7 @@ KINDS = [windows, pixels, depthwise, groups, dense, lines, volumes, transposed, 
 
 
 def make(number, kind=None):
-    """The model, its input, and the dimension of that which has to be known."""
+    """The model, its input, and the dimensions of that whose sizes have to be known."""
     chain = Chain(number)
     kind = kind or chain.pick(*KINDS)
     kind(chain)
@@ -260,7 +263,7 @@ def make(number, kind=None):
         [numpy_helper.from_array(value, name) for name, value in chain.constants.items()],
     )  # fmt: skip
     model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 21)], ir_version=10)
-    return model, chain.rng.standard_normal(chain.input).astype(np.float32), chain.fixed % len(chain.input)
+    return model, chain.rng.standard_normal(chain.input).astype(np.float32), {i % len(chain.input) for i in chain.fixed}
 
 
 def describe(model, x):
@@ -345,7 +348,7 @@ def as_symbolic(model, x, fixed, threads):
     symbolic = onnx.ModelProto()
     symbolic.CopyFrom(model)
     for i, size in enumerate(symbolic.graph.input[0].type.tensor_type.shape.dim):
-        if i != fixed:
+        if i not in fixed:
             size.dim_param = f"d{i}"
     return symbolic, strata_run(symbolic, x, threads), strata_run(model, x, threads), 1e-4
 

@@ -9,6 +9,7 @@
 #include "Codegen/Target.h"
 #include "LinalgQueries.h"
 #include "PixelProducts.h"
+#include "WinogradCost.h"
 #include "ProductSums.h"
 #include "SinkThroughGather.h"
 #include "Transposed.h"
@@ -83,13 +84,18 @@ static bool isFastAlongRows(linalg::GenericOp op, unsigned data, const strata::T
   }
   AffineExpr last = map.getResults().back();
   std::optional<unsigned> row = windowDim(last, kinds);
-  if (!row || ranges[*row] <= 0)
+  if (!row || ranges[*row] == 0)
     return false;
   // What lies some steps apart is read with what is between.
   int64_t steps = strideOf(last, *row, kinds.size());
   if (steps < 1 || steps > strata::kMostApart)
     return false;
-  int64_t columns = ranges[*row], vectors = columns / lanes + llvm::popcount<uint64_t>(columns % lanes);
+  int64_t columns = ranges[*row];
+  if (ShapedType::isDynamic(columns)) { // they gain less: there is code for each rest of a row
+    int64_t channels = cast<ShapedType>(op.getDpsInputs()[data].getType()).getDimSize(1);
+    columns = strata::usualSide(ShapedType::isDynamic(channels) ? 1 : channels) / 2;
+  }
+  int64_t vectors = columns / lanes + llvm::popcount<uint64_t>(columns % lanes);
   return steps * elements * vectors * lanes < (elements + transposes) * columns;
 }
 

@@ -72,6 +72,7 @@ private:
   bool isBetweenPadding(std::pair<int, int64_t> entry);
   bool canRepeatLanes();
   bool canLeaveLanes();
+  bool canMaskLanes();
   void lanesOf(Tile tile);
   void tiles(Tile tile);
   void evenTile(Tile tile);
@@ -106,6 +107,26 @@ bool NestEmitter::canLeaveLanes() {
     else
       can &= access.scalar || !access.base || lanes.is(0) || (lanes.is(1) && hasParts);
   });
+  return can;
+}
+
+/// Whether a vector may have lanes behind the last result, as many as the run tells: they are neither loaded nor stored.
+bool NestEmitter::canMaskLanes() {
+  bool can = options.partLoads && plan.width > 1 && plan.copied < 0 && !plan.laneBlock && !plan.blocks &&
+             !plan.scaled && !plan.dots && !plan.matrix && !plan.transposes && !plan.interleaves &&
+             nest.tails.empty() && canComputeMore(nest);
+  auto hasMasks = [&](Type element) {
+    return element.isIntOrFloat() &&
+           (element.getIntOrFloatBitWidth() >= 32 || (element.isInteger() && options.vectorBits == 512));
+  };
+  nest.forEachAccess([&](Access &access) {
+    Extent lanes = stride(access, plan.lane);
+    can &= access.scalar || !access.base || lanes.is(0) ||
+           (access.blockedLoop < 0 && hasMasks(access.element) &&
+            (lanes.is(1) || (isNear(lanes) && lanes.known <= plan.width / 2)));
+  });
+  for (Access &access : nest.last().outputs)
+    can &= stride(access, plan.lane).is(1);
   return can;
 }
 
@@ -189,6 +210,15 @@ void NestEmitter::lanesOf(Tile tile) {
       emitPart(plan.width);
     }
     at = stop;
+    if (canMaskLanes()) {
+      Value isSome = b.create<arith::CmpIOp>(loc, arith::CmpIPredicate::ne, over, index(0));
+      auto some = b.create<scf::IfOp>(loc, isSome, /*withElseRegion=*/false);
+      OpBuilder::InsertionGuard guard(b);
+      b.setInsertionPointToStart(some.thenBlock());
+      tile.left = over;
+      tile.mask = emitter->maskOf(plan.width, {0, over});
+      return emitPart(plan.width);
+    }
     for (int64_t lanes = plan.width / 2; lanes; lanes /= 2) {
       Value bit = b.create<arith::AndIOp>(loc, over, index(lanes));
       Value isSome = b.create<arith::CmpIOp>(loc, arith::CmpIPredicate::ne, bit, index(0));

@@ -184,11 +184,14 @@ struct RowLoop {
 };
 } // namespace
 
-/// Whether the buffer's shape tells that iterations of `loop` lie nearer to one another than those of `outer`.
-static bool isInside(const Access &access, int loop, int outer) {
-  while (outer >= 0 && outer != loop)
-    outer = access.inside[outer];
-  return outer == loop;
+/// Which dimension of the result the loop walks: those of later ones lie nearer to one another. -1: none.
+static int placeInResult(const Stage &stage, int loop) {
+  linalg::GenericOp op = stage.op;
+  int place = -1;
+  for (auto [i, expr] : llvm::enumerate(op.getMatchingIndexingMap(op.getDpsInitOperand(0)).getResults()))
+    if (auto dim = dyn_cast<AffineDimExpr>(expr); dim && stage.loopOf[dim.getPosition()] == loop)
+      place = i;
+  return place;
 }
 
 /// Rows share what does not depend on them, the vectors of weights; tells whether there is such a thing.
@@ -203,10 +206,8 @@ static bool chooseRow(LoopNest &nest, NestPlan &plan) {
     RowLoop rows{0, INT64_MAX, info.size.isKnown(), info.size.isKnown() && info.size.known >= kSomeRows};
     for (Access &access : nest.reduce->inputs)
       rows.shared += access.base && !stride(access, plan.lane).is(0) && stride(access, loop).is(0);
-    if (Extent out = stride(result, loop); out.isKnown())
-      rows.distance = out.known;
-    else if (isInside(result, loop, plan.row)) // a number that only the run tells, but less
-      rows.distance = best.distance - 1;
+    Extent out = stride(result, loop);
+    rows.distance = out.isKnown() ? out.known : INT64_MAX - 2 - placeInResult(nest.last(), loop);
     if (rows.isBetterThan(best)) {
       best = rows;
       plan.row = loop;

@@ -110,12 +110,32 @@ Value TileEmitter::maskOf(int64_t lanes, const Extent &count) {
 }
 
 /// The first `present` lanes; the others are zero.
-Value TileEmitter::loadPart(VectorType type, Value buffer, Value at, int64_t present) {
+Value TileEmitter::loadPart(VectorType type, Value buffer, Value at, const Extent &present) {
   int64_t lanes = type.getNumElements();
-  if (present == lanes)
+  if (present.is(lanes))
     return b.create<vector::LoadOp>(loc, type, buffer, at);
   Value zero = b.create<arith::ConstantOp>(loc, b.getZeroAttr(type));
-  return b.create<vector::MaskedLoadOp>(loc, type, buffer, at, maskOf(lanes, {present, {}}), zero);
+  return b.create<vector::MaskedLoadOp>(loc, type, buffer, at, maskOf(lanes, present), zero);
+}
+
+/// The lanes of a vector that are there. Instructions that store them take twelve cycles where vectors are short.
+void TileEmitter::storeLeft(Value vector, const Access &access, Value at, const Tile &tile) {
+  if (target.vectorBits == 512) {
+    b.create<vector::MaskedStoreOp>(loc, access.base, at, tile.mask, vector);
+    return;
+  }
+  for (int64_t lanes = tile.lanes / 2; lanes; lanes /= 2) {
+    Value bit = b.create<arith::AndIOp>(loc, tile.left, index(lanes));
+    Value isSome = b.create<arith::CmpIOp>(loc, arith::CmpIPredicate::ne, bit, index(0));
+    Value part = b.create<vector::ExtractStridedSliceOp>(loc, vector, int64_t(0), lanes, int64_t(1));
+    b.create<scf::IfOp>(loc, isSome, [&](OpBuilder &, Location) {
+      b.create<vector::StoreOp>(loc, part, access.base, at);
+      b.create<scf::YieldOp>(loc);
+    });
+    Value next = b.create<vector::ExtractStridedSliceOp>(loc, vector, lanes, lanes, int64_t(1));
+    vector = b.create<arith::SelectOp>(loc, isSome, next, part);
+    at = add(at, bit);
+  }
 }
 
 /// Numbers of 16 bits and less are moved as integers: LLVM would take vectors of them apart where the target does not
@@ -132,13 +152,19 @@ Value TileEmitter::fromBits(Value bits, VectorType type) {
 }
 
 /// Lanes that lie `step` elements apart. As many vectors hold them and what is between them; the last one ends with the
-/// last lane, so that nothing behind it is read.
-Value TileEmitter::loadApart(VectorType type, Value buffer, Value at, int64_t step) {
+/// last lane, of which there are `left` (null: all), so that nothing behind it is read.
+Value TileEmitter::loadApart(VectorType type, Value buffer, Value at, int64_t step, Value left) {
   int64_t lanes = type.getNumElements(), elements = (lanes - 1) * step + 1;
-  Value result;
+  Value result, present;
+  if (left)
+    present = b.create<arith::SubIOp>(loc, times(left, {step, {}}), index(step - 1));
   for (int64_t begin = 0; begin < elements; begin += lanes) {
     int64_t first = std::min(begin, elements - lanes);
-    Value part = asBits(b.create<vector::LoadOp>(loc, type, buffer, first ? add(at, index(first)) : at));
+    Value from = first ? add(at, index(first)) : at, part;
+    if (left)
+      part = loadPart(type, buffer, from, {0, b.create<arith::SubIOp>(loc, present, index(first))});
+    else
+      part = asBits(b.create<vector::LoadOp>(loc, type, buffer, from));
     if (!result) {
       result = part;
       continue;
@@ -172,14 +198,14 @@ Value TileEmitter::load(const Access &access, Value base, const Tile &tile, int6
   auto type = VectorType::get({tile.lanes}, element);
   prefetchAhead(access, at, tile.lanes, j, /*isWrite=*/false);
   if (int64_t present = tile.presentOf(j); present && lanes.is(1) && access.blockedLoop < 0)
-    return loadPart(type, access.base, at, present);
+    return loadPart(type, access.base, at, {present, {}});
   if (lanes.is(1) && tile.mask)
-    return b.create<vector::MaskedLoadOp>(loc, type, access.base, at, tile.mask,
-                                          b.create<arith::ConstantOp>(loc, b.getZeroAttr(type)));
+    return finish(b.create<vector::MaskedLoadOp>(loc, type, access.base, at, tile.mask,
+                                                 b.create<arith::ConstantOp>(loc, b.getZeroAttr(type))));
   if (lanes.is(1))
     return finish(b.create<vector::LoadOp>(loc, type, access.base, at));
   if (isNear(lanes) && lanes.known <= tile.lanes / 2)
-    return finish(loadApart(type, access.base, at, lanes.known));
+    return finish(loadApart(type, access.base, at, lanes.known, tile.left));
   Value gathered = b.create<arith::ConstantOp>(loc, b.getZeroAttr(type));
   for (int64_t l = 0; l < tile.lanes; ++l) {
     Value one = b.create<memref::LoadOp>(loc, access.base, add(at, times(index(l), lanes)));
@@ -238,7 +264,7 @@ bool TileEmitter::isTransposed(const Access &access, const Tile &tile) {
   constexpr int64_t someRows = 4;
   return nest.reduce && target.partLoads && access.element.isIntOrFloat() &&
          access.element.getIntOrFloatBitWidth() >= 32 && tile.rows >= someRows && tile.lanes >= someRows &&
-         llvm::isPowerOf2_64(tile.lanes) && !tile.present && !tile.stored;
+         llvm::isPowerOf2_64(tile.lanes) && !tile.present && !tile.stored && !tile.mask;
 }
 
 /// Vector `j` of each row, beside a product's sums: of a square of as many rows as there are lanes, some are not there.
@@ -249,7 +275,7 @@ TileEmitter::Values TileEmitter::loadPartsTransposed(const Access &access, Value
     int64_t present = std::min(tile.lanes, tile.rows - first);
     Values square = llvm::map_to_vector(llvm::seq<int64_t>(0, tile.lanes), [&](int64_t lane) {
       Value at = add(add(base, index(first)), times(index(j * tile.lanes + lane), stride(access, plan.lane)));
-      return loadPart(type, access.base, at, present);
+      return loadPart(type, access.base, at, {present, {}});
     });
     transposeSquare(b, loc, square);
     rows.append(square.begin(), square.begin() + present);
@@ -295,6 +321,8 @@ void TileEmitter::store(const Access &access, Value base, const Tile &tile, int6
     b.create<memref::StoreOp>(loc, value, access.base, at);
     return;
   }
+  if (tile.left)
+    return storeLeft(value, access, at, tile);
   if (int64_t present = tile.presentOf(j); tile.stored || present) {
     int64_t end = present ? present : tile.lanes;
     for (int64_t lane = tile.stored; lane < end;) {

@@ -23,6 +23,7 @@
 #include "llvm/Transforms/IPO/GlobalDCE.h"
 #include "llvm/Transforms/IPO/MergeFunctions.h"
 #include "llvm/Transforms/Utils/Cloning.h"
+#include "llvm/Transforms/Utils/LoopSimplify.h"
 
 using namespace llvm;
 
@@ -172,7 +173,10 @@ struct Optimizer {
       return;
     builder.buildModuleSimplificationPipeline(level, ThinOrFullLTOPhase::None).run(module, modules);
     builder.buildModuleOptimizationPipeline(level, ThinOrFullLTOPhase::None).run(module, modules);
-    createModuleToFunctionPassAdaptor(ShareStartsPass()).run(module, modules);
+    FunctionPassManager addresses;
+    addresses.addPass(LoopSimplifyPass());
+    addresses.addPass(ShareStartsPass());
+    createModuleToFunctionPassAdaptor(std::move(addresses)).run(module, modules);
   }
 
   LoopAnalysisManager loops;

@@ -29,13 +29,21 @@ public:
       : loop(loop), evolution(evolution), expander(evolution, layout, "start"),
         first(loop.getHeader()->getFirstInsertionPt()) {}
 
-  /// Whether anything changed.
+  /// The addresses of an innermost loop; whether anything changed.
   bool share();
+  /// Those behind or before the loops within it, where steps are unknown.
+  bool shareAround(const LoopInfo &loops);
 
 private:
   /// The constant that is a part of the value, which is left without it.
   APInt takeConstant(const SCEV *&value);
+  /// What the loops around have added to the value, which is left without it; null: nothing, or only what is known.
+  const SCEV *takeMoved(const SCEV *&value);
   std::optional<Address> match(Value *pointer);
+  /// Uses of addresses that are not the same in each iteration.
+  SmallVector<Use *> addressesIn(BasicBlock &block);
+  /// What was moved, computed there: loop strength reduction sees one value, and counts none for each of its users.
+  Value *frozen(const SCEV *moved, BasicBlock::iterator place);
   /// The address without its offset: the start before the loop, and in the loop's header what it adds.
   Value *moved(const Address &address);
 
@@ -46,6 +54,7 @@ private:
   BasicBlock::iterator first;
   DenseMap<const SCEV *, Value *> starts;
   DenseMap<std::pair<const SCEV *, const SCEV *>, Value *> moving;
+  DenseMap<std::pair<const SCEV *, BasicBlock *>, Value *> offsets;
 };
 } // namespace
 
@@ -75,6 +84,36 @@ APInt Starts::takeConstant(const SCEV *&value) {
   return constant;
 }
 
+/// The sum of what is part of `value` and moves.
+static const SCEV *takeMovedParts(ScalarEvolution &evolution, const SCEV *&value) {
+  const SCEV *moved = evolution.getZero(evolution.getEffectiveSCEVType(value->getType()));
+  if (auto *sum = dyn_cast<SCEVAddExpr>(value)) {
+    SmallVector<const SCEV *> terms(sum->operands());
+    for (const SCEV *&term : terms)
+      moved = evolution.getAddExpr(moved, takeMovedParts(evolution, term));
+    if (!moved->isZero())
+      value = evolution.getAddExpr(terms);
+  } else if (auto *address = dyn_cast<SCEVAddRecExpr>(value); address && address->isAffine()) {
+    value = address->getStart();
+    const SCEV *own = evolution.getAddRecExpr(moved, address->getStepRecurrence(evolution), address->getLoop(),
+                                              SCEV::FlagAnyWrap);
+    moved = evolution.getAddExpr(takeMovedParts(evolution, value), own);
+  }
+  return moved;
+}
+
+const SCEV *Starts::takeMoved(const SCEV *&value) {
+  const SCEV *left = value, *moved = takeMovedParts(evolution, left);
+  bool isKnown = !SCEVExprContains(moved, [&](const SCEV *part) {
+    auto *address = dyn_cast<SCEVAddRecExpr>(part);
+    return address && !isa<SCEVConstant>(address->getStepRecurrence(evolution));
+  });
+  if (isKnown || !left->getType()->isPointerTy())
+    return nullptr;
+  value = left;
+  return moved;
+}
+
 std::optional<Address> Starts::match(Value *pointer) {
   auto *address = dyn_cast<SCEVAddRecExpr>(evolution.getSCEV(pointer));
   if (!address || address->getLoop() != &loop || !address->isAffine())
@@ -91,12 +130,23 @@ std::optional<Address> Starts::match(Value *pointer) {
   return Address{start, step, offset};
 }
 
+Value *Starts::frozen(const SCEV *moved, BasicBlock::iterator place) {
+  Value *&value = offsets[{moved, place->getParent()}];
+  if (!value)
+    value = IRBuilder<>(&*place).CreateFreeze(expander.expandCodeFor(moved, moved->getType(), place), "moved");
+  return value;
+}
+
 Value *Starts::moved(const Address &address) {
   Value *&start = starts[address.start];
   if (!start) {
     Instruction *entry = loop.getLoopPreheader()->getTerminator();
-    start = IRBuilder<>(entry).CreateFreeze(
-        expander.expandCodeFor(address.start, address.start->getType(), entry->getIterator()), "start");
+    IRBuilder<> builder(entry);
+    const SCEV *base = address.start, *around = takeMoved(base);
+    start = expander.expandCodeFor(base, base->getType(), entry->getIterator());
+    if (around)
+      start = builder.CreatePtrAdd(start, frozen(around, entry->getIterator()));
+    start = builder.CreateFreeze(start, "start");
   }
   Value *&pointer = moving[{address.start, address.step}];
   if (!pointer) {
@@ -107,16 +157,49 @@ Value *Starts::moved(const Address &address) {
   return pointer;
 }
 
+SmallVector<Use *> Starts::addressesIn(BasicBlock &block) {
+  SmallVector<Use *> addresses;
+  for (Instruction &instruction : block) {
+    if (isa<GetElementPtrInst, PHINode>(instruction))
+      continue;
+    for (Use &use : instruction.operands())
+      if (use->getType()->isPointerTy() && !loop.isLoopInvariant(use))
+        addresses.push_back(&use);
+  }
+  return addresses;
+}
+
+bool Starts::shareAround(const LoopInfo &loops) {
+  SmallVector<WeakTrackingVH> dead;
+  for (BasicBlock *block : loop.blocks()) {
+    if (loops.getLoopFor(block) != &loop)
+      continue;
+    BasicBlock::iterator begin = block->getFirstInsertionPt();
+    for (Use *use : addressesIn(*block)) {
+      const SCEV *base = evolution.getSCEV(use->get());
+      APInt offset = takeConstant(base);
+      const SCEV *around = takeMoved(base);
+      if (!around || !expander.isSafeToExpandAt(base, &*begin) || !expander.isSafeToExpandAt(around, &*begin))
+        continue;
+      Value *moved = frozen(around, begin);
+      auto *user = cast<Instruction>(use->getUser());
+      IRBuilder<> builder(user);
+      Value *pointer =
+          builder.CreatePtrAdd(expander.expandCodeFor(base, base->getType(), user->getIterator()), moved);
+      if (!offset.isZero())
+        pointer = builder.CreatePtrAdd(pointer, builder.getInt(offset));
+      dead.push_back(use->get());
+      use->set(pointer);
+    }
+  }
+  RecursivelyDeleteTriviallyDeadInstructionsPermissive(dead);
+  return !dead.empty();
+}
+
 bool Starts::share() {
   SmallVector<Use *> pointers;
   for (BasicBlock *block : loop.blocks())
-    for (Instruction &instruction : *block) {
-      if (isa<GetElementPtrInst, PHINode>(instruction))
-        continue;
-      for (Use &use : instruction.operands())
-        if (use->getType()->isPointerTy() && !loop.isLoopInvariant(use))
-          pointers.push_back(&use);
-    }
+    pointers.append(addressesIn(*block));
   if (pointers.size() < fewestAddresses)
     return false;
   SmallVector<WeakTrackingVH> dead;
@@ -138,10 +221,14 @@ bool Starts::share() {
 
 PreservedAnalyses ShareStartsPass::run(Function &function, FunctionAnalysisManager &analyses) {
   auto &evolution = analyses.getResult<ScalarEvolutionAnalysis>(function);
+  LoopInfo &loops = analyses.getResult<LoopAnalysis>(function);
   bool changed = false;
-  for (Loop *loop : analyses.getResult<LoopAnalysis>(function).getLoopsInPreorder())
-    if (loop->isInnermost() && loop->isLoopSimplifyForm())
-      changed |= Starts(*loop, evolution, function.getDataLayout()).share();
+  for (Loop *loop : loops.getLoopsInPreorder()) {
+    if (!loop->isLoopSimplifyForm())
+      continue;
+    Starts starts(*loop, evolution, function.getDataLayout());
+    changed |= loop->isInnermost() ? starts.share() : starts.shareAround(loops);
+  }
   if (!changed)
     return PreservedAnalyses::all();
   PreservedAnalyses preserved;
