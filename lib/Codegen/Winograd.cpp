@@ -98,7 +98,8 @@ struct Convolution : WinogradSize {
 /// What is known of slices that are padding: which taps of a convolution of volumes need not be computed.
 std::optional<PaddedLoop> paddedSlices(const Convolution &convolution) {
   for (const PaddedLoop &loop : getPaddedLoops(convolution.op))
-    if (convolution.volume && loop.tap == static_cast<int>(convolution.kd))
+    if (convolution.volume && !ShapedType::isDynamic(convolution.slices) &&
+        loop.tap == static_cast<int>(convolution.kd))
       return loop;
   return std::nullopt;
 }
@@ -270,7 +271,7 @@ static bool matchVolume(linalg::GenericOp op, AffineMap data, ArrayRef<unsigned>
   found.taps = ranges[found.kd];
   auto isSlice = [&](AffineExpr expr) { return expr.isFunctionOfDim(found.d) && expr.isFunctionOfDim(found.kd); };
   return llvm::any_of(data.getResults(), isSlice) && found.weightsMap.isFunctionOfDim(found.kd) &&
-         !ShapedType::isDynamic(found.slices) && !ShapedType::isDynamic(found.taps);
+         !ShapedType::isDynamic(found.taps);
 }
 
 std::optional<Convolution> WinogradPass::match(linalg::GenericOp op, const ConstantExpressions &constants) {

@@ -13,7 +13,7 @@ namespace strata {
 struct WinogradSize {
   int64_t rows, columns;        ///< of the result; perhaps dynamic
   int64_t filters, channels;    ///< of the result; of the data
-  int64_t slices = 1, taps = 1; ///< of the result, and of the data that one of them is made of, or parts of the window
+  int64_t slices = 1, taps = 1; ///< of the result, perhaps dynamic, and of the data that one of them is made of, or parts of the window
   double inside = 1;            ///< the share of the latter that is not padding
   int64_t dilation = 1;         ///< of the window: with d, images of every d-th row and column are d times d
   double read = 1;              ///< the share of the window that is not padding, which alone a sum over it reads
@@ -31,6 +31,8 @@ struct WinogradSize {
 
 /// Rows or columns of an image whose size only the run tells: deeper layers have smaller ones.
 int64_t usualSide(int64_t channels);
+/// Slices of a volume whose size only the run tells.
+constexpr int64_t usualSlices = 8;
 
 /// How many tiles of m lie along so many rows or columns.
 int64_t tilesAlong(int64_t size, int64_t dilation, int64_t m);

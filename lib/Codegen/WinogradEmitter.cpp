@@ -111,7 +111,8 @@ private:
   int64_t channels, filters;   ///< of the convolution
   int64_t vectors, panelLanes; ///< of filters, in a panel of weights
   int64_t panels;              ///< the last one may be filled up
-  int64_t slices = 1, depth;   ///< of a volume; channels of all taps
+  Extent slices{1, {}};        ///< of a volume
+  int64_t depth;               ///< channels of all taps
   Extent tiles;                ///< of the image
   Extent bands;                ///< of the image
   bool ownBands;               ///< each task has bands of its own
@@ -149,7 +150,7 @@ private:
   Value buffer(int64_t elements, Type element);
   int64_t elementBytes() const { return sumBytes / perLane; }
   Image imageAt(Value number);
-  Value numberOfImages() { return times(materialize(nest.loops[loops.n].size), {slices, {}}); }
+  Value numberOfImages() { return times(materialize(nest.loops[loops.n].size), slices); }
   Band bandAt(Value number);
   std::pair<Value, Value> placeOf(Value tile);
   void transformInputs(const Image &image, const Band &band, Value v);
@@ -189,8 +190,8 @@ bool WinogradEmitter::known(int loop, int64_t &size) {
 /// What is summed beyond the window of a tile, whose weights lie behind one another: slices, and parts of the window.
 bool WinogradEmitter::measureTaps() {
   depth = channels;
-  if (isVolume && !known(loops.d, slices))
-    return false;
+  if (isVolume)
+    slices = nest.loops[loops.d].size;
   for (int loop : {loops.gw, loops.gh, loops.kd}) {
     if (loop < 0)
       continue;
@@ -230,10 +231,11 @@ void WinogradEmitter::chooseBands(int64_t tiles, int64_t unit, int64_t row) {
       }
     return band != 0;
   };
+  int64_t images = slices.isKnown() ? slices.known : usualSlices;
   auto shares = [&](int64_t number, bool alone) {
     auto allowed = [&](int64_t size) {
       bool isTask = alone || size == tiles || size >= comes || stays(size);
-      return isTask && (size >= leastTiles || size == tiles) && slices * bandsOf(size) >= number;
+      return isTask && (size >= leastTiles || size == tiles) && images * bandsOf(size) >= number;
     };
     return best(unit, allowed, trafficOfTasks);
   };
@@ -262,7 +264,7 @@ void WinogradEmitter::measureImage(int64_t most) {
     tiles = {rows.tiles.known * columns.tiles.known, {}};
     chooseBands(tiles.known, 1, rows.loop < 0 ? 1 : columns.tiles.known);
     int64_t number = llvm::divideCeil(tiles.known, band);
-    if (ownBands && slices * number < 4 * bandsToShare)
+    if (ownBands && slices.isKnown() && slices.known * number < 4 * bandsToShare)
       number = std::min<int64_t>(llvm::alignTo(number, std::min(number, evenBands)), tiles.known);
     bands = {number, {}};
     band = llvm::divideCeil(tiles.known, number);
@@ -384,9 +386,10 @@ Image WinogradEmitter::imageAt(Value number) {
     return {number, {}, index(0), index(1)};
   Tile slice;
   slice.at.resize(nest.loops.size());
-  slice.at[loops.d] = b.create<arith::RemUIOp>(loc, number, index(slices));
+  Value count = materialize(slices);
+  slice.at[loops.d] = b.create<arith::RemUIOp>(loc, number, count);
   auto [first, last] = tileEmitter.rangeOf(loops.kd, slice);
-  return {b.create<arith::DivUIOp>(loc, number, index(slices)), slice.at[loops.d], first, last};
+  return {b.create<arith::DivUIOp>(loc, number, count), slice.at[loops.d], first, last};
 }
 
 void WinogradEmitter::transformInputs(const Image &image, const Band &band, Value v) {
