@@ -9,10 +9,10 @@
 #include "Codegen/Target.h"
 #include "LinalgQueries.h"
 #include "PixelProducts.h"
-#include "WinogradCost.h"
 #include "ProductSums.h"
 #include "SinkThroughGather.h"
 #include "Transposed.h"
+#include "WinogradCost.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/Utils/StaticValueUtils.h"

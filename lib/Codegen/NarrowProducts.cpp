@@ -29,6 +29,9 @@ using namespace mlir;
 /// conversion would cost what is gained.
 static constexpr int64_t leastTileDepth = 32, leastDotDepth = 16, leastLanes = 16;
 
+/// Of fewer lanes those of windows, by whose taps they are so many for each element that has to be rounded.
+static constexpr int64_t leastWindowLanes = 4, leastLanesAndTaps = 32;
+
 /// A matrix unit takes less time with weights that are made bf16 once than with their codes, whose sums have to be
 /// scaled block by block, for so many rows and blocks of so few terms.
 static constexpr int64_t rowsOfPanel = 128, termsOfPanel = 32;
@@ -145,7 +148,7 @@ private:
     return llvm::all_of(ArrayRef(dims->strides).take_back(2), isOne) &&
            llvm::all_of(ArrayRef(dims->dilations).take_back(2), isOne) &&
            llvm::all_of(window, [&](unsigned dim) { return ranges[dim] == 3; }) &&
-           llvm::none_of(ArrayRef({size.filters, size.channels, size.slices, size.taps}), ShapedType::isDynamic) &&
+           llvm::none_of(ArrayRef({size.filters, size.channels, size.taps}), ShapedType::isDynamic) &&
            strata::canTileWinograd(size, target()) && strata::chooseWinograd(size, target(), /*group=*/2).m;
   }
 
@@ -181,8 +184,9 @@ private:
     }
     if (!bf16Tiles && strata::canShareVectors(target(), lanes))
       lanes *= groups;
-    return lanes >= leastLanes && depth >= (bf16Tiles ? leastTileDepth : leastDotDepth) && inner > 1 &&
-           !isForWinograd(op, weights);
+    bool areMany = lanes >= leastLanes ||
+                   (!bf16Tiles && lanes >= leastWindowLanes && lanes * (depth / inner) >= leastLanesAndTaps);
+    return areMany && depth >= (bf16Tiles ? leastTileDepth : leastDotDepth) && inner > 1 && !isForWinograd(op, weights);
   }
 
   /// The data of a convolution in which each channel is by itself, if it is too large for the caches: its sums take

@@ -89,7 +89,7 @@ private:
 /// Whether a vector may compute lanes again that another one has computed and stored: where that takes one pass over
 /// the reduction instead of several. Their results are left.
 bool NestEmitter::canRepeatLanes() {
-  bool can = plan.copied < 0 && !plan.laneBlock && mayDiscardLanes(nest, plan);
+  bool can = plan.copied < 0 && !plan.laneBlock && !plan.dots && mayDiscardLanes(nest, plan);
   nest.forEachAccess([&](Access &access) { can &= access.blockedLoop != plan.lane; });
   return can;
 }
@@ -97,20 +97,12 @@ bool NestEmitter::canRepeatLanes() {
 /// Whether lanes behind the last result may be computed and left: they are not loaded, or what is there fills up a
 /// block of weights.
 bool NestEmitter::canLeaveLanes() {
-  bool can = options.partLoads && !plan.laneBlock && !plan.blocks && !plan.scaled && plan.window < 0 &&
-             mayDiscardLanes(nest, plan);
-  nest.forEachAccess([&](Access &access) {
-    Extent lanes = stride(access, plan.lane);
-    bool hasParts = access.element.isIntOrFloat() && access.element.getIntOrFloatBitWidth() >= 32;
-    if (access.blockedLoop >= 0)
-      can &= access.blockedLoop == plan.lane && access.withinStride == 1 && access.block % plan.width == 0;
-    else
-      can &= access.scalar || !access.base || lanes.is(0) || (lanes.is(1) && hasParts);
-  });
-  return can;
+  return options.partLoads && !plan.laneBlock && !plan.blocks && !plan.scaled && plan.window < 0 &&
+         canLoadParts(nest, plan, plan.width);
 }
 
-/// Whether a vector may have lanes behind the last result, as many as the run tells: they are neither loaded nor stored.
+/// Whether a vector may have lanes behind the last result, as many as the run tells: they are neither loaded nor
+/// stored.
 bool NestEmitter::canMaskLanes() {
   bool can = options.partLoads && plan.width > 1 && plan.copied < 0 && !plan.laneBlock && !plan.blocks &&
              !plan.scaled && !plan.dots && !plan.matrix && !plan.transposes && !plan.interleaves &&
@@ -157,10 +149,24 @@ void NestEmitter::lanesOf(Tile tile) {
       bool hasPasses = left > plan.width ? over : !llvm::isPowerOf2_64(left) && !canRepeatLanes();
       if (hasPasses && size.known > plan.width && canLeaveLanes()) {
         Tile part = tile;
-        part.lanes = plan.width;
-        part.vectors = llvm::divideCeil(left, plan.width);
-        part.present = over;
-        return emitter->emit(part);
+        auto emitVectors = [&](int64_t vectors, int64_t lanes) {
+          part.vectors = vectors;
+          part.lanes = lanes;
+          part.present = over % lanes;
+          emitter->emit(part);
+        };
+        // Where vectors are computed in halves, a half takes half of the time; but products of several numbers wait for
+        // these to be read.
+        int64_t half = plan.width / 2;
+        if (plan.dots || options.vectorBits != 512 || options.fmaPerCycle > 1 || over > half)
+          return emitVectors(llvm::divideCeil(left, plan.width), plan.width);
+        if (left > over) {
+          part.vectors = left / plan.width;
+          part.lanes = plan.width;
+          emitter->emit(part);
+          part.at[plan.lane] = add(start, index(left - over));
+        }
+        return emitVectors(1, half);
       }
       for (int64_t lanes = plan.width; left; lanes /= 2) {
         Tile part = tile;

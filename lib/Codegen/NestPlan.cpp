@@ -74,8 +74,8 @@ bool strata::canComputeMore(LoopNest &nest) {
 }
 
 bool strata::mayDiscardLanes(LoopNest &nest, const NestPlan &plan) {
-  if (!nest.reduce || plan.laneIsReduction || plan.dots || plan.matrix || plan.transposes || plan.interleaves ||
-      !nest.tails.empty())
+  if (!nest.reduce || plan.laneIsReduction || (plan.dots && plan.dots->other) || plan.matrix || plan.transposes ||
+      plan.interleaves || !nest.tails.empty())
     return false;
   for (Access &access : nest.last().outputs)
     if (!stride(access, plan.lane).is(1))
@@ -83,19 +83,35 @@ bool strata::mayDiscardLanes(LoopNest &nest, const NestPlan &plan) {
   return canComputeMore(nest);
 }
 
+bool strata::canLoadParts(LoopNest &nest, const NestPlan &plan, int64_t width) {
+  if (!mayDiscardLanes(nest, plan))
+    return false;
+  bool can = true;
+  auto check = [&](Access &access, int64_t within) {
+    Extent lanes = stride(access, plan.lane);
+    bool hasParts = access.element.isIntOrFloat() && access.element.getIntOrFloatBitWidth() >= 32; // of the mask, too
+    if (access.blockedLoop >= 0)
+      can &= access.blockedLoop == plan.lane && access.withinStride == within && access.block % width == 0;
+    else
+      can &= access.scalar || !access.base || lanes.is(0) || (lanes.is(1) && hasParts);
+  };
+  nest.forEachStage([&](Stage &stage) {
+    for (auto [i, access] : llvm::enumerate(stage.inputs)) {
+      bool isGroups = plan.dots && &stage == &*nest.reduce && i == plan.dots->weights;
+      check(access, isGroups ? plan.dots->groupSize : 1);
+    }
+    for (auto [access, init] : llvm::zip(stage.outputs, stage.op.getDpsInitsMutable()))
+      if (stage.op.payloadUsesValueFromOperand(&init)) // else it is only stored
+        check(access, 1);
+  });
+  return can;
+}
+
 /// Whether all lanes of a loop of less than a vector are one whose last lanes are not loaded and not stored, where that
 /// takes one pass over the reduction instead of several.
 static bool fillsPartOfVector(LoopNest &nest, const NestOptions &options, const NestPlan &plan, const Extent &size) {
-  if (!options.partLoads || !size.isKnown() || size.known >= plan.width || llvm::isPowerOf2_64(size.known) ||
-      !mayDiscardLanes(nest, plan))
-    return false;
-  bool can = true;
-  nest.forEachAccess([&](Access &access) {
-    Extent lanes = stride(access, plan.lane);
-    bool hasParts = access.element.isIntOrFloat() && access.element.getIntOrFloatBitWidth() >= 32; // of the mask, too
-    can &= access.scalar || !access.base || lanes.is(0) || (lanes.is(1) && hasParts && access.blockedLoop < 0);
-  });
-  return can;
+  return options.partLoads && size.isKnown() && size.known < plan.width && !llvm::isPowerOf2_64(size.known) &&
+         canLoadParts(nest, plan, llvm::PowerOf2Ceil(size.known));
 }
 
 /// A parallel loop along which all results lie contiguously, unless the inputs

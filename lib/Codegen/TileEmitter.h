@@ -31,11 +31,11 @@ struct IndexMath {
 struct Tile {
   llvm::SmallVector<mlir::Value> at; ///< per loop; null for a reduction not yet entered
   int64_t rows = 1, vectors = 1, lanes = 1;
-  int64_t stored = 0;          ///< of one vector: so many of the first lanes are another tile's, and are not stored
-  int64_t present = 0;         ///< of the last vector: only so many of the first lanes are there; 0: all
-  mlir::Value mask;            ///< of one vector: which lanes are loaded; null: all
-  mlir::Value left;            ///< of one vector: how many lanes that has bits for, and only these are stored; null: all
-  int64_t parts = 1;           ///< of the reduction that go side by side (partsAtOnce)
+  int64_t stored = 0;  ///< of one vector: so many of the first lanes are another tile's, and are not stored
+  int64_t present = 0; ///< of the last vector: only so many of the first lanes are there; 0: all
+  mlir::Value mask;    ///< of one vector: which lanes are loaded; null: all
+  mlir::Value left;    ///< of one vector: how many lanes that has bits for, and only these are stored; null: all
+  int64_t parts = 1;   ///< of the reduction that go side by side (partsAtOnce)
   int64_t step = 0, steps = 1; ///< of the innermost loop of the reduction: which one of how many in an iteration
   int64_t paddedFirst = 0, paddedLast = 0; ///< rows, the first and the last ones, whose step reads padding: none to do
   bool inside = false;                     ///< a full tile of rows that read no padding

@@ -63,7 +63,8 @@ static double cycles(const WinogradSize &c, const TargetFacts &target, int64_t g
   return slices * (std::max(load, tiles * weights * area / lanes / products) + transforms);
 }
 
-/// As `size`, with images of usual height, width and number where the run tells them; lines are as long as its rows together.
+/// As `size`, with images of usual height, width and number where the run tells them; lines are as long as its rows
+/// together.
 static WinogradSize withUsualSides(WinogradSize size) {
   int64_t usual = usualSide(size.channels);
   for (int64_t *side : {&size.rows, &size.columns})

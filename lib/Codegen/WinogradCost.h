@@ -11,14 +11,16 @@ namespace strata {
 /// or of volumes, of which every slice of the result is a sum over so many images. Or one that is the sum of some with
 /// smaller windows.
 struct WinogradSize {
-  int64_t rows, columns;        ///< of the result; perhaps dynamic
-  int64_t filters, channels;    ///< of the result; of the data
-  int64_t slices = 1, taps = 1; ///< of the result, perhaps dynamic, and of the data that one of them is made of, or parts of the window
-  double inside = 1;            ///< the share of the latter that is not padding
-  int64_t dilation = 1;         ///< of the window: with d, images of every d-th row and column are d times d
-  double read = 1;              ///< the share of the window that is not padding, which alone a sum over it reads
-  double own = 1;               ///< the share of the taps of a window's parts that are not an earlier part's, too
-  int64_t perLane = 1; ///< elements of the data in 32 bits, whose products an instruction adds: 2 of 16-bit integers
+  int64_t rows, columns;     ///< of the result; perhaps dynamic
+  int64_t filters, channels; ///< of the result; of the data
+  int64_t
+      slices = 1,
+      taps = 1; ///< of the result, perhaps dynamic, and of the data that one of them is made of, or parts of the window
+  double inside = 1;    ///< the share of the latter that is not padding
+  int64_t dilation = 1; ///< of the window: with d, images of every d-th row and column are d times d
+  double read = 1;      ///< the share of the window that is not padding, which alone a sum over it reads
+  double own = 1;       ///< the share of the taps of a window's parts that are not an earlier part's, too
+  int64_t perLane = 1;  ///< elements of the data in 32 bits, whose products an instruction adds: 2 of 16-bit integers
   int64_t rowTaps = 3, columnTaps = 3; ///< rows and columns of the window
 
   int64_t window() const { return rowTaps * columnTaps; }

@@ -95,8 +95,8 @@ static const SCEV *takeMovedParts(ScalarEvolution &evolution, const SCEV *&value
       value = evolution.getAddExpr(terms);
   } else if (auto *address = dyn_cast<SCEVAddRecExpr>(value); address && address->isAffine()) {
     value = address->getStart();
-    const SCEV *own = evolution.getAddRecExpr(moved, address->getStepRecurrence(evolution), address->getLoop(),
-                                              SCEV::FlagAnyWrap);
+    const SCEV *own =
+        evolution.getAddRecExpr(moved, address->getStepRecurrence(evolution), address->getLoop(), SCEV::FlagAnyWrap);
     moved = evolution.getAddExpr(takeMovedParts(evolution, value), own);
   }
   return moved;
@@ -184,8 +184,7 @@ bool Starts::shareAround(const LoopInfo &loops) {
       Value *moved = frozen(around, begin);
       auto *user = cast<Instruction>(use->getUser());
       IRBuilder<> builder(user);
-      Value *pointer =
-          builder.CreatePtrAdd(expander.expandCodeFor(base, base->getType(), user->getIterator()), moved);
+      Value *pointer = builder.CreatePtrAdd(expander.expandCodeFor(base, base->getType(), user->getIterator()), moved);
       if (!offset.isZero())
         pointer = builder.CreatePtrAdd(pointer, builder.getInt(offset));
       dead.push_back(use->get());

@@ -1,5 +1,6 @@
 // RUN: strata-opt %s --pass-pipeline='builtin.module(func.func(strata-emit-kernels{vector-bits=512 registers=32 byte-dots=true pair-dots=true bf16-dots=true threads=false},canonicalize,cse))' | FileCheck %s
 // RUN: strata-opt %s --pass-pipeline='builtin.module(func.func(strata-emit-kernels{vector-bits=256 registers=16 pair-dots=true threads=false},canonicalize,cse))' | FileCheck %s --check-prefix=PAIRS
+// RUN: strata-opt %s --pass-pipeline='builtin.module(func.func(strata-emit-kernels{vector-bits=512 registers=32 byte-dots=true pair-dots=true bf16-dots=true part-loads=true threads=false},canonicalize,cse))' | FileCheck %s --check-prefix=PARTS
 // RUN: strata-opt %s --pass-pipeline='builtin.module(func.func(strata-emit-kernels{vector-bits=512 registers=32 threads=false},canonicalize,cse))' | FileCheck %s --check-prefix=NONE
 
 // NONE-NOT: llvm.x86
@@ -68,6 +69,16 @@ func.func @signed(%x: memref<40x32x4xi8>, %w: memref<2x32x32x4xi8>, %y: memref<4
 // CHECK:           llvm.call_intrinsic "llvm.x86.avx512.vpdpbusd.512"(%{{.*}}, %[[WEIGHTS]], %[[DATA]])
 // CHECK:           llvm.call_intrinsic "llvm.x86.avx512.vpdpbusd.256"
 // CHECK:           llvm.call_intrinsic "llvm.x86.avx512.vpdpbusd.128"
+// Columns behind the last one are in the block, zeros: one pass for the second vector, of which 14 are stored.
+// PARTS-LABEL: func.func @swapped(
+// PARTS:         scf.for %{{.*}} = %c0 to %c32 step %c1 iter_args
+// PARTS-COUNT-2:   vector.load {{.*}} vector<64xi8>
+// PARTS:         scf.yield
+// PARTS-NOT:     vector.load {{.*}} vector<32xi8>
+// PARTS:         vector.store %{{.*}} vector<16xi32>
+// PARTS:         vector.store %{{.*}} vector<8xi32>
+// PARTS:         vector.store %{{.*}} vector<4xi32>
+// PARTS:         vector.store %{{.*}} vector<2xi32>
 func.func @swapped(%x: memref<40x32x4xi8>, %w: memref<1x32x32x4xi8>, %y: memref<40x30xi32>) attributes {strata.kernel} {
   linalg.generic {indexing_maps = [#x, #w, #o], iterator_types = ["parallel", "parallel", "reduction", "reduction"]}
       ins(%x, %w : memref<40x32x4xi8>, memref<1x32x32x4xi8>) outs(%y : memref<40x30xi32>) {

@@ -1,5 +1,6 @@
 // RUN: strata-opt %s --split-input-file --pass-pipeline='builtin.module(func.func(strata-emit-kernels{vector-bits=256 registers=16 part-loads=true threads=false},canonicalize,cse))' | FileCheck %s
 // RUN: strata-opt %s --split-input-file --pass-pipeline='builtin.module(func.func(strata-emit-kernels{vector-bits=256 registers=16 threads=false},canonicalize,cse))' | FileCheck %s --check-prefix=NONE
+// RUN: strata-opt %s --split-input-file --pass-pipeline='builtin.module(func.func(strata-emit-kernels{vector-bits=512 registers=32 part-loads=true threads=false},canonicalize,cse))' | FileCheck %s --check-prefix=WIDE
 
 // Three lanes are a vector of four, of which three are loaded and stored; what is one number for all lanes is no part.
 // CHECK-LABEL: func.func @three(
@@ -173,14 +174,11 @@ func.func @unknown_rest(%x: memref<40x?xf32>, %y: memref<40xf32>) attributes {st
 // CHECK:             vector.store %{{.*}} vector<2xf32>
 // CHECK:           scf.if
 // CHECK:             vector.store %{{.*}} vector<1xf32>
-func.func @unknown_number(
-// CHECK:         math.sqrt {{.*}} : vector<8xf32>
-// CHECK:         scf.if
-// CHECK:           vector.load {{.*}} vector<4xf32>
-// CHECK:         scf.if
-// CHECK:           vector.load {{.*}} vector<2xf32>
-// CHECK:         scf.if
-// CHECK:           memref.load
+// WIDE-LABEL:  func.func @unknown_number(
+// WIDE:          %[[MASK:.*]] = arith.cmpi s{{[lg]}}t, {{.*}} : vector<16xi32>
+// WIDE:          %[[SOME:.*]] = vector.maskedload %{{.*}}, %[[MASK]], {{.*}} vector<16xf32>
+// WIDE:          %[[RESULT:.*]] = math.sqrt %[[SOME]]
+// WIDE:          vector.maskedstore %{{.*}}, %[[MASK]], %[[RESULT]]
 func.func @unknown_number(%z: memref<?xf32>, %r: memref<?xf32>) attributes {strata.kernel} {
   linalg.generic {indexing_maps = [affine_map<(n) -> (n)>, affine_map<(n) -> (n)>], iterator_types = ["parallel"]}
       ins(%z : memref<?xf32>) outs(%r : memref<?xf32>) {

@@ -277,3 +277,25 @@ func.func @chain(%x: tensor<64x64xf32>, %c: tensor<64x64xf32>, %d: tensor<1x32x6
   %4 = linalg.conv_2d_nchw_fchw ins(%image, %f : tensor<1x64x8x8xf32>, tensor<32x64x3x3xf32>) outs(%d : tensor<1x32x6x6xf32>) -> tensor<1x32x6x6xf32>
   return %3, %4 : tensor<64x64xf32>, tensor<1x32x6x6xf32>
 }
+
+// -----
+
+// Few filters are worth rounding the data for where windows read each element often: six of 3x3, not of 1x1.
+// DOTS-LABEL: func.func @window(
+// DOTS:         linalg.generic {{.*}} ins(%{{.*}}, %{{.*}} : tensor<1x64x9x9xbf16>, tensor<6x64x3x3xbf16>)
+// DOTS-LABEL: func.func @pixel(
+// DOTS-NOT:     bf16
+ml_program.global private @w(dense_resource<w> : tensor<6x64x3x3xf32>) : tensor<6x64x3x3xf32>
+ml_program.global private @v(dense_resource<v> : tensor<6x64x1x1xf32>) : tensor<6x64x1x1xf32>
+func.func @window(%x: tensor<1x64x9x9xf32>, %c: tensor<1x6x4x4xf32>) -> tensor<1x6x4x4xf32> {
+  %w = ml_program.global_load_const @w : tensor<6x64x3x3xf32>
+  %0 = linalg.conv_2d_nchw_fchw {strides = dense<2> : tensor<2xi64>} ins(%x, %w : tensor<1x64x9x9xf32>, tensor<6x64x3x3xf32>)
+    outs(%c : tensor<1x6x4x4xf32>) -> tensor<1x6x4x4xf32>
+  return %0 : tensor<1x6x4x4xf32>
+}
+func.func @pixel(%x: tensor<1x64x9x9xf32>, %c: tensor<1x6x9x9xf32>) -> tensor<1x6x9x9xf32> {
+  %v = ml_program.global_load_const @v : tensor<6x64x1x1xf32>
+  %0 = linalg.conv_2d_nchw_fchw ins(%x, %v : tensor<1x64x9x9xf32>, tensor<6x64x1x1xf32>)
+    outs(%c : tensor<1x6x9x9xf32>) -> tensor<1x6x9x9xf32>
+  return %0 : tensor<1x6x9x9xf32>
+}
