@@ -240,9 +240,9 @@ def broadcasts(c):
         c.input = tuple(c.pick(1, 2, 8, 16, 32, 64, 100, 128, 256) for _ in range(4))
     c.fixed = set()
     for _ in range(3):
-        shape = [c.pick(1, size) for size in c.input]
+        operator, shape = c.pick("Add", "Mul", "Sub", "Max"), [c.pick(1, size) for size in c.input]
         c.fixed |= {i for i, size in enumerate(shape) if size > 1}
-        c.add(c.pick("Add", "Mul", "Sub", "Max"), c.value, c.weight(*shape))
+        c.add(operator, c.value, c.weight(*shape))
     if c.pick(True, False):
         c.add("Transpose", perm=[int(i) for i in c.rng.permutation(4)])
 

@@ -156,7 +156,7 @@ std::pair<Value, AffineMap> strata::copyInBlocks(OpBuilder &b, linalg::GenericOp
 }
 
 int64_t strata::linesOfBlock(int64_t lines, int64_t bytes, int64_t fits) {
-  constexpr int64_t enoughBytes = 256;
+  constexpr int64_t enoughBytes = 1024;
   if (ShapedType::isDynamic(lines) || lines == 0 || bytes == 0)
     return 1;
   int64_t enough = llvm::divideCeil(enoughBytes, bytes), least = std::min({enough, std::max<int64_t>(1, fits), lines});
