@@ -400,7 +400,11 @@ def main():
     for number in range(options.first, options.last):
         model, x, fixed = make(number, kind)
         what = describe(model, x)
-        model, *runs, rounding = FORMS[options.form](model, x, fixed, options.threads)
+        try:
+            model, *runs, rounding = FORMS[options.form](model, x, fixed, options.threads)
+        except ValueError as error:  # of the quantisation
+            print(f"{number:6} {what}: {error}", flush=True)
+            continue
         expected = onnx_runtime(model, x, 1, optimise=False)()
         error, their_error = (difference(run(), expected) for run in runs)
         ours, theirs, ratio = measure(runs, options.threads)

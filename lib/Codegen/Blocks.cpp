@@ -156,10 +156,13 @@ std::pair<Value, AffineMap> strata::copyInBlocks(OpBuilder &b, linalg::GenericOp
 }
 
 int64_t strata::linesOfBlock(int64_t lines, int64_t bytes, int64_t fits) {
-  constexpr int64_t enoughBytes = 1024;
-  if (ShapedType::isDynamic(lines) || lines == 0 || bytes == 0)
+  constexpr int64_t enoughBytes = 1024, mostOfUnknown = 16;
+  if (lines == 0 || bytes == 0)
     return 1;
-  int64_t enough = llvm::divideCeil(enoughBytes, bytes), least = std::min({enough, std::max<int64_t>(1, fits), lines});
+  int64_t least = std::clamp<int64_t>(llvm::divideCeil(enoughBytes, bytes), 1, std::max<int64_t>(1, fits));
+  if (ShapedType::isDynamic(lines))
+    return std::min<int64_t>(least, mostOfUnknown);
+  least = std::min(least, lines);
   for (int64_t full = least; full < 2 * least; ++full)
     if (lines % full == 0)
       return full;

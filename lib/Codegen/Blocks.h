@@ -21,7 +21,7 @@ mlir::Value inBlocks(mlir::OpBuilder &b, mlir::Location loc, mlir::Value value, 
 
 /// How many of `lines` a block should have, at most about `fits`, if one is `bytes` that lie side by side, and the next
 /// part of it far away: as many as give some lines of the cache, or up to twice as many, if these share `lines` out
-/// evenly. Of an unknown number of lines, one.
+/// evenly. Of an unknown number of lines, not so many that what is left of them matters.
 int64_t linesOfBlock(int64_t lines, int64_t bytes, int64_t fits);
 
 /// A copy of `value`, which is an input of a product with one loop of the reduction or a part of it, as

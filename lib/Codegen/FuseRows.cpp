@@ -11,6 +11,7 @@
 #include "Codegen/Passes.h"
 #include "Codegen/Target.h"
 #include "ConstantExpressions.h"
+#include "FusedRows.h"
 #include "LinalgQueries.h"
 #include "RegisterTile.h"
 #include "RowCopies.h"
@@ -28,7 +29,6 @@
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/Transforms/RegionUtils.h"
-#include "llvm/ADT/MapVector.h"
 
 namespace strata {
 #define GEN_PASS_DEF_FUSEROWS
@@ -39,30 +39,16 @@ using namespace mlir;
 using linalg::GenericOp;
 using strata::bytesOf;
 using strata::emptyBehind;
+using strata::FusedRows;
 using strata::hasNoWindow;
 using strata::hasOwnWindows;
 using strata::isInWindow;
-using strata::linesOfBlock;
+using strata::isPartOfReduction;
+using strata::mapOf;
 using strata::positionOf;
+using strata::RowLoops;
 using strata::rowPadding;
 using strata::RowTiles;
-
-/// Rows that a product of matrices should have at once: what its tiles read of the other operand comes from the
-/// second-level cache, and what is done once for a block is little beside them.
-static constexpr int64_t productRows = 64;
-/// Rows of a block without products, if they are short.
-static constexpr int64_t mostRows = 16;
-
-/// By row of the group, the loop of an operation.
-using RowLoops = SmallVector<unsigned>;
-
-static AffineMap mapOf(OpOperand &operand) {
-  return cast<GenericOp>(operand.getOwner()).getMatchingIndexingMap(&operand);
-}
-static AffineMap mapOf(OpResult result) {
-  auto op = cast<GenericOp>(result.getOwner());
-  return op.getMatchingIndexingMap(op.getDpsInitOperand(result.getResultNumber()));
-}
 
 /// The rows by the loops of one operation, as those of another one that has the same tensor.
 static std::optional<RowLoops> loopsThrough(AffineMap from, ArrayRef<unsigned> rows, AffineMap to) {
@@ -79,55 +65,12 @@ static std::optional<RowLoops> loopsThrough(AffineMap from, ArrayRef<unsigned> r
   return result;
 }
 
-namespace {
-class Group {
-public:
-  Group(GenericOp seed, const strata::ConstantExpressions &constants, const DenseSet<Operation *> &taken,
-        const strata::RowLimits &limits);
-
-  /// The members, as one loop over blocks of rows. Fails where they cannot be moved together, or need not.
-  LogicalResult fuse();
-  auto members() const { return llvm::make_first_range(loops); }
-
-private:
-  llvm::MapVector<GenericOp, RowLoops> loops; ///< of the members
-  const strata::ConstantExpressions &constants;
-  const DenseSet<Operation *> &taken;
-  const strata::RowLimits &limits;
-  SmallVector<int64_t> extents; ///< of the rows
-  bool hasProduct = false;
-
-  // Which operations.
-  bool isMember(Operation *op) const { return op && isa<GenericOp>(op) && loops.count(cast<GenericOp>(op)); }
-  bool add(GenericOp op, ArrayRef<unsigned> rows);
-  bool isSuitable(GenericOp op, ArrayRef<unsigned> rows) const;
-  bool agrees(GenericOp op, ArrayRef<unsigned> rows) const;
-  bool isRowProduct(GenericOp op, ArrayRef<unsigned> rows) const;
-  bool dependsOnMember(Operation *op, DenseMap<Operation *, bool> &known) const;
-  bool wouldEncloseOthers(GenericOp op) const;
-  void grow();
-  bool sweepsOften() const;
-
-  // How many rows at once.
-  int64_t rowBytes(const DenseMap<OpResult, OpResult> *shared = nullptr) const;
-  std::optional<int64_t> contiguousRow() const;
-  bool isAround(int64_t outer, int64_t inner) const;
-  SmallVector<int64_t> blocks(const DenseMap<OpResult, OpResult> &shared) const;
-  Value rowsThatFit(OpBuilder &b, Location loc, int64_t block) const;
-
-  // The loop.
-  SmallVector<GenericOp> inOrder() const;
-  DenseMap<OpResult, OpResult> sharePlaces(ArrayRef<GenericOp> order) const;
-  LogicalResult moveUsersBehind(ArrayRef<GenericOp> order) const;
-};
-} // namespace
-
 //===----------------------------------------------------------------------===//
 // Which operations
 //===----------------------------------------------------------------------===//
 
-Group::Group(GenericOp seed, const strata::ConstantExpressions &constants, const DenseSet<Operation *> &taken,
-             const strata::RowLimits &limits)
+FusedRows::FusedRows(GenericOp seed, const strata::ConstantExpressions &constants, const DenseSet<Operation *> &taken,
+                     const strata::RowLimits &limits)
     : constants(constants), taken(taken), limits(limits) {
   RowLoops rows;
   SmallVector<int64_t> ranges = seed.getStaticLoopRanges();
@@ -141,7 +84,7 @@ Group::Group(GenericOp seed, const strata::ConstantExpressions &constants, const
 }
 
 /// Regular, with a result of its own, and the rows are dimensions of operands as they are.
-bool Group::isSuitable(GenericOp op, ArrayRef<unsigned> rows) const {
+bool FusedRows::isSuitable(GenericOp op, ArrayRef<unsigned> rows) const {
   // Minimal filtering works on tiles of pixels, not on rows.
   if (!op.hasPureTensorSemantics() || taken.contains(op) || op->hasAttr(strata::kWinograd))
     return false;
@@ -163,7 +106,7 @@ bool Group::isSuitable(GenericOp op, ArrayRef<unsigned> rows) const {
 }
 
 /// Members and `op` mean the same by each row wherever they share a tensor.
-bool Group::agrees(GenericOp op, ArrayRef<unsigned> rows) const {
+bool FusedRows::agrees(GenericOp op, ArrayRef<unsigned> rows) const {
   for (OpOperand *input : op.getDpsInputOperands()) {
     auto result = dyn_cast<OpResult>(input->get());
     if (result && isMember(result.getOwner()) &&
@@ -180,13 +123,13 @@ bool Group::agrees(GenericOp op, ArrayRef<unsigned> rows) const {
 
 /// A product of two computed matrices, one of which has the rows. A matrix of weights is best used up by all rows
 /// before the next part of it is read.
-bool Group::isRowProduct(GenericOp op, ArrayRef<unsigned> rows) const {
+bool FusedRows::isRowProduct(GenericOp op, ArrayRef<unsigned> rows) const {
   return op.getNumDpsInputs() == 2 && op.getNumDpsInits() == 1 && op.getNumReductionLoops() <= 2 &&
          llvm::all_of(op.getIndexingMapsArray(), [&](AffineMap map) { return hasNoWindow(op, map); }) &&
          llvm::none_of(op.getDpsInputs(), [&](Value input) { return constants.isConstant(input); });
 }
 
-bool Group::dependsOnMember(Operation *op, DenseMap<Operation *, bool> &known) const {
+bool FusedRows::dependsOnMember(Operation *op, DenseMap<Operation *, bool> &known) const {
   Operation *first = loops.front().first;
   for (GenericOp member : members())
     if (member->isBeforeInBlock(first))
@@ -212,7 +155,7 @@ bool Group::dependsOnMember(Operation *op, DenseMap<Operation *, bool> &known) c
 }
 
 /// Whether an operation between `op` and a member, or a member and `op`, would stay outside.
-bool Group::wouldEncloseOthers(GenericOp op) const {
+bool FusedRows::wouldEncloseOthers(GenericOp op) const {
   DenseMap<Operation *, bool> known;
   llvm::SetVector<Value> read(op->operand_begin(), op->operand_end());
   getUsedValuesDefinedAbove(op->getRegions(), read);
@@ -244,7 +187,7 @@ bool Group::wouldEncloseOthers(GenericOp op) const {
   return false;
 }
 
-bool Group::add(GenericOp op, ArrayRef<unsigned> rows) {
+bool FusedRows::add(GenericOp op, ArrayRef<unsigned> rows) {
   if (rows.empty() || isMember(op) || !isSuitable(op, rows) || !agrees(op, rows))
     return false;
   SmallVector<utils::IteratorType> kinds = op.getIteratorTypesArray();
@@ -267,7 +210,7 @@ bool Group::add(GenericOp op, ArrayRef<unsigned> rows) {
 }
 
 /// Neighbours by a tensor that both have, again and again.
-void Group::grow() {
+void FusedRows::grow() {
   for (bool changed = true; changed;) {
     changed = false;
     for (unsigned m = 0; m < loops.size(); ++m) {
@@ -292,7 +235,7 @@ void Group::grow() {
 }
 
 /// Whether some tensor with more than its rows is read or written by several members, or padded for one.
-bool Group::sweepsOften() const {
+bool FusedRows::sweepsOften() const {
   DenseMap<Value, unsigned> sweeps;
   for (auto [op, rows] : loops) {
     if (hasOwnWindows(op) && rowPadding(op.getDpsInputs()[0], mapOf(*op.getDpsInputOperand(0)), rows))
@@ -312,140 +255,10 @@ bool Group::sweepsOften() const {
 }
 
 //===----------------------------------------------------------------------===//
-// How many rows at once
-//===----------------------------------------------------------------------===//
-
-/// What one elementwise operation alone makes of a reduction becomes a part of it.
-static bool isPartOfReduction(OpResult result) {
-  return result.hasOneUse() && cast<GenericOp>(result.getOwner()).getNumReductionLoops();
-}
-
-/// Of the tensors that members have in common, for one row; with `shared`, of those that have places of their own.
-int64_t Group::rowBytes(const DenseMap<OpResult, OpResult> *shared) const {
-  llvm::SmallDenseSet<Value> seen;
-  int64_t bytes = 0;
-  for (auto [op, rows] : loops) {
-    for (OpOperand &operand : op->getOpOperands()) {
-      AffineMap map = op.getMatchingIndexingMap(&operand);
-      bool isInit = op.isDpsInit(&operand);
-      Value value = isInit ? Value(op.getTiedOpResult(&operand)) : operand.get();
-      auto type = dyn_cast<RankedTensorType>(value.getType());
-      bool hasRows = type && llvm::all_of(rows, [&](unsigned row) { return map.isFunctionOfDim(row); });
-      auto result = dyn_cast<OpResult>(value);
-      if (!hasRows || !seen.insert(value).second)
-        continue;
-      if (shared && result && isMember(result.getOwner()) && (shared->contains(result) || isPartOfReduction(result)))
-        continue;
-      int64_t own = bytesOf(type.getElementType());
-      for (auto [expr, size] : llvm::zip(map.getResults(), type.getShape())) {
-        auto dim = dyn_cast<AffineDimExpr>(expr);
-        if (!dim || !llvm::is_contained(rows, dim.getPosition()))
-          own *= strata::usualSize(size);
-      }
-      bytes += own;
-    }
-  }
-  return bytes;
-}
-
-/// The row that lies contiguously, if one does.
-std::optional<int64_t> Group::contiguousRow() const {
-  std::optional<int64_t> found;
-  for (auto [op, rows] : loops)
-    for (OpResult value : op->getResults()) {
-      AffineMap map = mapOf(value);
-      if (map.getNumResults() <= rows.size())
-        continue;
-      for (auto [number, row] : llvm::enumerate(rows))
-        if (positionOf(map, row) == map.getNumResults() - 1)
-          found = number;
-    }
-  return found;
-}
-
-/// Whether a row lies right around another one wherever that is contiguous.
-bool Group::isAround(int64_t outer, int64_t inner) const {
-  for (auto [op, rows] : loops)
-    for (OpResult value : op->getResults()) {
-      AffineMap map = mapOf(value);
-      std::optional<unsigned> around = positionOf(map, rows[outer]), within = positionOf(map, rows[inner]);
-      if (within && *within == map.getNumResults() - 1 && (!around || *around + 1 != *within))
-        return false;
-    }
-  return true;
-}
-
-/// One, as many as fit the cache, or all: along the row that lies contiguously, if one does, else along the last one.
-/// If that is short, several of the row around it.
-SmallVector<int64_t> Group::blocks(const DenseMap<OpResult, OpResult> &shared) const {
-  SmallVector<int64_t> result(extents.size(), 1);
-  if (!limits.blocks)
-    return result;
-  std::optional<int64_t> contiguous = contiguousRow();
-  int64_t blocked = contiguous.value_or(extents.size() - 1);
-  int64_t ofRow = rowBytes(hasProduct && limits.sharedPlaces ? &shared : nullptr);
-  int64_t fits =
-      std::max<int64_t>(1, (hasProduct ? limits.productBytes : limits.blockBytes) / std::max<int64_t>(1, ofRow));
-  int64_t most = hasProduct ? productRows : contiguous ? 256 : mostRows, least = hasProduct ? 16 : contiguous ? 64 : 1;
-  int64_t block = std::clamp<int64_t>(llvm::bit_floor(static_cast<uint64_t>(fits)), least, most);
-  int64_t extent = extents[blocked];
-  if (!ShapedType::isDynamic(extent)) {
-    block = std::min(block, extent);
-    // Full blocks only, if that is nearly as good; or all rows as one, where there are not many more.
-    int64_t full = block;
-    while (2 * full > block && extent % full != 0)
-      --full;
-    if (2 * full > block)
-      block = full;
-    else if (extent < 2 * block && extent <= fits)
-      block = extent;
-    else if (hasProduct)
-      block = llvm::divideCeil(extent, llvm::divideCeil(extent, block));
-  }
-  result[blocked] = block;
-  if (contiguous && block == extent && blocked > 0 && !hasProduct && isAround(blocked - 1, blocked))
-    result[blocked - 1] =
-        linesOfBlock(extents[blocked - 1], block * bytesOf(getElementTypeOrSelf(loops.front().first->getResult(0))),
-                     limits.rowBytes / std::max<int64_t>(1, block * ofRow));
-  return result;
-}
-
-/// Where only the run tells how long the rows of the first reduction are: as many as blocks() would give for that
-/// length. Null if they are `block` as always.
-Value Group::rowsThatFit(OpBuilder &b, Location loc, int64_t block) const {
-  auto [seed, rows] = loops.front();
-  SmallVector<int64_t> ranges = seed.getStaticLoopRanges();
-  if (!limits.blocks || hasProduct || contiguousRow() || block >= mostRows || extents.back() == block)
-    return {};
-  auto index = [&](int64_t number) -> Value { return b.create<arith::ConstantIndexOp>(loc, number); };
-  int64_t usual = 1;
-  Value length = index(1);
-  for (OpOperand *input : seed.getDpsInputOperands()) {
-    // Of a member, which the loop will replace, the tensor that it writes.
-    auto made = dyn_cast<OpResult>(input->get());
-    bool isOwn = made && isMember(made.getOwner());
-    Value source = isOwn ? emptyBehind(cast<GenericOp>(made.getOwner()).getTiedOpOperand(made)->get()) : input->get();
-    for (auto [i, expr] : llvm::enumerate(mapOf(*input).getResults())) {
-      auto dim = dyn_cast<AffineDimExpr>(expr);
-      if (!dim || llvm::is_contained(rows, dim.getPosition()) || !ShapedType::isDynamic(ranges[dim.getPosition()]))
-        continue;
-      ranges[dim.getPosition()] = strata::usualExtent; // counted
-      usual *= strata::usualExtent;
-      length = b.create<arith::MulIOp>(loc, length, b.createOrFold<tensor::DimOp>(loc, source, i));
-    }
-  }
-  if (usual == 1)
-    return {};
-  int64_t together = std::max<int64_t>(1, limits.blockBytes * usual / std::max<int64_t>(1, rowBytes()));
-  Value fit = b.create<arith::DivUIOp>(loc, index(together), b.create<arith::MaxUIOp>(loc, length, index(1)));
-  return b.create<arith::MaxUIOp>(loc, b.create<arith::MinUIOp>(loc, fit, index(mostRows)), index(1));
-}
-
-//===----------------------------------------------------------------------===//
 // The loop
 //===----------------------------------------------------------------------===//
 
-SmallVector<GenericOp> Group::inOrder() const {
+SmallVector<GenericOp> FusedRows::inOrder() const {
   SmallVector<GenericOp> order(members());
   llvm::sort(order, [](GenericOp x, GenericOp y) { return x->isBeforeInBlock(y); });
   return order;
@@ -454,7 +267,7 @@ SmallVector<GenericOp> Group::inOrder() const {
 /// By result, the one of an earlier member in whose place it comes: element by element, when nobody else reads that one
 /// any more. A block then takes less of the cache, and where the last of them is a result of the loop, memory gets to
 /// know where it will go while there is still something to compute.
-DenseMap<OpResult, OpResult> Group::sharePlaces(ArrayRef<GenericOp> order) const {
+DenseMap<OpResult, OpResult> FusedRows::sharePlaces(ArrayRef<GenericOp> order) const {
   DenseMap<OpResult, OpResult> result;
   for (GenericOp op : order) {
     if (op.getNumReductionLoops() || op->getNumResults() != 1 || !mapOf(op->getResult(0)).isIdentity())
@@ -477,7 +290,7 @@ DenseMap<OpResult, OpResult> Group::sharePlaces(ArrayRef<GenericOp> order) const
 }
 
 /// The loop comes where the last member is: what lies before and uses another member's result moves behind.
-LogicalResult Group::moveUsersBehind(ArrayRef<GenericOp> order) const {
+LogicalResult FusedRows::moveUsersBehind(ArrayRef<GenericOp> order) const {
   if (order.size() == 1)
     return success();
   SmallVector<Operation *> users;
@@ -508,53 +321,51 @@ LogicalResult Group::moveUsersBehind(ArrayRef<GenericOp> order) const {
   return success();
 }
 
-LogicalResult Group::fuse() {
+LogicalResult FusedRows::fuse() {
   if (loops.empty() || llvm::is_contained(extents, 0))
     return failure();
   if (!sweepsOften() && !(limits.isLoop && limits.isLoop(loops.front().first)))
     return failure();
-  SmallVector<GenericOp> order = inOrder();
-  if (failed(moveUsersBehind(order)))
+  Plan plan;
+  plan.order = inOrder();
+  if (failed(moveUsersBehind(plan.order)))
     return failure();
-  OpBuilder b(order.back());
+  OpBuilder b(plan.order.back());
   SmallVector<Location> locations;
-  for (GenericOp op : order)
+  for (GenericOp op : plan.order)
     locations.push_back(op.getLoc());
   Location loc = FusedLoc::get(b.getContext(), locations);
 
-  // The results that others use.
-  SmallVector<OpResult> results;
   SmallVector<Value> destinations;
-  for (GenericOp op : order)
+  for (GenericOp op : plan.order)
     for (OpResult result : op->getResults())
       if (!llvm::all_of(result.getUsers(), [&](Operation *user) { return isMember(user); })) {
-        results.push_back(result);
+        plan.results.push_back(result);
         tensor::EmptyOp empty = emptyBehind(op.getTiedOpOperand(result)->get());
         destinations.push_back(b.clone(*empty)->getResult(0));
       }
-
-  DenseMap<OpResult, OpResult> before, after;
   if (limits.sharedPlaces)
-    before = sharePlaces(order);
-  for (auto [later, earlier] : before)
-    after[earlier] = later;
-  SmallVector<int64_t> block = blocks(before);
+    plan.before = sharePlaces(plan.order);
+  for (auto [later, earlier] : plan.before)
+    plan.after[earlier] = later;
+
+  SmallVector<int64_t> block = blocks(plan.before);
   GenericOp seed = loops.front().first;
-  SmallVector<OpFoldResult> zeros(extents.size(), b.getIndexAttr(0)), ends, steps, most;
+  Range range;
+  range.first.assign(extents.size(), b.getIndexAttr(0));
   AffineMap seedMap = mapOf(seed->getResult(0));
   tensor::EmptyOp like = emptyBehind(seed.getDpsInits()[0]);
-  for (auto [row, extent, step] : llvm::zip(loops.front().second, extents, block)) {
-    ends.push_back(tensor::getMixedSize(b, loc, like, *positionOf(seedMap, row)));
-    steps.push_back(b.getIndexAttr(step));
-    most.push_back(steps.back());
+  for (auto [row, step] : llvm::zip(loops.front().second, block)) {
+    range.counts.push_back(tensor::getMixedSize(b, loc, like, *positionOf(seedMap, row)));
+    range.steps.push_back(b.getIndexAttr(step));
+    range.most.push_back(range.steps.back());
   }
-  if (Value fit = rowsThatFit(b, loc, block.back())) {
-    steps.back() = fit;
-    most.back() = b.getIndexAttr(mostRows);
+  Value fit = rowsThatFit(b, loc, block.back());
+  if (fit) {
+    range.steps.back() = fit;
+    range.most.back() = b.getIndexAttr(strata::kMostRows);
   }
-  DenseMap<OpOperand *, std::pair<Value, AffineMap>> copied; // before the loop
-  DenseMap<OpOperand *, strata::RowCopy> copies;             // in the loop
-  for (GenericOp op : order)
+  for (GenericOp op : plan.order)
     for (OpOperand *input : op.getDpsInputOperands()) {
       if (isMember(input->get().getDefiningOp()))
         continue;
@@ -562,39 +373,67 @@ LogicalResult Group::fuse() {
       if (copy && copy->transpose)
         copy->sizes = tensor::getMixedSizes(b, loc, copy->transpose.getInput());
       if (copy && copy->inLoop)
-        copies[input] = *copy;
+        plan.copies[input] = *copy;
       else if (copy)
-        copied[input] = strata::copyInBlocks(b, op, input, input->get(), copy->lanes);
+        plan.copied[input] = strata::copyInBlocks(b, op, input, input->get(), copy->lanes);
     }
-  auto forall = b.create<scf::ForallOp>(loc, zeros, ends, steps, destinations, /*mapping=*/std::nullopt);
+
+  // Of an unknown number of rows full blocks, then one row after the other: code for a number that is known is shorter
+  // and faster.
+  if (std::optional<unsigned> row = fit ? std::nullopt : peeledRow(block)) {
+    AffineExpr n = b.getAffineSymbolExpr(0);
+    OpFoldResult all = range.counts[*row];
+    range.counts[*row] = affine::makeComposedFoldedAffineApply(b, loc, n - n % block[*row], {all});
+    range.isWhole = true;
+    destinations = emitLoop(b, loc, plan, range, destinations);
+    range.first[*row] = range.counts[*row];
+    range.counts[*row] = affine::makeComposedFoldedAffineApply(b, loc, n % block[*row], {all});
+    range.steps[*row] = range.most[*row] = b.getIndexAttr(1);
+  }
+  for (auto [result, whole] : llvm::zip(plan.results, emitLoop(b, loc, plan, range, destinations)))
+    result.replaceAllUsesWith(whole);
+  for (GenericOp op : llvm::reverse(plan.order))
+    op->erase();
+  return success();
+}
+
+/// One loop over blocks of rows, before the members.
+ValueRange FusedRows::emitLoop(OpBuilder &b, Location loc, const Plan &plan, const Range &range,
+                               ValueRange destinations) const {
+  OpBuilder::InsertionGuard guard(b);
+  Bounds zeros(extents.size(), b.getIndexAttr(0));
+  auto forall = b.create<scf::ForallOp>(loc, zeros, range.counts, range.steps, destinations, /*mapping=*/std::nullopt);
   b.setInsertionPointToStart(forall.getBody());
-  RowTiles emitter{b, loc, {}, {}, most, {}};
+  RowTiles emitter{b, loc, {}, {}, range.most, {}};
   AffineExpr i, n, step;
   bindDims(b.getContext(), i);
   bindSymbols(b.getContext(), n, step);
   AffineMap left = AffineMap::get(1, 2, {step, n - i}, b.getContext());
   for (auto [row, iv] : llvm::enumerate(forall.getInductionVars())) {
-    emitter.offsets.push_back(iv);
-    std::optional<int64_t> rows = getConstantIntValue(steps[row]);
-    bool full = rows == 1 || (rows && !ShapedType::isDynamic(extents[row]) && extents[row] % *rows == 0);
+    bool fromStart = isConstantIntValue(range.first[row], 0);
+    emitter.offsets.push_back(fromStart ? OpFoldResult(iv)
+                                        : affine::makeComposedFoldedAffineApply(b, loc, n + i, {iv, range.first[row]}));
+    OpFoldResult step = range.steps[row];
+    std::optional<int64_t> rows = getConstantIntValue(step);
+    bool full =
+        range.isWhole || rows == 1 || (rows && !ShapedType::isDynamic(extents[row]) && extents[row] % *rows == 0);
     emitter.sizes.push_back(
-        full ? steps[row]
-             : affine::makeComposedFoldedAffineMin(b, loc, left, {OpFoldResult(iv), ends[row], steps[row]}));
+        full ? step : affine::makeComposedFoldedAffineMin(b, loc, left, {OpFoldResult(iv), range.counts[row], step}));
   }
 
-  SmallVector<tensor::ExtractSliceOp> places(results.size());
-  for (GenericOp op : order) {
+  SmallVector<tensor::ExtractSliceOp> places(plan.results.size());
+  for (GenericOp op : plan.order) {
     ArrayRef<unsigned> rows = loops.find(op)->second;
     SmallVector<Value> operands;
     SmallVector<AffineMap> maps = op.getIndexingMapsArray();
     for (OpOperand *input : op.getDpsInputOperands()) {
-      if (auto copy = copied.find(input); copy != copied.end()) {
+      if (auto copy = plan.copied.find(input); copy != plan.copied.end()) {
         auto [value, map] = copy->second;
         maps[input->getOperandNumber()] = map;
         operands.push_back(emitter.read(value, map, rows));
         continue;
       }
-      if (auto found = copies.find(input); found != copies.end()) {
+      if (auto found = plan.copies.find(input); found != plan.copies.end()) {
         const strata::RowCopy &copy = found->second;
         Value part = copy.transpose ? emitter.transposed(copy.transpose, copy.sizes, mapOf(*input), rows)
                                     : emitter.read(input->get(), mapOf(*input), rows);
@@ -610,15 +449,15 @@ LogicalResult Group::fuse() {
     }
     for (auto [number, init] : llvm::enumerate(op.getDpsInitsMutable())) {
       OpResult end = op->getResult(number);
-      if (OpResult earlier = before.lookup(end)) {
+      if (OpResult earlier = plan.before.lookup(end)) {
         operands.push_back(emitter.tiles.lookup(earlier));
         continue;
       }
-      while (OpResult later = after.lookup(end))
+      while (OpResult later = plan.after.lookup(end))
         end = later;
-      size_t found = llvm::find(results, end) - results.begin();
+      size_t found = llvm::find(plan.results, end) - plan.results.begin();
       Value place;
-      if (found == results.size()) {
+      if (found == plan.results.size()) {
         place = emitter.scratch(init.get(), mapOf(init), rows);
       } else {
         places[found] = emitter.slice(forall.getRegionIterArgs()[found], mapOf(init), rows);
@@ -641,16 +480,12 @@ LogicalResult Group::fuse() {
   }
 
   b.setInsertionPointToStart(forall.getTerminator().getBody());
-  for (auto [number, result] : llvm::enumerate(results)) {
+  for (auto [number, result] : llvm::enumerate(plan.results)) {
     tensor::ExtractSliceOp place = places[number];
     b.create<tensor::ParallelInsertSliceOp>(loc, emitter.tiles.lookup(result), place.getSource(),
                                             place.getMixedOffsets(), place.getMixedSizes(), place.getMixedStrides());
   }
-  for (auto [result, whole] : llvm::zip(results, forall.getResults()))
-    result.replaceAllUsesWith(whole);
-  for (GenericOp op : llvm::reverse(order))
-    op->erase();
-  return success();
+  return forall.getResults();
 }
 
 void strata::fuseRows(func::FuncOp function, const RowLimits &limits) {
@@ -669,7 +504,7 @@ void strata::fuseRows(func::FuncOp function, const RowLimits &limits) {
   for (GenericOp seed : seeds) {
     if (taken.contains(seed))
       continue;
-    Group group(seed, constants, taken, limits);
+    FusedRows group(seed, constants, taken, limits);
     SmallVector<Operation *> members(group.members().begin(), group.members().end());
     if (succeeded(group.fuse()))
       taken.insert(members.begin(), members.end());

@@ -240,6 +240,65 @@ func.func @lines_apart(%x: tensor<32x64x128x8xf32>) -> tensor<32x64x128x8xf32> {
 
 // -----
 
+// Of an unknown number of rows, or of lines, full blocks of a known size; then single ones.
+// CHECK-LABEL: func.func @unknown_rows(
+// CHECK:         %[[N:.*]] = tensor.dim %{{.*}}, %c0
+// CHECK:         %[[WHOLE:.*]] = affine.apply #{{.*}}()[%[[N]]]
+// CHECK:         %[[BEGUN:.*]] = scf.forall (%{{.*}}) = (0) to (%[[WHOLE]]) step (2)
+// CHECK:           tensor.extract_slice {{.*}} [2, 1024] [1, 1] : tensor<?x1024xf32> to tensor<2x1024xf32>
+// CHECK-NOT:       affine.min
+// CHECK:         %[[LEFT:.*]] = affine.apply #{{.*}}()[%[[N]]]
+// CHECK:         scf.forall (%[[I:.*]]) in (%[[LEFT]]) shared_outs(%{{.*}} = %[[BEGUN]])
+// CHECK:           affine.apply #{{.*}}(%[[I]])[%[[N]]]
+// CHECK:           tensor.extract_slice {{.*}} [1, 1024] [1, 1] : tensor<?x1024xf32> to tensor<1x1024xf32>
+// CHECK-LABEL: func.func @unknown_lines(
+// CHECK:         scf.forall (%{{.*}}, %{{.*}}) = (0, 0) to (8, %{{.*}}) step (1, 10)
+// CHECK:         scf.forall (%{{.*}}, %{{.*}}) in (8, %{{.*}}) shared_outs
+#id = affine_map<(i, j) -> (i, j)>
+#row = affine_map<(i, j) -> (i)>
+func.func @unknown_rows(%x: tensor<?x1024xf32>) -> tensor<?x1024xf32> {
+  %zero = arith.constant 0.0 : f32
+  %c0 = arith.constant 0 : index
+  %n = tensor.dim %x, %c0 : tensor<?x1024xf32>
+  %r = tensor.empty(%n) : tensor<?xf32>
+  %e = tensor.empty(%n) : tensor<?x1024xf32>
+  %0 = linalg.fill ins(%zero : f32) outs(%r : tensor<?xf32>) -> tensor<?xf32>
+  %1 = linalg.generic {indexing_maps = [#id, #row], iterator_types = ["parallel", "reduction"]} ins(%x : tensor<?x1024xf32>) outs(%0 : tensor<?xf32>) {
+  ^bb0(%a: f32, %o: f32):
+    %s = arith.addf %a, %o : f32
+    linalg.yield %s : f32
+  } -> tensor<?xf32>
+  %2 = linalg.generic {indexing_maps = [#id, #row, #id], iterator_types = ["parallel", "parallel"]} ins(%x, %1 : tensor<?x1024xf32>, tensor<?xf32>) outs(%e : tensor<?x1024xf32>) {
+  ^bb0(%a: f32, %s: f32, %o: f32):
+    %d = arith.subf %a, %s : f32
+    linalg.yield %d : f32
+  } -> tensor<?x1024xf32>
+  return %2 : tensor<?x1024xf32>
+}
+#image = affine_map<(n, c, y, x) -> (n, c, y, x)>
+#channels = affine_map<(n, c, y, x) -> (n, y, x)>
+func.func @unknown_lines(%x: tensor<8x192x?x28xf32>) -> tensor<8x192x?x28xf32> {
+  %zero = arith.constant 0.0 : f32
+  %c2 = arith.constant 2 : index
+  %n = tensor.dim %x, %c2 : tensor<8x192x?x28xf32>
+  %r = tensor.empty(%n) : tensor<8x?x28xf32>
+  %e = tensor.empty(%n) : tensor<8x192x?x28xf32>
+  %0 = linalg.fill ins(%zero : f32) outs(%r : tensor<8x?x28xf32>) -> tensor<8x?x28xf32>
+  %1 = linalg.generic {indexing_maps = [#image, #channels], iterator_types = ["parallel", "reduction", "parallel", "parallel"]} ins(%x : tensor<8x192x?x28xf32>) outs(%0 : tensor<8x?x28xf32>) {
+  ^bb0(%a: f32, %o: f32):
+    %s = arith.addf %a, %o : f32
+    linalg.yield %s : f32
+  } -> tensor<8x?x28xf32>
+  %2 = linalg.generic {indexing_maps = [#image, #channels, #image], iterator_types = ["parallel", "parallel", "parallel", "parallel"]} ins(%x, %1 : tensor<8x192x?x28xf32>, tensor<8x?x28xf32>) outs(%e : tensor<8x192x?x28xf32>) {
+  ^bb0(%a: f32, %s: f32, %o: f32):
+    %d = arith.subf %a, %s : f32
+    linalg.yield %d : f32
+  } -> tensor<8x192x?x28xf32>
+  return %2 : tensor<8x192x?x28xf32>
+}
+
+// -----
+
 // Rows by columns: a block of columns, which lie side by side, not one.
 // CHECK-LABEL: func.func @columns(
 // CHECK:         scf.forall (%{{.*}}) = (0) to (4096) step (128)
