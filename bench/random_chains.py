@@ -12,7 +12,7 @@ A number makes the same chain in each run. The forms of it, and what their times
 
 What has a ratio above RATIO (1.05) is marked, and what differs from ONNX Runtime without graph optimisations by more
 than the form's rounding explains and by more than the peer; --save writes these as FOLDER/NUMBER.onnx and .npz. A ratio
-is the median of those of runs that take turns for half a second.
+is the median of those of turns, which both take for half a second, each in a process of its own.
 """
 
 import argparse
@@ -26,8 +26,8 @@ from pathlib import Path
 import numpy as np
 import onnx
 import onnxruntime
-import strata
 from onnx import TensorProto, helper, numpy_helper
+from runtimes import Worker
 
 CHANNELS = [3, 8, 16, 20, 24, 32, 40, 48, 64, 80, 96, 128, 160, 192, 256, 320, 384, 512]
 SIZES = [7, 8, 10, 14, 16, 20, 28, 32, 40, 48, 56, 64, 80, 96, 112, 128]
@@ -273,45 +273,6 @@ def describe(model, x):
     return f"{'x'.join(map(str, x.shape))} {' '.join(layers)}"
 
 
-def rest(limit=0.5):
-    """Waits until no thread works any more: those of a runtime look for work for a while behind a run."""
-    end = time.monotonic() + limit
-    while time.monotonic() < end:
-        before = time.process_time()
-        time.sleep(0.002)
-        if time.process_time() - before < 0.0002:
-            break
-
-
-def onnx_runtime(model, x, threads, optimise=True):
-    options = onnxruntime.SessionOptions()
-    options.intra_op_num_threads = threads
-    if not optimise:
-        options.graph_optimization_level = onnxruntime.GraphOptimizationLevel.ORT_DISABLE_ALL
-    session = onnxruntime.InferenceSession(model.SerializeToString(), options, providers=["CPUExecutionProvider"])
-    return lambda: session.run(None, {"x": x})[0]
-
-
-def open_vino(model, x, threads):
-    import openvino
-
-    options = {"PERFORMANCE_HINT": "LATENCY", "INFERENCE_NUM_THREADS": threads, "NUM_STREAMS": 1}
-    core = openvino.Core()
-    request = core.compile_model(core.read_model(model.SerializeToString()), "CPU", options).create_infer_request()
-    request.set_input_tensor(openvino.Tensor(x, shared_memory=True))
-
-    def run():
-        request.infer()
-        return request.get_output_tensor().data
-
-    return run
-
-
-def strata_run(model, x, threads, **options):
-    compiled = strata.compile(model, threads=threads, **options)
-    return lambda: compiled.run({"x": x})[0]
-
-
 def quantised(model, x):
     """In the QDQ form, with unsigned data and weights of a scale per channel."""
     from onnxruntime import quantization
@@ -330,30 +291,22 @@ def quantised(model, x):
         return onnx.load(path)
 
 
-# What a form makes of a model: the model, Strata's run, the peer's, and the difference that is still rounding.
-def as_f32(model, x, fixed, threads):
-    return model, strata_run(model, x, threads), onnx_runtime(model, x, threads), 1e-4
-
-
-def as_int8(model, x, fixed, threads):
-    model = quantised(model, x)
-    return model, strata_run(model, x, threads), onnx_runtime(model, x, threads), 2e-2
-
-
-def as_bf16(model, x, fixed, threads):
-    return model, strata_run(model, x, threads, precision="bf16"), open_vino(model, x, threads), 4e-2
-
-
-def as_symbolic(model, x, fixed, threads):
+def with_symbolic_sizes(model, fixed):
     symbolic = onnx.ModelProto()
     symbolic.CopyFrom(model)
     for i, size in enumerate(symbolic.graph.input[0].type.tensor_type.shape.dim):
         if i not in fixed:
             size.dim_param = f"d{i}"
-    return symbolic, strata_run(symbolic, x, threads), strata_run(model, x, threads), 1e-4
+    return symbolic
 
 
-FORMS = {"f32": as_f32, "int8": as_int8, "bf16": as_bf16, "symbolic": as_symbolic}
+# By form the runtimes that are compared, and the difference from the expected result that is still rounding.
+FORMS = {
+    "f32": ("strata_model", "onnxruntime", 1e-4),
+    "int8": ("strata_model", "onnxruntime", 2e-2),
+    "bf16": ("strata_bf16", "openvino_default", 4e-2),
+    "symbolic": ("strata_model", "strata_model", 1e-4),
+}
 
 
 def difference(result, expected):
@@ -364,22 +317,23 @@ def difference(result, expected):
         return np.where(same, 0, np.abs(result - expected)).max() / max(np.abs(finite).max(), 1e-9)
 
 
-def measure(runs, threads):
+def results(worker, model, folder):
+    """Loads the model, and gives what it computes of the inputs that the folder has."""
+    path, outputs = folder / "model.onnx", folder / "outputs.npz"
+    onnx.save(model, path)
+    worker.ask("load", str(path), str(folder / "inputs.npz"), str(outputs))
+    with np.load(outputs) as file:
+        return file["arr_0"]
+
+
+def measure(workers, seconds=0.5):
     """The times of both in seconds, and the ratio."""
-    start = time.perf_counter()
-    runs[1]()
-    repeat = max(1, int(0.01 / (time.perf_counter() - start)))
     times = [[], []]
-    end = time.perf_counter() + 0.5
-    while time.perf_counter() < end or len(times[0]) < 5:
-        for run, taken in zip(runs, times):
-            if threads > 1:
-                rest()
-                run()
-            start = time.perf_counter()
-            for _ in range(repeat):
-                run()
-            taken.append((time.perf_counter() - start) / repeat)
+    end = time.perf_counter() + seconds
+    while time.perf_counter() < end or len(times[0]) < 3:
+        for worker, other, taken in zip(workers, workers[::-1], times):
+            other.rest()
+            taken.append(worker.ask("time", seconds / 20))
     return *map(statistics.median, times), statistics.median(a / b for a, b in zip(*times))
 
 
@@ -396,26 +350,36 @@ def main():
     onnxruntime.set_default_logger_severity(4)
     logging.getLogger().setLevel(logging.ERROR)  # of quantisation, which asks for another tool first
     kind = next((kind for kind in KINDS if kind.__name__ == options.kind), None)
+    *names, rounding = FORMS[options.form]
+    workers = [Worker(name, options.threads) for name in names]
+    exact = Worker("reference", 1)
     ratios = []
     for number in range(options.first, options.last):
         model, x, fixed = make(number, kind)
         what = describe(model, x)
         try:
-            model, *runs, rounding = FORMS[options.form](model, x, fixed, options.threads)
-        except ValueError as error:  # of the quantisation
+            models = [quantised(model, x) if options.form == "int8" else model] * 2
+        except ValueError as error:
             print(f"{number:6} {what}: {error}", flush=True)
             continue
-        expected = onnx_runtime(model, x, 1, optimise=False)()
-        error, their_error = (difference(run(), expected) for run in runs)
-        ours, theirs, ratio = measure(runs, options.threads)
+        if options.form == "symbolic":
+            models[0] = with_symbolic_sizes(model, fixed)
+        with tempfile.TemporaryDirectory() as folder:
+            np.savez(Path(folder, "inputs.npz"), x=x)
+            expected, *found = (results(worker, model, Path(folder))
+                                for worker, model in zip([exact, *workers], [models[1], *models]))  # fmt: skip
+        error, their_error = (difference(result, expected) for result in found)
+        ours, theirs, ratio = measure(workers)
         ratios.append(ratio)
         marked = ratio > options.above or not error <= max(rounding, their_error)
         print(f"{number:6} {ratio:5.2f} {1e3 * ours:9.3f} ms {1e3 * theirs:9.3f} ms {error:.0e} {model.graph.name}: "
               f"{what}{'  <--' if marked else ''}", flush=True)  # fmt: skip
         if marked and options.save:
             options.save.mkdir(parents=True, exist_ok=True)
-            onnx.save(model, options.save / f"{number}.onnx")
+            onnx.save(models[0], options.save / f"{number}.onnx")
             np.savez(options.save / f"{number}.npz", x=x)
+    for worker in (exact, *workers):
+        worker.close()
     if ratios:
         above = sum(ratio > options.above for ratio in ratios)
         mean = statistics.geometric_mean(ratios)

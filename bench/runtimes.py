@@ -113,8 +113,31 @@ class Strata:
         return self.results
 
 
+class StrataModel:
+    """A model that the process compiles itself."""
+
+    options = {}
+
+    def __init__(self, model, feeds, threads):
+        import strata
+
+        self.model, self.feeds = strata.compile(model, threads=threads, **self.options), feeds
+
+    def run(self):
+        self.results = None
+        self.results = self.model.run(self.feeds)
+
+    def outputs(self):
+        return self.results
+
+
+class StrataBf16(StrataModel):
+    options = {"precision": "bf16"}
+
+
 RUNTIMES = {"reference": reference, "onnxruntime": OnnxRuntime, "openvino": OpenVinoF32,
-            "openvino_default": OpenVino, "strata": Strata}  # fmt: skip
+            "openvino_default": OpenVino, "strata": Strata, "strata_model": StrataModel,
+            "strata_bf16": StrataBf16}  # fmt: skip
 # The peers of a precision: those that compute as exactly.
 PEERS = {
     "f32": ("onnxruntime", "openvino"),

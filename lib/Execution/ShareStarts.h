@@ -11,6 +11,10 @@ namespace strata {
 /// frozen: one value for all that differ by constants. LLVM's loop strength reduction would look through a start that
 /// is a sum (of a row, a column, a channel and a group, each a product) and weigh every way to add these up in the
 /// loop: more than half of the time of code generation for windows and minimal filtering, with nothing to gain.
+///
+/// Where steps are unknown, addresses of the loops around differ by more than constants, and each would be counted up by
+/// itself in all of them. What these loops have moved is a value of its own there, frozen, for each block of code; to it
+/// is added, where it is used, what does not move.
 struct ShareStartsPass : llvm::PassInfoMixin<ShareStartsPass> {
   llvm::PreservedAnalyses run(llvm::Function &function, llvm::FunctionAnalysisManager &analyses);
 };
