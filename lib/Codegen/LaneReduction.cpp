@@ -90,9 +90,9 @@ void strata::planRowsOfSums(LoopNest &nest, const NestOptions &options, NestPlan
 bool TileEmitter::mayMaskLanes() {
   return target.partLoads && canComputeMore(nest) && llvm::all_of(nest.reduce->inputs, [&](Access &access) {
            Extent lanes = stride(access, plan.lane);
-           bool hasBits = access.element.isIntOrFloat() && access.element.getIntOrFloatBitWidth() >= 32;
            return access.scalar || !access.base ||
-                  (access.blockedLoop != plan.lane && (lanes.is(0) || (lanes.is(1) && hasBits)));
+                  (access.blockedLoop != plan.lane &&
+                   (lanes.is(0) || (lanes.is(1) && hasMasks(access.element, target))));
          });
 }
 

@@ -97,24 +97,19 @@ bool NestEmitter::canRepeatLanes() {
 /// Whether lanes behind the last result may be computed and left: they are not loaded, or what is there fills up a
 /// block of weights.
 bool NestEmitter::canLeaveLanes() {
-  return options.partLoads && !plan.laneBlock && !plan.blocks && !plan.scaled && plan.window < 0 &&
-         canLoadParts(nest, plan, plan.width);
+  return !plan.laneBlock && !plan.blocks && !plan.scaled && plan.window < 0 &&
+         canLoadParts(nest, plan, options, plan.width);
 }
 
 /// Whether a vector may have lanes behind the last result, as many as the run tells: they are neither loaded nor
 /// stored.
 bool NestEmitter::canMaskLanes() {
-  bool can = options.partLoads && plan.width > 1 && plan.copied < 0 && !plan.laneBlock && !plan.blocks &&
-             !plan.scaled && !plan.dots && !plan.matrix && !plan.transposes && !plan.interleaves &&
-             nest.tails.empty() && canComputeMore(nest);
-  auto hasMasks = [&](Type element) {
-    return element.isIntOrFloat() &&
-           (element.getIntOrFloatBitWidth() >= 32 || (element.isInteger() && options.vectorBits == 512));
-  };
+  bool can = plan.width > 1 && plan.copied < 0 && !plan.laneBlock && !plan.blocks && !plan.scaled && !plan.dots &&
+             !plan.matrix && !plan.transposes && !plan.interleaves && nest.tails.empty() && canComputeMore(nest);
   nest.forEachAccess([&](Access &access) {
     Extent lanes = stride(access, plan.lane);
     can &= access.scalar || !access.base || lanes.is(0) ||
-           (access.blockedLoop < 0 && hasMasks(access.element) &&
+           (access.blockedLoop < 0 && hasMasks(access.element, options) &&
             (lanes.is(1) || (isNear(lanes) && lanes.known <= plan.width / 2)));
   });
   for (Access &access : nest.last().outputs)

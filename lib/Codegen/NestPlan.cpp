@@ -83,17 +83,22 @@ bool strata::mayDiscardLanes(LoopNest &nest, const NestPlan &plan) {
   return canComputeMore(nest);
 }
 
-bool strata::canLoadParts(LoopNest &nest, const NestPlan &plan, int64_t width) {
-  if (!mayDiscardLanes(nest, plan))
+bool strata::hasMasks(Type element, const TargetFacts &target) {
+  constexpr unsigned leastBits = 32; // but of the longest vectors
+  return target.partLoads && element.isIntOrFloat() &&
+         (element.getIntOrFloatBitWidth() >= leastBits || (element.isInteger() && target.vectorBits == 512));
+}
+
+bool strata::canLoadParts(LoopNest &nest, const NestPlan &plan, const TargetFacts &target, int64_t width) {
+  if (!target.partLoads || !mayDiscardLanes(nest, plan))
     return false;
   bool can = true;
   auto check = [&](Access &access, int64_t within) {
     Extent lanes = stride(access, plan.lane);
-    bool hasParts = access.element.isIntOrFloat() && access.element.getIntOrFloatBitWidth() >= 32; // of the mask, too
     if (access.blockedLoop >= 0)
       can &= access.blockedLoop == plan.lane && access.withinStride == within && access.block % width == 0;
     else
-      can &= access.scalar || !access.base || lanes.is(0) || (lanes.is(1) && hasParts);
+      can &= access.scalar || !access.base || lanes.is(0) || (lanes.is(1) && hasMasks(access.element, target));
   };
   nest.forEachStage([&](Stage &stage) {
     for (auto [i, access] : llvm::enumerate(stage.inputs)) {
@@ -110,8 +115,8 @@ bool strata::canLoadParts(LoopNest &nest, const NestPlan &plan, int64_t width) {
 /// Whether all lanes of a loop of less than a vector are one whose last lanes are not loaded and not stored, where that
 /// takes one pass over the reduction instead of several.
 static bool fillsPartOfVector(LoopNest &nest, const NestOptions &options, const NestPlan &plan, const Extent &size) {
-  return options.partLoads && size.isKnown() && size.known < plan.width && !llvm::isPowerOf2_64(size.known) &&
-         canLoadParts(nest, plan, llvm::PowerOf2Ceil(size.known));
+  return size.isKnown() && size.known < plan.width && !llvm::isPowerOf2_64(size.known) &&
+         canLoadParts(nest, plan, options, llvm::PowerOf2Ceil(size.known));
 }
 
 /// A parallel loop along which all results lie contiguously, unless the inputs

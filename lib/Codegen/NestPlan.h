@@ -156,9 +156,12 @@ bool canComputeMore(LoopNest &nest);
 /// Whether lanes of a reduction may be computed whose results are not stored, of anything.
 bool mayDiscardLanes(LoopNest &nest, const NestPlan &plan);
 
+/// Whether vectors of such elements load some of their lanes, and no more of memory.
+bool hasMasks(mlir::Type element, const TargetFacts &target);
+
 /// Whether those may be the last lanes of a vector of `width`: what they read is not loaded, or is what fills up a
 /// block of weights.
-bool canLoadParts(LoopNest &nest, const NestPlan &plan, int64_t width);
+bool canLoadParts(LoopNest &nest, const NestPlan &plan, const TargetFacts &target, int64_t width);
 
 /// A rough estimate of the time of one result, for the decision to use threads and for the tasks' size.
 double estimatePointNs(LoopNest &nest, const NestPlan &plan, const TargetFacts &target);

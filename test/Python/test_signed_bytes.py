@@ -14,11 +14,11 @@ def bytes_of(rng, *shape):
 
 @pytest.mark.parametrize("target", TARGETS)
 @pytest.mark.parametrize("zero", [0, -128, 37])
-@pytest.mark.parametrize("channels, size", [(3, 9), (16, 12)])
-def test_images(target, zero, channels, size):
+@pytest.mark.parametrize("channels, size, filters, more", [(3, 9, 24, 40), (16, 12, 21, 3)])
+def test_images(target, zero, channels, size, filters, more):
     rng = np.random.default_rng(size)
     x, other = bytes_of(rng, 1, channels, size, size), bytes_of(rng, 1, 5, size // 2, size // 2)
-    weights = {"w": bytes_of(rng, 24, channels, 3, 3), "v": bytes_of(rng, 40, channels + 5, 3, 3),
+    weights = {"w": bytes_of(rng, filters, channels, 3, 3), "v": bytes_of(rng, more, channels + 5, 3, 3),
                "d": bytes_of(rng, channels, 1, 3, 3), "z": np.array(zero, np.int8)}  # fmt: skip
     nodes = [
         helper.make_node("ConvInteger", ["x", "w", "z"], ["a"], pads=[1] * 4),

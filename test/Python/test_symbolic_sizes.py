@@ -6,7 +6,7 @@ import pytest
 import strata
 from onnx import TensorProto, helper
 from onnx.reference import ReferenceEvaluator
-from support.targets import has
+from support.targets import TARGETS, has
 
 RNG = np.random.default_rng(11)
 
@@ -50,6 +50,36 @@ pixels (float[1, p, 16] x, float[1, 1, h, w] like, float[1, 1, l, m] size,
   x5 = Conv <pads = [1, 1, 1, 1]> (x4, b)
   to = Shape <start = 2> (size)
   y = Resize <axes = [2, 3], mode = "linear"> (x5, "", "", to)
+}"""
+
+# What lies along a row, side by side or two elements apart, in elements of several widths.
+RESTS = """<ir_version: 10, opset_import: ["" : 19]>
+rests (float[n, 5, h, w] x, float[1, 5, 1, 1] a)
+      => (float[n, 5, k, l] y, bool[n, 5, k, l] b, int8[n, 5, k, l] c, int64[n, 5, k, l] d) {
+  x0 = MaxPool <kernel_shape = [2, 3], strides = [1, 2], pads = [0, 1, 1, 1]> (x)
+  x1 = AveragePool <kernel_shape = [3, 3], pads = [1, 1, 1, 1]> (x0)
+  x2 = Mul (x1, a)
+  y = Tanh (x2)
+  b = Greater (x1, x0)
+  x3 = Mul (x0, a)
+  x4 = Round (x3)
+  c = Cast <to = 3> (x4)
+  d = Cast <to = 7> (x4)
+}"""
+
+# Rows of a known length, and columns.
+ROWS = """<ir_version: 9, opset_import: ["" : 18]>
+rows (float[n, m, 24] x, float[24] s, float[24] t) => (float[n, m, 24] y, float[n, m, 24] z) {
+  x0 = LayerNormalization (x, s, t)
+  y = Softmax (x0)
+  z = Softmax <axis = 1> (x)
+}"""
+
+VOLUME = """<ir_version: 9, opset_import: ["" : 18]>
+volume (float[n, 8, d, h, w] x, float[16, 8, 3, 3, 3] a, float[32, 16, 3, 3, 3] b) => (float[n, 32, k, l, m] y) {
+  x0 = Conv <pads = [1, 1, 1, 1, 1, 1]> (x, a)
+  x1 = Relu (x0)
+  y = Conv <pads = [0, 1, 1, 2, 1, 1]> (x1, b)
 }"""
 
 FITTING = """<ir_version: 9, opset_import: ["" : 18]>
@@ -100,6 +130,30 @@ def test_pixels(threads):
         x = RNG.standard_normal((1, image[0] * image[1], 16)).astype(np.float32)
         like, size = (np.zeros((1, 1, *sides), np.float32) for sides in (image, result))
         check(model, {"x": x, "like": like, "size": size}, 2e-5)(compiled)
+
+
+@pytest.mark.parametrize("target", TARGETS)
+def test_rests_of_rows(target):
+    model = with_weights(RESTS, 1)
+    compiled = strata.compile(model, target=target)
+    for width in [*range(1, 36), 64, 65, 71]:
+        x = 9 * RNG.standard_normal((2, 5, 1 + width % 6, width)).astype(np.float32)
+        check(model, {"x": x}, 1e-6)(compiled)
+
+
+@pytest.mark.parametrize("threads", [1, 2])
+def test_numbers_of_rows(threads):
+    model = with_weights(ROWS, 1)
+    compiled = strata.compile(model, threads=threads)
+    for n, m in [*((1, m) for m in range(20)), (3, 33), (2, 64), (0, 5), (40, 1), (16, 17)]:
+        check(model, {"x": RNG.standard_normal((n, m, 24)).astype(np.float32)}, 1e-5)(compiled)
+
+
+def test_volumes():
+    model = with_weights(VOLUME, 1)
+    compiled = strata.compile(model)
+    for shape in [(1, 8, 8, 16, 16), (2, 8, 2, 9, 31), (1, 8, 5, 1, 1), (1, 8, 4, 24, 7)]:
+        check(model, {"x": RNG.standard_normal(shape).astype(np.float32)}, 1e-4)(compiled)
 
 
 @pytest.mark.parametrize("n", [0, 1, 7, 300])
