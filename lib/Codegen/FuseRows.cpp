@@ -378,16 +378,23 @@ LogicalResult FusedRows::fuse() {
         plan.copied[input] = strata::copyInBlocks(b, op, input, input->get(), copy->lanes);
     }
 
-  // Of an unknown number of rows full blocks, then one row after the other: code for a number that is known is shorter
-  // and faster.
+  // Of an unknown number of rows full blocks, then a few, then one row after the other: code for a number that is known
+  // is shorter and faster.
   if (std::optional<unsigned> row = fit ? std::nullopt : peeledRow(block)) {
-    AffineExpr n = b.getAffineSymbolExpr(0);
+    constexpr int64_t few = 4; // as tiles of sums along the lanes have
+    AffineExpr n = b.getAffineSymbolExpr(0), left = n;
     OpFoldResult all = range.counts[*row];
-    range.counts[*row] = affine::makeComposedFoldedAffineApply(b, loc, n - n % block[*row], {all});
+    auto rows = [&](AffineExpr count) { return affine::makeComposedFoldedAffineApply(b, loc, count, {all}); };
     range.isWhole = true;
-    destinations = emitLoop(b, loc, plan, range, destinations);
-    range.first[*row] = range.counts[*row];
-    range.counts[*row] = affine::makeComposedFoldedAffineApply(b, loc, n % block[*row], {all});
+    for (int64_t size = block[*row]; size > 1; size = size > few ? few : 1) {
+      AffineExpr rest = left % size;
+      range.counts[*row] = rows(left - rest);
+      range.steps[*row] = range.most[*row] = b.getIndexAttr(size);
+      destinations = emitLoop(b, loc, plan, range, destinations);
+      left = rest;
+      range.first[*row] = rows(n - left);
+    }
+    range.counts[*row] = rows(left);
     range.steps[*row] = range.most[*row] = b.getIndexAttr(1);
   }
   for (auto [result, whole] : llvm::zip(plan.results, emitLoop(b, loc, plan, range, destinations)))

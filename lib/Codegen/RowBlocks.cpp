@@ -105,8 +105,8 @@ SmallVector<int64_t> FusedRows::blocks(const Places &shared) const {
   return result;
 }
 
-/// The row whose number only the run tells where full blocks of it are a loop of their own, and what is left are single
-/// rows: if these are few, do not share a product's operands, and do not lie along vectors.
+/// The row whose number only the run tells where full blocks of it are a loop of their own, and what is left others of
+/// few rows: if these are few, do not share a product's operands, and do not lie along vectors.
 std::optional<unsigned> FusedRows::peeledRow(ArrayRef<int64_t> block) const {
   std::optional<unsigned> found;
   for (auto [row, extent, size] : llvm::enumerate(extents, block))

@@ -240,7 +240,7 @@ func.func @lines_apart(%x: tensor<32x64x128x8xf32>) -> tensor<32x64x128x8xf32> {
 
 // -----
 
-// Of an unknown number of rows, or of lines, full blocks of a known size; then single ones.
+// Of an unknown number of rows, or of lines, full blocks of a known size; then smaller ones, and single ones.
 // CHECK-LABEL: func.func @unknown_rows(
 // CHECK:         %[[N:.*]] = tensor.dim %{{.*}}, %c0
 // CHECK:         %[[WHOLE:.*]] = affine.apply #{{.*}}()[%[[N]]]
@@ -253,6 +253,7 @@ func.func @lines_apart(%x: tensor<32x64x128x8xf32>) -> tensor<32x64x128x8xf32> {
 // CHECK:           tensor.extract_slice {{.*}} [1, 1024] [1, 1] : tensor<?x1024xf32> to tensor<1x1024xf32>
 // CHECK-LABEL: func.func @unknown_lines(
 // CHECK:         scf.forall (%{{.*}}, %{{.*}}) = (0, 0) to (8, %{{.*}}) step (1, 10)
+// CHECK:         scf.forall (%{{.*}}, %{{.*}}) = (0, 0) to (8, %{{.*}}) step (1, 4)
 // CHECK:         scf.forall (%{{.*}}, %{{.*}}) in (8, %{{.*}}) shared_outs
 #id = affine_map<(i, j) -> (i, j)>
 #row = affine_map<(i, j) -> (i)>

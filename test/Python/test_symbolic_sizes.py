@@ -69,10 +69,11 @@ rests (float[n, 5, h, w] x, float[1, 5, 1, 1] a)
 
 # Rows of a known length, and columns.
 ROWS = """<ir_version: 9, opset_import: ["" : 18]>
-rows (float[n, m, 24] x, float[24] s, float[24] t) => (float[n, m, 24] y, float[n, m, 24] z) {
+rows (float[n, m, 24] x, float[24] s, float[24] t) => (float[n, m, 24] y, float[n, m, 24] z, float[n, m, 24] w) {
   x0 = LayerNormalization (x, s, t)
   y = Softmax (x0)
   z = Softmax <axis = 1> (x)
+  w = Softmax <axis = 0> (x)
 }"""
 
 VOLUME = """<ir_version: 9, opset_import: ["" : 18]>
