@@ -198,7 +198,7 @@ Value TileEmitter::load(const Access &access, Value base, const Tile &tile, int6
   auto type = VectorType::get({tile.lanes}, element);
   prefetchAhead(access, at, tile.lanes, j, /*isWrite=*/false);
   if (int64_t present = tile.presentOf(j); present && lanes.is(1) && access.blockedLoop < 0)
-    return loadPart(type, access.base, at, {present, {}});
+    return finish(loadPart(type, access.base, at, {present, {}}));
   if (lanes.is(1) && tile.mask)
     return finish(b.create<vector::MaskedLoadOp>(loc, type, access.base, at, tile.mask,
                                                  b.create<arith::ConstantOp>(loc, b.getZeroAttr(type))));

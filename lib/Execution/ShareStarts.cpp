@@ -46,6 +46,9 @@ private:
   Value *frozen(const SCEV *moved, BasicBlock::iterator place);
   /// The address without its offset: the start before the loop, and in the loop's header what it adds.
   Value *moved(const Address &address);
+  void replace(Use &use, Value *pointer, const APInt &offset);
+  /// Deletes what made the addresses that were replaced; whether there are any.
+  bool finish();
 
   Loop &loop;
   ScalarEvolution &evolution;
@@ -55,6 +58,7 @@ private:
   DenseMap<const SCEV *, Value *> starts;
   DenseMap<std::pair<const SCEV *, const SCEV *>, Value *> moving;
   DenseMap<std::pair<const SCEV *, BasicBlock *>, Value *> offsets;
+  SmallVector<WeakTrackingVH> dead;
 };
 } // namespace
 
@@ -169,30 +173,18 @@ SmallVector<Use *> Starts::addressesIn(BasicBlock &block) {
   return addresses;
 }
 
-bool Starts::shareAround(const LoopInfo &loops) {
-  SmallVector<WeakTrackingVH> dead;
-  for (BasicBlock *block : loop.blocks()) {
-    if (loops.getLoopFor(block) != &loop)
-      continue;
-    BasicBlock::iterator begin = block->getFirstInsertionPt();
-    for (Use *use : addressesIn(*block)) {
-      const SCEV *base = evolution.getSCEV(use->get());
-      APInt offset = takeConstant(base);
-      const SCEV *around = takeMoved(base);
-      if (!around || !expander.isSafeToExpandAt(base, &*begin) || !expander.isSafeToExpandAt(around, &*begin))
-        continue;
-      Value *moved = frozen(around, begin);
-      auto *user = cast<Instruction>(use->getUser());
-      IRBuilder<> builder(user);
-      Value *pointer = builder.CreatePtrAdd(expander.expandCodeFor(base, base->getType(), user->getIterator()), moved);
-      if (!offset.isZero())
-        pointer = builder.CreatePtrAdd(pointer, builder.getInt(offset));
-      dead.push_back(use->get());
-      use->set(pointer);
-    }
-  }
+void Starts::replace(Use &use, Value *pointer, const APInt &offset) {
+  IRBuilder<> builder(cast<Instruction>(use.getUser()));
+  if (!offset.isZero())
+    pointer = builder.CreatePtrAdd(pointer, builder.getInt(offset));
+  dead.push_back(use.get());
+  use.set(pointer);
+}
+
+bool Starts::finish() {
+  bool any = !dead.empty();
   RecursivelyDeleteTriviallyDeadInstructionsPermissive(dead);
-  return !dead.empty();
+  return any;
 }
 
 bool Starts::share() {
@@ -201,21 +193,31 @@ bool Starts::share() {
     pointers.append(addressesIn(*block));
   if (pointers.size() < fewestAddresses)
     return false;
-  SmallVector<WeakTrackingVH> dead;
-  for (Use *use : pointers) {
-    std::optional<Address> address = match(*use);
-    if (!address)
+  for (Use *use : pointers)
+    if (std::optional<Address> address = match(*use))
+      replace(*use, moved(*address), address->offset);
+  return finish();
+}
+
+bool Starts::shareAround(const LoopInfo &loops) {
+  for (BasicBlock *block : loop.blocks()) {
+    if (loops.getLoopFor(block) != &loop)
       continue;
-    Value *pointer = moved(*address);
-    if (!address->offset.isZero()) {
-      IRBuilder<> builder(cast<Instruction>(use->getUser()));
-      pointer = builder.CreatePtrAdd(pointer, builder.getInt(address->offset));
+    BasicBlock::iterator begin = block->getFirstInsertionPt();
+    starts.clear(); // of the block before
+    for (Use *use : addressesIn(*block)) {
+      const SCEV *base = evolution.getSCEV(use->get());
+      APInt offset = takeConstant(base);
+      const SCEV *around = takeMoved(base);
+      if (!around || !expander.isSafeToExpandAt(base, &*begin) || !expander.isSafeToExpandAt(around, &*begin))
+        continue;
+      Value *moved = frozen(around, begin), *&start = starts[base];
+      if (!start)
+        start = expander.expandCodeFor(base, base->getType(), begin);
+      replace(*use, IRBuilder<>(cast<Instruction>(use->getUser())).CreatePtrAdd(start, moved), offset);
     }
-    dead.push_back(use->get());
-    use->set(pointer);
   }
-  RecursivelyDeleteTriviallyDeadInstructionsPermissive(dead);
-  return !starts.empty();
+  return finish();
 }
 
 PreservedAnalyses ShareStartsPass::run(Function &function, FunctionAnalysisManager &analyses) {

@@ -218,3 +218,22 @@ func.func @block(%x: memref<40x32xf32>, %w: memref<2x32x16xf32>, %y: memref<40x2
   }
   return
 }
+
+// -----
+
+// Booleans are bytes, of which the longest vectors load some lanes, too.
+// WIDE-LABEL:  func.func @flags(
+// WIDE:          %[[BYTES:.*]] = vector.maskedload {{.*}} vector<4xi8>
+// WIDE:          %[[FLAGS:.*]] = arith.cmpi ne, %[[BYTES]], %{{.*}} : vector<4xi8>
+// WIDE:          arith.select %[[FLAGS]], %{{.*}} : vector<4xi1>, vector<4xf32>
+func.func @flags(%x: memref<40x3xf32>, %f: memref<40x3xi1>, %y: memref<3xf32>) attributes {strata.kernel} {
+  %zero = arith.constant 0.0 : f32
+  linalg.generic {indexing_maps = [affine_map<(k, n) -> (k, n)>, affine_map<(k, n) -> (k, n)>, affine_map<(k, n) -> (n)>], iterator_types = ["reduction", "parallel"]}
+      ins(%x, %f : memref<40x3xf32>, memref<40x3xi1>) outs(%y : memref<3xf32>) {
+  ^bb0(%a: f32, %b: i1, %s: f32):
+    %0 = arith.select %b, %a, %zero : f32
+    %1 = arith.addf %s, %0 : f32
+    linalg.yield %1 : f32
+  }
+  return
+}
