@@ -113,7 +113,7 @@ class Strata:
         return self.results
 
 
-class StrataModel:
+class StrataModel(Strata):
     """A model that the process compiles itself."""
 
     options = {}
@@ -121,14 +121,8 @@ class StrataModel:
     def __init__(self, model, feeds, threads):
         import strata
 
-        self.model, self.feeds = strata.compile(model, threads=threads, **self.options), feeds
-
-    def run(self):
-        self.results = None
-        self.results = self.model.run(self.feeds)
-
-    def outputs(self):
-        return self.results
+        self.model = strata.compile(model, threads=threads, **self.options)
+        self.arrays = [feeds[value.name] for value in self.model.inputs]
 
 
 class StrataBf16(StrataModel):

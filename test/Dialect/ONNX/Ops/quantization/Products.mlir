@@ -72,3 +72,16 @@ func.func @filters(%0: tensor<1x3x6x6xui8>, %1: tensor<2x3x3x3xui8>, %3: tensor<
   %y = onnx.ConvInteger_10(%0, %1, %2, %3) : (tensor<1x3x6x6xui8>, tensor<2x3x3x3xui8>, tensor<ui8>, tensor<2xui8>) -> tensor<*xi32>
   return %y : tensor<*xi32>
 }
+
+// -----
+
+// Zero points that are zeros need no such convolution, however many filters have one.
+// CHECK-LABEL: @many_zeros
+// CHECK: linalg.generic {{.*}} tensor<1x3x6x6xi8>, tensor<300x3x3x3xi8>
+// CHECK-NOT: "reduction"
+func.func @many_zeros(%0: tensor<1x3x6x6xui8>, %1: tensor<300x3x3x3xi8>) -> tensor<*xi32> {
+  %2 = onnx.Initializer dense<0> : tensor<ui8>
+  %3 = onnx.Initializer dense<0> : tensor<300xi8>
+  %y = onnx.ConvInteger_10(%0, %1, %2, %3) : (tensor<1x3x6x6xui8>, tensor<300x3x3x3xi8>, tensor<ui8>, tensor<300xi8>) -> tensor<*xi32>
+  return %y : tensor<*xi32>
+}
