@@ -91,7 +91,7 @@ static bool isFastAlongRows(linalg::GenericOp op, unsigned data, const strata::T
   if (steps < 1 || steps > strata::kMostApart)
     return false;
   int64_t columns = ranges[*row];
-  if (ShapedType::isDynamic(columns)) { // they gain less: there is code for each rest of a row
+  if (ShapedType::isDynamic(columns)) { // what is left of them takes longer, and they are padded as a whole
     int64_t channels = cast<ShapedType>(op.getDpsInputs()[data].getType()).getDimSize(1);
     columns = strata::usualSide(ShapedType::isDynamic(channels) ? 1 : channels) / 2;
   }
