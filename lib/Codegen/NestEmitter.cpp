@@ -104,8 +104,9 @@ bool NestEmitter::canLeaveLanes() {
 /// Whether a vector may have lanes behind the last result, as many as the run tells: they are neither loaded nor
 /// stored.
 bool NestEmitter::canMaskLanes() {
-  bool can = plan.width > 1 && plan.copied < 0 && !plan.laneBlock && !plan.blocks && !plan.scaled && !plan.dots &&
-             !plan.matrix && !plan.transposes && !plan.interleaves && nest.tails.empty() && canComputeMore(nest);
+  bool can = plan.width > 1 && !options.isReadAtOnce && plan.copied < 0 && !plan.laneBlock && !plan.blocks &&
+             !plan.scaled && !plan.dots && !plan.matrix && !plan.transposes && !plan.interleaves &&
+             nest.tails.empty() && canComputeMore(nest);
   nest.forEachAccess([&](Access &access) {
     Extent lanes = stride(access, plan.lane);
     can &= access.scalar || !access.base || lanes.is(0) ||

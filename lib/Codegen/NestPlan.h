@@ -28,6 +28,8 @@ struct NestOptions : TargetFacts {
   int64_t parallelNs = 5000, taskNs = 2000;
   /// Of a tile.
   int64_t mostRows = INT64_MAX;
+  /// What is stored is read again at once, which waits for parts of vectors until they have reached the cache.
+  bool isReadAtOnce = false;
 };
 
 /// A reduction that a matrix unit computes: sums of up to 16 rows and 16 lanes, of up to 16 groups of the reduction at

@@ -226,8 +226,11 @@ static double emitBody(scf::ForallOp loop, const NestOptions &options) {
   SmallVector<ReadAhead> ahead(nests.size());
   planReadAhead(loop, nests, options, ahead);
   double ns = 0;
-  for (auto [ops, rows] : llvm::zip(nests, ahead))
-    ns += emitNest(ops, options, rows);
+  for (auto [number, ops, rows] : llvm::enumerate(nests, ahead)) {
+    NestOptions own = options;
+    own.isReadAtOnce = number + 1 < nests.size();
+    ns += emitNest(ops, own, rows);
+  }
   return ns;
 }
 

@@ -237,3 +237,38 @@ func.func @flags(%x: memref<40x3xf32>, %f: memref<40x3xi1>, %y: memref<3xf32>) a
   }
   return
 }
+
+// -----
+
+// What the next nest of a block reads at once is not stored in parts by a mask; what the last one gives is.
+// WIDE-LABEL:  func.func @read_at_once(
+// WIDE:          math.exp
+// WIDE-NOT:      vector.maskedstore
+// WIDE:          math.exp %{{.*}} : vector<8xf32>
+// WIDE:          math.exp %{{.*}} : vector<4xf32>
+// WIDE:          math.sqrt
+// WIDE:          vector.maskedstore
+#id = affine_map<(i, j) -> (i, j)>
+func.func @read_at_once(%x: memref<64x?xf32>, %y: memref<64x?xf32>) attributes {strata.kernel} {
+  %c1 = arith.constant 1 : index
+  %n = memref.dim %x, %c1 : memref<64x?xf32>
+  scf.forall (%i) in (64) {
+    %a = memref.subview %x[%i, 0] [1, %n] [1, 1] : memref<64x?xf32> to memref<1x?xf32, strided<[?, 1], offset: ?>>
+    %b = memref.subview %y[%i, 0] [1, %n] [1, 1] : memref<64x?xf32> to memref<1x?xf32, strided<[?, 1], offset: ?>>
+    %e = memref.alloc(%n) : memref<1x?xf32>
+    linalg.generic {indexing_maps = [#id, #id], iterator_types = ["parallel", "parallel"]}
+        ins(%a : memref<1x?xf32, strided<[?, 1], offset: ?>>) outs(%e : memref<1x?xf32>) attrs = {strata.nest = 0} {
+    ^bb0(%p: f32, %o: f32):
+      %0 = math.exp %p : f32
+      linalg.yield %0 : f32
+    }
+    linalg.generic {indexing_maps = [#id, #id], iterator_types = ["parallel", "parallel"]}
+        ins(%e : memref<1x?xf32>) outs(%b : memref<1x?xf32, strided<[?, 1], offset: ?>>) attrs = {strata.nest = 1} {
+    ^bb0(%p: f32, %o: f32):
+      %0 = math.sqrt %p : f32
+      linalg.yield %0 : f32
+    }
+    memref.dealloc %e : memref<1x?xf32>
+  }
+  return
+}
