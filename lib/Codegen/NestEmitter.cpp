@@ -72,7 +72,6 @@ private:
   bool isBetweenPadding(std::pair<int, int64_t> entry);
   bool canRepeatLanes();
   bool canLeaveLanes();
-  bool canMaskLanes();
   void lanesOf(Tile tile);
   void tiles(Tile tile);
   void evenTile(Tile tile);
@@ -94,28 +93,10 @@ bool NestEmitter::canRepeatLanes() {
   return can;
 }
 
-/// Whether lanes behind the last result may be computed and left: they are not loaded, or what is there fills up a
-/// block of weights.
+/// Whether lanes behind the last result may be computed and left.
 bool NestEmitter::canLeaveLanes() {
   return !plan.laneBlock && !plan.blocks && !plan.scaled && plan.window < 0 &&
          canLoadParts(nest, plan, options, plan.width);
-}
-
-/// Whether a vector may have lanes behind the last result, as many as the run tells: they are neither loaded nor
-/// stored.
-bool NestEmitter::canMaskLanes() {
-  bool can = plan.width > 1 && !options.isReadAtOnce && plan.copied < 0 && !plan.laneBlock && !plan.blocks &&
-             !plan.scaled && !plan.dots && !plan.matrix && !plan.transposes && !plan.interleaves &&
-             nest.tails.empty() && canComputeMore(nest);
-  nest.forEachAccess([&](Access &access) {
-    Extent lanes = stride(access, plan.lane);
-    can &= access.scalar || !access.base || lanes.is(0) ||
-           (access.blockedLoop < 0 && hasMasks(access.element, options) &&
-            (lanes.is(1) || (isNear(lanes) && lanes.known <= plan.width / 2)));
-  });
-  for (Access &access : nest.last().outputs)
-    can &= stride(access, plan.lane).is(1);
-  return can;
 }
 
 /// Full vectors of the tile's lanes, then narrower ones for what is left.
@@ -145,24 +126,22 @@ void NestEmitter::lanesOf(Tile tile) {
       bool hasPasses = left > plan.width ? over : !llvm::isPowerOf2_64(left) && !canRepeatLanes();
       if (hasPasses && size.known > plan.width && canLeaveLanes()) {
         Tile part = tile;
-        auto emitVectors = [&](int64_t vectors, int64_t lanes) {
+        auto emitVectors = [&](int64_t vectors, int64_t lanes, int64_t present) {
           part.vectors = vectors;
           part.lanes = lanes;
-          part.present = over % lanes;
+          part.present = present;
           emitter->emit(part);
         };
         // Where vectors are computed in halves, a half takes half of the time; but products of several numbers wait for
         // these to be read.
         int64_t half = plan.width / 2;
         if (plan.dots || options.vectorBits != 512 || options.fmaPerCycle > 1 || over > half)
-          return emitVectors(llvm::divideCeil(left, plan.width), plan.width);
+          return emitVectors(llvm::divideCeil(left, plan.width), plan.width, over);
         if (left > over) {
-          part.vectors = left / plan.width;
-          part.lanes = plan.width;
-          emitter->emit(part);
+          emitVectors(left / plan.width, plan.width, 0);
           part.at[plan.lane] = add(start, index(left - over));
         }
-        return emitVectors(1, half);
+        return emitVectors(1, half, over % half);
       }
       for (int64_t lanes = plan.width; left; lanes /= 2) {
         Tile part = tile;
@@ -212,7 +191,7 @@ void NestEmitter::lanesOf(Tile tile) {
       emitPart(plan.width);
     }
     at = stop;
-    if (canMaskLanes()) {
+    if (canMaskLanes(nest, plan, options)) {
       Value isSome = b.create<arith::CmpIOp>(loc, arith::CmpIPredicate::ne, over, index(0));
       auto some = b.create<scf::IfOp>(loc, isSome, /*withElseRegion=*/false);
       OpBuilder::InsertionGuard guard(b);

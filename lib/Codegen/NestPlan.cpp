@@ -112,6 +112,21 @@ bool strata::canLoadParts(LoopNest &nest, const NestPlan &plan, const TargetFact
   return can;
 }
 
+bool strata::canMaskLanes(LoopNest &nest, const NestPlan &plan, const NestOptions &options) {
+  bool can = plan.width > 1 && !options.isReadAtOnce && plan.copied < 0 && !plan.laneBlock && !plan.blocks &&
+             !plan.scaled && !plan.dots && !plan.matrix && !plan.transposes && !plan.interleaves &&
+             nest.tails.empty() && canComputeMore(nest);
+  nest.forEachAccess([&](Access &access) {
+    Extent lanes = stride(access, plan.lane);
+    can &= access.scalar || !access.base || lanes.is(0) ||
+           (access.blockedLoop < 0 && hasMasks(access.element, options) &&
+            (lanes.is(1) || (isNear(lanes) && lanes.known <= plan.width / 2)));
+  });
+  for (Access &access : nest.last().outputs)
+    can &= stride(access, plan.lane).is(1);
+  return can;
+}
+
 /// Whether all lanes of a loop of less than a vector are one whose last lanes are not loaded and not stored, where that
 /// takes one pass over the reduction instead of several.
 static bool fillsPartOfVector(LoopNest &nest, const NestOptions &options, const NestPlan &plan, const Extent &size) {

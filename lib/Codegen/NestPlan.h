@@ -165,6 +165,10 @@ bool hasMasks(mlir::Type element, const TargetFacts &target);
 /// block of weights.
 bool canLoadParts(LoopNest &nest, const NestPlan &plan, const TargetFacts &target, int64_t width);
 
+/// Whether a vector may have lanes behind the last result, as many as the run tells: they are neither loaded nor
+/// stored.
+bool canMaskLanes(LoopNest &nest, const NestPlan &plan, const NestOptions &options);
+
 /// A rough estimate of the time of one result, for the decision to use threads and for the tasks' size.
 double estimatePointNs(LoopNest &nest, const NestPlan &plan, const TargetFacts &target);
 

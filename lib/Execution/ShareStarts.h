@@ -12,9 +12,9 @@ namespace strata {
 /// is a sum (of a row, a column, a channel and a group, each a product) and weigh every way to add these up in the
 /// loop: more than half of the time of code generation for windows and minimal filtering, with nothing to gain.
 ///
-/// Where steps are unknown, addresses of the loops around differ by more than constants, and each would be counted up by
-/// itself in all of them. What these loops have moved is a value of its own there, frozen, for each block of code; to it
-/// is added, where it is used, what does not move.
+/// Where steps are unknown, addresses of the loops around differ by more than constants, and each would be counted up
+/// by itself in all of them. What these loops have moved is a value of its own there, frozen, for each block of code;
+/// to it is added, where it is used, what does not move.
 struct ShareStartsPass : llvm::PassInfoMixin<ShareStartsPass> {
   llvm::PreservedAnalyses run(llvm::Function &function, llvm::FunctionAnalysisManager &analyses);
 };
