@@ -164,10 +164,11 @@ SmallVector<Value> TileEmitter::reduceLanes(const Tile &outer, SmallVector<Value
     sums.push_back(carried[(i + 1) * plan.vectorTile - 1]);
   auto addParts = [&] {
     Tile tile = outer;
-    tile.mask = maskOf(plan.width, left);
+    tile.present = left;
+    Value mask = maskOf(plan.width, left);
     Values more = step(tile, start, plan.width, sums);
     for (auto [sum, with] : llvm::zip(sums, more))
-      with = b.create<arith::SelectOp>(loc, tile.mask, with, sum);
+      with = b.create<arith::SelectOp>(loc, mask, with, sum);
     return more;
   };
   if (!left.isKnown()) {

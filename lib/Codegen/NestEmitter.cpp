@@ -95,8 +95,7 @@ bool NestEmitter::canRepeatLanes() {
 
 /// Whether lanes behind the last result may be computed and left.
 bool NestEmitter::canLeaveLanes() {
-  return !plan.laneBlock && !plan.blocks && !plan.scaled && plan.window < 0 &&
-         canLoadParts(nest, plan, options, plan.width);
+  return !plan.laneBlock && !plan.scaled && plan.window < 0 && canLoadParts(nest, plan, options, plan.width);
 }
 
 /// Full vectors of the tile's lanes, then narrower ones for what is left.
@@ -129,7 +128,7 @@ void NestEmitter::lanesOf(Tile tile) {
         auto emitVectors = [&](int64_t vectors, int64_t lanes, int64_t present) {
           part.vectors = vectors;
           part.lanes = lanes;
-          part.present = present;
+          part.present = {present, {}};
           emitter->emit(part);
         };
         // Where vectors are computed in halves, a half takes half of the time; but products of several numbers wait for
@@ -157,7 +156,7 @@ void NestEmitter::lanesOf(Tile tile) {
         if (size.known < lanes) { // of a vector that it does not fill
           part.lanes = lanes;
           part.vectors = 1;
-          part.present = left;
+          part.present = {left, {}};
           part.at[plan.lane] = at;
           return emitter->emit(part);
         }
@@ -196,8 +195,7 @@ void NestEmitter::lanesOf(Tile tile) {
       auto some = b.create<scf::IfOp>(loc, isSome, /*withElseRegion=*/false);
       OpBuilder::InsertionGuard guard(b);
       b.setInsertionPointToStart(some.thenBlock());
-      tile.left = over;
-      tile.mask = emitter->maskOf(plan.width, {0, over});
+      tile.present = {0, over};
       return emitPart(plan.width);
     }
     for (int64_t lanes = plan.width / 2; lanes; lanes /= 2) {

@@ -90,7 +90,7 @@ bool strata::hasMasks(Type element, const TargetFacts &target) {
 }
 
 bool strata::canLoadParts(LoopNest &nest, const NestPlan &plan, const TargetFacts &target, int64_t width) {
-  if (!target.partLoads || !mayDiscardLanes(nest, plan))
+  if (!target.partLoads || plan.blocks || !mayDiscardLanes(nest, plan))
     return false;
   bool can = true;
   auto check = [&](Access &access, int64_t within) {

@@ -109,23 +109,25 @@ Value TileEmitter::maskOf(int64_t lanes, const Extent &count) {
   return b.create<arith::ConstantOp>(loc, DenseElementsAttr::get(type, ArrayRef<bool>(bits)));
 }
 
-/// The first `present` lanes; the others are zero.
+/// The first `present` lanes, of 0 all; the others are zero.
 Value TileEmitter::loadPart(VectorType type, Value buffer, Value at, const Extent &present) {
   int64_t lanes = type.getNumElements();
-  if (present.is(lanes))
+  if (present.is(0) || present.is(lanes))
     return b.create<vector::LoadOp>(loc, type, buffer, at);
   Value zero = b.create<arith::ConstantOp>(loc, b.getZeroAttr(type));
   return b.create<vector::MaskedLoadOp>(loc, type, buffer, at, maskOf(lanes, present), zero);
 }
 
-/// The lanes of a vector that are there. Instructions that store them take twelve cycles where vectors are short.
-void TileEmitter::storeLeft(Value vector, const Access &access, Value at, const Tile &tile) {
+/// The first lanes of a vector, as many as the run tells. Instructions that store them take twelve cycles where vectors
+/// are short.
+void TileEmitter::storeFirst(Value vector, const Access &access, Value at, Value count) {
+  int64_t width = cast<VectorType>(vector.getType()).getNumElements();
   if (target.vectorBits == 512) {
-    b.create<vector::MaskedStoreOp>(loc, access.base, at, tile.mask, vector);
+    b.create<vector::MaskedStoreOp>(loc, access.base, at, maskOf(width, {0, count}), vector);
     return;
   }
-  for (int64_t lanes = tile.lanes / 2; lanes; lanes /= 2) {
-    Value bit = b.create<arith::AndIOp>(loc, tile.left, index(lanes));
+  for (int64_t lanes = width / 2; lanes; lanes /= 2) {
+    Value bit = b.create<arith::AndIOp>(loc, count, index(lanes));
     Value isSome = b.create<arith::CmpIOp>(loc, arith::CmpIPredicate::ne, bit, index(0));
     Value part = b.create<vector::ExtractStridedSliceOp>(loc, vector, int64_t(0), lanes, int64_t(1));
     b.create<scf::IfOp>(loc, isSome, [&](OpBuilder &, Location) {
@@ -152,19 +154,17 @@ Value TileEmitter::fromBits(Value bits, VectorType type) {
 }
 
 /// Lanes that lie `step` elements apart. As many vectors hold them and what is between them; the last one ends with the
-/// last lane, of which there are `left` (null: all), so that nothing behind it is read.
-Value TileEmitter::loadApart(VectorType type, Value buffer, Value at, int64_t step, Value left) {
+/// last lane, of which there are `present` (0: all), so that nothing behind it is read.
+Value TileEmitter::loadApart(VectorType type, Value buffer, Value at, int64_t step, const Extent &present) {
   int64_t lanes = type.getNumElements(), elements = (lanes - 1) * step + 1;
-  Value result, present;
-  if (left)
-    present = b.create<arith::SubIOp>(loc, times(left, {step, {}}), index(step - 1));
+  Value result, last; // behind the last element
+  if (!present.is(0))
+    last = b.create<arith::SubIOp>(loc, times(materialize(present), {step, {}}), index(step - 1));
   for (int64_t begin = 0; begin < elements; begin += lanes) {
     int64_t first = std::min(begin, elements - lanes);
-    Value from = first ? add(at, index(first)) : at, part;
-    if (left)
-      part = loadPart(type, buffer, from, {0, b.create<arith::SubIOp>(loc, present, index(first))});
-    else
-      part = asBits(b.create<vector::LoadOp>(loc, type, buffer, from));
+    Value from = first ? add(at, index(first)) : at;
+    Extent here = last ? Extent{0, b.create<arith::SubIOp>(loc, last, index(first))} : Extent();
+    Value part = asBits(loadPart(type, buffer, from, here));
     if (!result) {
       result = part;
       continue;
@@ -197,15 +197,10 @@ Value TileEmitter::load(const Access &access, Value base, const Tile &tile, int6
     return finish(b.create<memref::LoadOp>(loc, access.base, at));
   auto type = VectorType::get({tile.lanes}, element);
   prefetchAhead(access, at, tile.lanes, j, /*isWrite=*/false);
-  if (int64_t present = tile.presentOf(j); present && lanes.is(1) && access.blockedLoop < 0)
-    return finish(loadPart(type, access.base, at, {present, {}}));
-  if (lanes.is(1) && tile.mask)
-    return finish(b.create<vector::MaskedLoadOp>(loc, type, access.base, at, tile.mask,
-                                                 b.create<arith::ConstantOp>(loc, b.getZeroAttr(type))));
-  if (lanes.is(1))
-    return finish(b.create<vector::LoadOp>(loc, type, access.base, at));
+  if (lanes.is(1)) // what fills up a block is there
+    return finish(loadPart(type, access.base, at, access.blockedLoop == plan.lane ? Extent() : tile.presentOf(j)));
   if (isNear(lanes) && lanes.known <= tile.lanes / 2)
-    return finish(loadApart(type, access.base, at, lanes.known, tile.left));
+    return finish(loadApart(type, access.base, at, lanes.known, tile.presentOf(j)));
   Value gathered = b.create<arith::ConstantOp>(loc, b.getZeroAttr(type));
   for (int64_t l = 0; l < tile.lanes; ++l) {
     Value one = b.create<memref::LoadOp>(loc, access.base, add(at, times(index(l), lanes)));
@@ -264,7 +259,7 @@ bool TileEmitter::isTransposed(const Access &access, const Tile &tile) {
   constexpr int64_t someRows = 4;
   return nest.reduce && target.partLoads && access.element.isIntOrFloat() &&
          access.element.getIntOrFloatBitWidth() >= 32 && tile.rows >= someRows && tile.lanes >= someRows &&
-         llvm::isPowerOf2_64(tile.lanes) && !tile.present && !tile.stored && !tile.mask;
+         llvm::isPowerOf2_64(tile.lanes) && tile.present.is(0) && !tile.stored;
 }
 
 /// Vector `j` of each row, beside a product's sums: of a square of as many rows as there are lanes, some are not there.
@@ -321,10 +316,11 @@ void TileEmitter::store(const Access &access, Value base, const Tile &tile, int6
     b.create<memref::StoreOp>(loc, value, access.base, at);
     return;
   }
-  if (tile.left)
-    return storeLeft(value, access, at, tile);
-  if (int64_t present = tile.presentOf(j); tile.stored || present) {
-    int64_t end = present ? present : tile.lanes;
+  Extent present = tile.presentOf(j);
+  if (!present.isKnown())
+    return storeFirst(value, access, at, present.value);
+  if (tile.stored || present.known) {
+    int64_t end = present.known ? present.known : tile.lanes;
     for (int64_t lane = tile.stored; lane < end;) {
       int64_t count = llvm::bit_floor(static_cast<uint64_t>(end - lane));
       Value part = b.create<vector::ExtractStridedSliceOp>(loc, value, lane, count, int64_t(1));

@@ -31,17 +31,15 @@ struct IndexMath {
 struct Tile {
   llvm::SmallVector<mlir::Value> at; ///< per loop; null for a reduction not yet entered
   int64_t rows = 1, vectors = 1, lanes = 1;
-  int64_t stored = 0;  ///< of one vector: so many of the first lanes are another tile's, and are not stored
-  int64_t present = 0; ///< of the last vector: only so many of the first lanes are there; 0: all
-  mlir::Value mask;    ///< of one vector: which lanes are loaded; null: all
-  mlir::Value left;    ///< of one vector: how many lanes that has bits for, and only these are stored; null: all
-  int64_t parts = 1;   ///< of the reduction that go side by side (partsAtOnce)
+  int64_t stored = 0;          ///< of one vector: so many of the first lanes are another tile's, and are not stored
+  Extent present;              ///< of the last vector: only so many of the first lanes are there; 0: all
+  int64_t parts = 1;           ///< of the reduction that go side by side (partsAtOnce)
   int64_t step = 0, steps = 1; ///< of the innermost loop of the reduction: which one of how many in an iteration
   int64_t paddedFirst = 0, paddedLast = 0; ///< rows, the first and the last ones, whose step reads padding: none to do
   bool inside = false;                     ///< a full tile of rows that read no padding
 
   /// How many of the first lanes of vector j are there; 0: all.
-  int64_t presentOf(int64_t j) const { return j == vectors - 1 ? present : 0; }
+  Extent presentOf(int64_t j) const { return j == vectors - 1 ? present : Extent(); }
 };
 
 class TileEmitter : public IndexMath {
@@ -81,9 +79,6 @@ public:
   /// tile.
   llvm::SmallVector<int> reductionOrder();
 
-  /// Which of the lanes are the first ones, so many.
-  mlir::Value maskOf(int64_t lanes, const Extent &count);
-
   /// Whether the last stage's operations wait for one another so long that several elements are computed side by side.
   bool isLastStageLong() const;
 
@@ -118,8 +113,8 @@ private:
   mlir::Value elementAt(const Access &access, mlir::Value base, const Tile &tile, int64_t i, int64_t j);
   mlir::Value asBits(mlir::Value vector);
   mlir::Value fromBits(mlir::Value bits, mlir::VectorType type);
-  mlir::Value loadApart(mlir::VectorType type, mlir::Value buffer, mlir::Value at, int64_t step, mlir::Value left);
-  void storeLeft(mlir::Value vector, const Access &access, mlir::Value at, const Tile &tile);
+  mlir::Value loadApart(mlir::VectorType type, mlir::Value buffer, mlir::Value at, int64_t step, const Extent &present);
+  void storeFirst(mlir::Value vector, const Access &access, mlir::Value at, mlir::Value count);
   void prefetchVector(const Access &access, mlir::Value at, mlir::Value distance, int64_t lanes, int64_t j,
                       bool isWrite);
   void prefetchAhead(const Access &access, mlir::Value at, int64_t lanes, int64_t j, bool isWrite);
@@ -143,6 +138,7 @@ private:
   void store(const Access &access, mlir::Value base, const Tile &tile, int64_t i, int64_t j, mlir::Value value);
   mlir::Value loadOfGroups(const Access &access, mlir::Value at, int64_t lanes, int64_t unit);
   bool isTransposed(const Access &access, const Tile &tile);
+  mlir::Value maskOf(int64_t lanes, const Extent &count);
   mlir::Value loadPart(mlir::VectorType type, mlir::Value buffer, mlir::Value at, const Extent &present);
   Values loadPartsTransposed(const Access &access, mlir::Value base, const Tile &tile, int64_t j);
   Values loadTransposed(const Access &access, mlir::Value base, const Tile &tile, int64_t j);

@@ -197,7 +197,7 @@ TileEmitter::Accumulators TileEmitter::initial(const Tile &tile, Loaded &cache) 
 /// The vectors of a step, which have been loaded.
 void TileEmitter::storeCopy(const Access &access, Tile tile, Loaded &loaded) {
   Value at = add(position(*copy, tile, false), position(*copy, tile, true));
-  tile.present = 0; // Zeros, where nothing was loaded, are read with the rest.
+  tile.present = {}; // Zeros, where nothing was loaded, are read with the rest.
   for (int64_t j = 0; j < tile.vectors; ++j)
     store(*copy, at, tile, 0, j, loaded.lookup({&access, j}));
 }
