@@ -271,7 +271,9 @@ static void emitSharedWork(scf::ForallOp loop, const SharedWork &work, const Nes
     auto place = b.create<scf::IfOp>(last.getLoc(), isFirst, /*withElseRegion=*/false);
     for (linalg::GenericOp op : ops)
       op->moveBefore(place.thenBlock()->getTerminator());
-    emitNest(ops, options);
+    NestOptions own = options;
+    own.isReadAtOnce = true;
+    emitNest(ops, own);
   }
 }
 
