@@ -420,12 +420,12 @@ ValueRange FusedRows::emitLoop(OpBuilder &b, Location loc, const Plan &plan, con
     bool fromStart = isConstantIntValue(range.first[row], 0);
     emitter.offsets.push_back(fromStart ? OpFoldResult(iv)
                                         : affine::makeComposedFoldedAffineApply(b, loc, n + i, {iv, range.first[row]}));
-    OpFoldResult step = range.steps[row];
-    std::optional<int64_t> rows = getConstantIntValue(step);
+    OpFoldResult size = range.steps[row];
+    std::optional<int64_t> rows = getConstantIntValue(size);
     bool full =
         range.isWhole || rows == 1 || (rows && !ShapedType::isDynamic(extents[row]) && extents[row] % *rows == 0);
     emitter.sizes.push_back(
-        full ? step : affine::makeComposedFoldedAffineMin(b, loc, left, {OpFoldResult(iv), range.counts[row], step}));
+        full ? size : affine::makeComposedFoldedAffineMin(b, loc, left, {OpFoldResult(iv), range.counts[row], size}));
   }
 
   SmallVector<tensor::ExtractSliceOp> places(plan.results.size());

@@ -98,8 +98,7 @@ struct Convolution : WinogradSize {
 /// What is known of slices that are padding: which taps of a convolution of volumes need not be computed.
 std::optional<PaddedLoop> paddedSlices(const Convolution &convolution) {
   for (const PaddedLoop &loop : getPaddedLoops(convolution.op))
-    if (convolution.volume && !ShapedType::isDynamic(convolution.slices) &&
-        loop.tap == static_cast<int>(convolution.kd))
+    if (convolution.volume && loop.tap == static_cast<int>(convolution.kd))
       return loop;
   return std::nullopt;
 }

@@ -204,14 +204,14 @@ bool Starts::shareAround(const LoopInfo &loops) {
     if (loops.getLoopFor(block) != &loop)
       continue;
     BasicBlock::iterator begin = block->getFirstInsertionPt();
-    starts.clear(); // of the block before
+    DenseMap<const SCEV *, Value *> bases;
     for (Use *use : addressesIn(*block)) {
       const SCEV *base = evolution.getSCEV(use->get());
       APInt offset = takeConstant(base);
       const SCEV *around = takeMoved(base);
       if (!around || !expander.isSafeToExpandAt(base, &*begin) || !expander.isSafeToExpandAt(around, &*begin))
         continue;
-      Value *moved = frozen(around, begin), *&start = starts[base];
+      Value *moved = frozen(around, begin), *&start = bases[base];
       if (!start)
         start = expander.expandCodeFor(base, base->getType(), begin);
       replace(*use, IRBuilder<>(cast<Instruction>(use->getUser())).CreatePtrAdd(start, moved), offset);
