@@ -11,6 +11,7 @@
 #include "ApproximateMath.h"
 #include "Codegen/Passes.h"
 #include "ConstantExpressions.h"
+#include "FloatBuilder.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -18,6 +19,7 @@
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "mlir/Dialect/Vector/IR/VectorOps.h"
 #include "mlir/IR/Matchers.h"
 #include "mlir/IR/Threading.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
@@ -134,6 +136,46 @@ struct ConstantToFill : OpRewritePattern<linalg::GenericOp> {
   }
 };
 
+} // namespace
+
+/// tanh(log(1 + exp(x))), the factor of Mish, as exporters write it and as its lowering does, from d = exp(-|x|) alone:
+///
+///   (s^2 + 2 d) / (s^2 + 2 d + 2 c^2), s = d and c = 1 where x is negative, s = 1 and c = d elsewhere
+///
+/// which is ((1 + exp(x))^2 - 1) / ((1 + exp(x))^2 + 1), by exp(2 x) where that could be too large. Nothing cancels.
+static void simplifyMish(math::TanhOp tanh, bool fused) {
+  auto softplus = tanh.getOperand().getDefiningOp<arith::AddFOp>();
+  if (!softplus)
+    return;
+  arith::MaximumFOp largest;
+  math::Log1pOp logarithm;
+  for (Value part : softplus.getOperands()) {
+    largest = largest ? largest : part.getDefiningOp<arith::MaximumFOp>();
+    logarithm = logarithm ? logarithm : part.getDefiningOp<math::Log1pOp>();
+  }
+  if (!largest || !logarithm)
+    return;
+  Value x = largest.getLhs(), d = logarithm.getOperand();
+  auto spread = largest.getRhs().getDefiningOp<vector::BroadcastOp>();
+  auto decay = d.getDefiningOp<math::ExpOp>();
+  auto negative = decay ? decay.getOperand().getDefiningOp<arith::NegFOp>() : nullptr;
+  auto magnitude = negative ? negative.getOperand().getDefiningOp<math::AbsFOp>() : nullptr;
+  if (!magnitude || magnitude.getOperand() != x ||
+      !matchPattern(spread ? spread.getSource() : largest.getRhs(), m_AnyZeroFloat()))
+    return;
+  OpBuilder b(tanh);
+  strata::Floats f(tanh.getLoc(), b, x.getType());
+  f.fused = fused && f.width() >= 32;
+  Value one = f.number(1), isNegative = f.is(arith::CmpFPredicate::OLT, x, 0.0);
+  Value s = f.select(isNegative, d, one), c = f.select(isNegative, one, d);
+  Value above = f.multiplyAdd(s, s, f.add(d, d)), below = f.multiplyAdd(c, f.add(c, c), above);
+  tanh.replaceAllUsesWith(f.divide(above, below));
+  for (Operation *op : std::initializer_list<Operation *>{tanh, softplus, largest, logarithm})
+    if (op->use_empty())
+      op->erase();
+}
+
+namespace {
 struct ExpandMathPass : strata::impl::ExpandMathBase<ExpandMathPass> {
   using ExpandMathBase::ExpandMathBase;
 
@@ -163,6 +205,7 @@ private:
   }
 
   void expand(func::FuncOp function, const FrozenRewritePatternSet &patterns) {
+    function.walk([&](math::TanhOp tanh) { simplifyMish(tanh, fusedProducts); });
     SmallVector<Operation *> found;
     KnownNumbers known;
     function.walk([&](Operation *op) {

@@ -122,3 +122,48 @@ func.func @angles(%x: vector<8xf32>) -> vector<8xf32> {
   %1 = math.tan %0 : vector<8xf32>
   return %1 : vector<8xf32>
 }
+
+// -----
+
+// The factor of Mish needs one exponential, of constants as of others.
+// ALL-LABEL:   func.func @mish
+// ALL:           math.absf
+// ALL-NOT:       math.
+// ALL:           arith.divf
+// ALL-NEXT:      return
+// KNOWN-LABEL: func.func @mish
+// KNOWN:         %[[D:.*]] = math.exp
+// KNOWN:         %[[LOW:.*]] = arith.cmpf olt, %arg0
+// KNOWN:         %[[S:.*]] = arith.select %[[LOW]], %[[D]], %[[ONE:.*]] :
+// KNOWN:         %[[C:.*]] = arith.select %[[LOW]], %[[ONE]], %[[D]] :
+// KNOWN-NOT:     math.
+// KNOWN:         return
+func.func @mish(%x: vector<8xf32>) -> vector<8xf32> {
+  %zero = arith.constant 0.0 : f32
+  %zeros = vector.broadcast %zero : f32 to vector<8xf32>
+  %0 = math.absf %x : vector<8xf32>
+  %1 = arith.negf %0 : vector<8xf32>
+  %2 = math.exp %1 : vector<8xf32>
+  %3 = math.log1p %2 : vector<8xf32>
+  %4 = arith.maximumf %x, %zeros : vector<8xf32>
+  %5 = arith.addf %4, %3 : vector<8xf32>
+  %6 = math.tanh %5 : vector<8xf32>
+  return %6 : vector<8xf32>
+}
+
+// -----
+
+// A softplus of something else.
+// KNOWN-LABEL: func.func @other
+// KNOWN:         math.tanh
+func.func @other(%x: f32, %y: f32) -> f32 {
+  %zero = arith.constant 0.0 : f32
+  %0 = math.absf %x : f32
+  %1 = arith.negf %0 : f32
+  %2 = math.exp %1 : f32
+  %3 = math.log1p %2 : f32
+  %4 = arith.maximumf %y, %zero : f32
+  %5 = arith.addf %4, %3 : f32
+  %6 = math.tanh %5 : f32
+  return %6 : f32
+}

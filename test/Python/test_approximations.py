@@ -1,4 +1,4 @@
-"""exp, softmax, sigmoid, expm1, erf, tanh, log, log1p and pow of f32 over their whole range, in vectors and in the
+"""exp, softmax, sigmoid, expm1, erf, tanh, log, log1p, Mish and pow of f32 over their whole range, in vectors and in the
 scalars that are left, and the powers of LRN, against double precision; exponentials of f64 against the 64 bits that
 x86 has."""
 
@@ -140,6 +140,21 @@ def test_log1p(target):
     # One of the exponential, too.
     normal = expected > 2.0**-126
     assert units(run("Softplus", x, target)[normal], expected[normal]) < 2.7
+
+
+@every_target
+def test_mish(target):
+    """As an operator and as it is written out, which are the same kernel."""
+    x = np.linspace(-85, 100, 300_003).astype(np.float32)
+    text = f"""<ir_version: 10, opset_import: ["" : 17]> g (float[{x.size}] x) => (float[{x.size}] y)
+        {{ s = Softplus (x) t = Tanh (s) y = Mul (t, x) }}"""
+    written = strata.compile(onnx.parser.parse_model(text), threads=1, target=target).run({"x": x})[0]
+    np.testing.assert_array_equal(run("Mish", x, target), written)
+    doubles = x.astype(np.float64)
+    nonzero = x != 0
+    assert units(written[nonzero], (doubles * np.tanh(np.logaddexp(doubles, 0)))[nonzero]) < 4.5
+    special = np.float32([-1e30, -200, -0.0, 0, 200, 1e30, np.inf, np.nan])
+    np.testing.assert_array_equal(run("Mish", special, target), np.where(special < 0, 0, special))
 
 
 def power(x, exponent):
