@@ -344,6 +344,8 @@ static LogicalResult emitObjects(ModuleOp module, const CompileRequest &request,
     return failure();
   if (llvm::Error error = files.rename(*file, request.output))
     return fail(module, std::move(error));
+  if (TemporaryFiles::isDevice(request.output))
+    return success(); // nobody could find the header
   if (llvm::Error error = files.rename(*headerFile, headerPath))
     return fail(module, std::move(error));
   return success();
@@ -365,7 +367,7 @@ static LogicalResult writeText(ModuleOp module, const CompileRequest &request, l
   if (failed(emitText(module, request, machine, os)))
     return failure();
   std::string path = request.output.empty() ? "-" : request.output;
-  llvm::Error error = llvm::writeToOutput(path, [&](llvm::raw_ostream &file) {
+  llvm::Error error = writeOutput(path, [&](llvm::raw_ostream &file) {
     file << os.str();
     return llvm::Error::success();
   });

@@ -29,10 +29,19 @@ TemporaryFiles::~TemporaryFiles() {
   }
 }
 
+bool TemporaryFiles::isDevice(StringRef path) {
+  sys::fs::file_status status;
+  return !sys::fs::status(path, status) && sys::fs::is_other(status);
+}
+
 Expected<std::string> TemporaryFiles::create(StringRef suffix) {
-  SmallString<128> path;
+  SmallString<128> path, beside(output);
+  if (isDevice(output)) {
+    sys::path::system_temp_directory(/*ErasedOnReboot=*/true, beside);
+    sys::path::append(beside, "strata");
+  }
   int fd;
-  if (std::error_code code = sys::fs::createUniqueFile(output + ".tmp%%%%%%" + suffix, fd, path))
+  if (std::error_code code = sys::fs::createUniqueFile(beside + ".tmp%%%%%%" + suffix, fd, path))
     return createStringError(code, "cannot write '%s': %s", output.c_str(), code.message().c_str());
   sys::Process::SafelyCloseFileDescriptor(fd);
   sys::RemoveFileOnSignal(path);
@@ -59,6 +68,11 @@ Expected<std::string> TemporaryFiles::write(StringRef suffix, function_ref<Error
 }
 
 Error TemporaryFiles::rename(const std::string &file, StringRef to) {
+  if (isDevice(to)) {
+    if (std::error_code code = sys::fs::copy_file(file, to))
+      return createStringError(code, "cannot write '%s': %s", to.str().c_str(), code.message().c_str());
+    return Error::success();
+  }
   // Temporary files are private; results have the usual permissions.
   mode_t mask = umask(0);
   umask(mask);
@@ -70,6 +84,20 @@ Error TemporaryFiles::rename(const std::string &file, StringRef to) {
   if (code)
     return createStringError(code, "cannot write '%s': %s", to.str().c_str(), code.message().c_str());
   return Error::success();
+}
+
+Error writeOutput(StringRef path, function_ref<Error(raw_ostream &)> write) {
+  if (!TemporaryFiles::isDevice(path))
+    return writeToOutput(path, write);
+  std::error_code code;
+  raw_fd_ostream os(path, code);
+  if (code)
+    return errorCodeToError(code);
+  Error error = write(os);
+  os.close();
+  code = os.error();
+  os.clear_error();
+  return error ? std::move(error) : errorCodeToError(code);
 }
 
 //===----------------------------------------------------------------------===//

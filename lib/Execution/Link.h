@@ -13,25 +13,31 @@
 
 namespace strata {
 
-/// Files beside the output that are removed when this goes, or when the
-/// process is interrupted.
+/// Files beside the output (of a device or a pipe, where the system has such files) that are removed when this goes, or
+/// when the process is interrupted.
 class TemporaryFiles {
 public:
   explicit TemporaryFiles(llvm::StringRef output) : output(output) {}
   ~TemporaryFiles();
 
+  /// Whether there is something at `path` that is neither a file nor a directory.
+  static bool isDevice(llvm::StringRef path);
   /// Creates an empty file; the error names the output that cannot be written.
   llvm::Expected<std::string> create(llvm::StringRef suffix);
   /// Creates a file with what `write` prints.
   llvm::Expected<std::string> write(llvm::StringRef suffix,
                                     llvm::function_ref<llvm::Error(llvm::raw_pwrite_stream &)> write);
-  /// Gives a temporary file its final name, at once.
+  /// Gives a temporary file its final name, at once. A device or a pipe of that name is written to, not replaced.
   llvm::Error rename(const std::string &file, llvm::StringRef to);
 
 private:
   std::string output;
   std::vector<std::string> files;
 };
+
+/// llvm::writeToOutput, which replaces a file at once and would replace a device or a pipe as well: those are written
+/// to.
+llvm::Error writeOutput(llvm::StringRef path, llvm::function_ref<llvm::Error(llvm::raw_ostream &)> write);
 
 /// Merges objects into one (ld -r).
 llvm::Error linkRelocatable(llvm::ArrayRef<std::string> objects, llvm::StringRef output);

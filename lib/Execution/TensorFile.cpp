@@ -1,6 +1,7 @@
 //===- TensorFile.cpp - tensors in files ----------------------------------===//
 
 #include "TensorFile.h"
+#include "Link.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/MemoryBuffer.h"
 
@@ -47,7 +48,7 @@ Expected<std::vector<NamedTensor>> readTensors(StringRef path, strata_dtype expe
 }
 
 static Error write(StringRef path, function_ref<Error(raw_ostream &)> print) {
-  Error error = writeToOutput(path, [&](raw_ostream &os) { return print(os); });
+  Error error = writeOutput(path, [&](raw_ostream &os) { return print(os); });
   if (!error)
     return Error::success();
   return createStringError("cannot write '%s': %s", path.str().c_str(), toString(std::move(error)).c_str());

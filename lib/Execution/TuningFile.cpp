@@ -1,6 +1,7 @@
 //===- TuningFile.cpp - results of measurements, in a file ----------------===//
 
 #include "TuningFile.h"
+#include "Link.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/JSON.h"
 #include "llvm/Support/LockFileManager.h"
@@ -157,7 +158,7 @@ Error addToTuningFile(StringRef path, const TuningResults &results) {
     for (const auto &result : *known)
       kernels[result.getKey()] = toJSON(result.getValue());
     json::Value file = json::Object{{kFormat, kFormatVersion}, {"kernels", std::move(kernels)}};
-    return writeToOutput(path, [&](raw_ostream &os) {
+    return writeOutput(path, [&](raw_ostream &os) {
       os << formatv("{0:2}", file) << "\n";
       return Error::success();
     });
