@@ -44,6 +44,7 @@ static void planRowsFromMemory(LoopNest &nest, bool areShort, NestPlan &plan) {
     plan.vectorTile = 2;
   } else if (areShort) {
     plan.row = -1;
+    plan.evenRows = false;
     plan.rowTile = 1;
     plan.vectorTile = 4;
   }
@@ -77,6 +78,11 @@ void strata::planRowsOfSums(LoopNest &nest, const NestOptions &options, NestPlan
   }
   if (plan.row < 0)
     return;
+  // A last row by itself would wait for one sum.
+  if (!nest.loops[plan.row].size.isKnown()) {
+    plan.rowTile = std::min(plan.rowTile, kEvenTiles);
+    plan.evenRows = true;
+  }
   linalg::GenericOp op = nest.reduce->op;
   const Access &rows = nest.reduce->inputs[rowsOf];
   std::optional<int64_t> elements = elementsOf(nest, rows);

@@ -353,11 +353,9 @@ static void chooseProductTile(LoopNest &nest, const TargetFacts &target, int64_t
   RegisterTile tile = chooseRegisterTile(target, rows, vectors, most, mostRowsInCache(target, distance));
   plan.rowTile = tile.rows;
   plan.vectorTile = tile.vectors;
-  // There is code for each number of rows that a tile may have.
-  constexpr int64_t mostVariants = 8;
   plan.evenRows = !rows || (tile.even && !isPaddedAlongRows(nest, plan));
   if (!rows)
-    plan.rowTile = std::min(plan.rowTile, mostVariants);
+    plan.rowTile = std::min(plan.rowTile, kEvenTiles);
 }
 
 const Access *strata::windowData(LoopNest &nest, const NestPlan &plan) {

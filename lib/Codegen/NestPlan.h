@@ -79,6 +79,9 @@ constexpr int64_t kSomeRows = 4;
 /// So many tiles of rows make the copy of a block of lanes cost little.
 constexpr int64_t kTilesForCopy = 8;
 
+/// There is code for each number of rows that one of even tiles may have.
+constexpr int64_t kEvenTiles = 8;
+
 /// Weights that the body makes (ComputedWeights.h), the last thing a factor for each block of the reduction: it comes
 /// out of the block's sum.
 struct ScaledPlan {

@@ -33,6 +33,24 @@ func.func @rows(%x: memref<43x64xf32>, %w: memref<3x64xf32>, %y: memref<43x3xf32
   return
 }
 
+// Of an unknown number of rows, every number that a tile may have.
+// CHECK-LABEL: func.func @rows_of_the_run(
+// CHECK:         arith.ceildivui %{{.*}}, %c8
+// CHECK:         scf.index_switch %{{.*}}
+// CHECK-NEXT:    case 1 {
+// CHECK:         case 7 {
+// CHECK:         default {
+func.func @rows_of_the_run(%x: memref<?x64xf32>, %w: memref<3x64xf32>, %y: memref<?x3xf32>) attributes {strata.kernel} {
+  linalg.generic {indexing_maps = [#x, #w, #o], iterator_types = ["parallel", "parallel", "reduction"]}
+      ins(%x, %w : memref<?x64xf32>, memref<3x64xf32>) outs(%y : memref<?x3xf32>) {
+  ^bb0(%a: f32, %b: f32, %s: f32):
+    %0 = arith.mulf %a, %b : f32
+    %1 = arith.addf %s, %0 : f32
+    linalg.yield %1 : f32
+  }
+  return
+}
+
 // One vector with a matrix from memory: rows a quarter of all rows apart, two vectors of each at once.
 // CHECK-LABEL: func.func @from_memory(
 // CHECK:         scf.for %[[N:.*]] = %c0 to %c512 step %c1
