@@ -299,6 +299,8 @@ def FuseElementwise : Pass<"strata-fuse-elementwise"> {
     A conversion to a narrower type of a result that has other readers becomes a
     second result of what computes it.
   }];
+  let options = [Option<"packsWeights", "packs-weights", "bool", "false",
+                        "Weights will be packed by vectors of columns: a reshape does not split a product's columns">];
   let dependentDialects = ["mlir::linalg::LinalgDialect", "mlir::tensor::TensorDialect",
                            "mlir::affine::AffineDialect"];
 }

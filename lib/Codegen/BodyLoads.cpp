@@ -10,7 +10,7 @@ using namespace strata;
 
 namespace {
 /// How a value of a body changes from one iteration of a loop to the next.
-enum class Course { constant, counts, varies };
+enum class Course { constant, counts, countsOrStays, varies };
 } // namespace
 
 static Course courseOf(Stage &stage, Value value, int loop) {
@@ -30,6 +30,8 @@ static Course courseOf(Stage &stage, Value value, int loop) {
     courses.push_back(courseOf(stage, operand, loop));
   if (llvm::all_of(courses, [](Course course) { return course == Course::constant; }))
     return Course::constant;
+  if (isa<arith::SelectOp>(maker) && courses == ArrayRef({Course::constant, Course::constant, Course::counts}))
+    return Course::countsOrStays;
   bool shifted = isa<arith::AddIOp>(maker) || (isa<arith::SubIOp>(maker) && courses[1] == Course::constant);
   return shifted && llvm::count(courses, Course::counts) == 1 && llvm::count(courses, Course::constant) == 1
              ? Course::counts
@@ -40,9 +42,7 @@ static Course courseOf(Stage &stage, Value value, int loop) {
 static bool hasVectors(MemRefType type) {
   SmallVector<int64_t> strides;
   int64_t offset;
-  // A bool is a byte in memory, where vectors of i1 would be bits.
-  return !type.getElementType().isInteger(1) && succeeded(getStridesAndOffset(type, strides, offset)) &&
-         strides.back() == 1;
+  return succeeded(getStridesAndOffset(type, strides, offset)) && strides.back() == 1;
 }
 
 bool strata::bodyLoadsFit(LoopNest &nest, int loop) {
@@ -54,7 +54,7 @@ bool strata::bodyLoadsFit(LoopNest &nest, int loop) {
       if (courses.empty())
         continue;
       Course last = courses.pop_back_val();
-      if (last == Course::varies || (last == Course::counts && !hasVectors(load.getMemRefType())) ||
+      if (last == Course::varies || (last != Course::constant && !hasVectors(load.getMemRefType())) ||
           llvm::any_of(courses, [](Course course) { return course != Course::constant; }))
         return false;
     }

@@ -13,6 +13,7 @@
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/IR/IRMapping.h"
+#include "mlir/IR/Matchers.h"
 #include "mlir/Transforms/GreedyPatternRewriteDriver.h"
 
 namespace strata {
@@ -22,10 +23,24 @@ namespace strata {
 
 using namespace mlir;
 
+/// Whether each index counts as a loop does, or stays in all iterations, where the tensor turns out to have one element
+/// along it.
+static bool isBroadcast(tensor::ExtractOp element) {
+  return llvm::all_of(element.getIndices(), [&](Value index) {
+    if (auto choice = index.getDefiningOp<arith::SelectOp>()) {
+      bool stays = choice.getCondition().getParentBlock() != element->getBlock();
+      index = stays && matchPattern(choice.getTrueValue(), m_Zero()) ? choice.getFalseValue() : Value();
+    }
+    return index && (index.getDefiningOp<linalg::IndexOp>() || matchPattern(index, m_Zero()));
+  });
+}
+
 /// Reads tensors by computed position, or branches: has no vector form.
 static bool isIrregular(linalg::GenericOp op) {
   return llvm::any_of(op.getBody()->without_terminator(), [](Operation &inner) {
-    return inner.getNumRegions() || isa<tensor::ExtractOp>(inner) || !isMemoryEffectFree(&inner);
+    if (auto element = dyn_cast<tensor::ExtractOp>(inner))
+      return !isBroadcast(element);
+    return inner.getNumRegions() || !isMemoryEffectFree(&inner);
   });
 }
 
@@ -42,19 +57,18 @@ static bool readsEachElementOnce(linalg::GenericOp op, OpOperand *operand) {
 }
 
 /// Whether a product would no longer end in its columns: dimensions of 1 behind them would take their place, and parts
-/// of them that fill no vectors make more of these. Columns of tensors that are contiguous either way are one loop
-/// again in the end, those of packed weights are not: of constant ones, and of those that are read in groups.
-static bool hidesColumns(tensor::ExpandShapeOp expand, linalg::GenericOp product) {
+/// of them would be packed one by one, with vectors of their own. Columns of tensors that are contiguous either way are
+/// one loop again in the end, those of packed weights are not: of constant ones, and of those that are read in groups.
+static bool hidesColumns(tensor::ExpandShapeOp expand, linalg::GenericOp product, bool packsWeights) {
   if (!strata::matchProductSum(product) || !expand.getSrcType().getRank())
     return false;
   auto endsInOne = [](RankedTensorType type) { return type.getRank() && type.getShape().back() == 1; };
   if (endsInOne(expand.getResultType()))
     return !endsInOne(expand.getSrcType());
-  constexpr int64_t fullVectors = 8;
   ArrayRef<int64_t> shape = expand.getResultType().getShape();
   bool splits =
       llvm::count_if(expand.getReassociationIndices().back(), [&](int64_t dim) { return shape[dim] != 1; }) > 1;
-  if (!splits || ShapedType::isDynamic(shape.back()) || shape.back() % fullVectors == 0)
+  if (!packsWeights || !splits || ShapedType::isDynamic(shape.back()))
     return false;
   return llvm::any_of(ArrayRef({0u, 1u}), [&](unsigned weights) {
     Value packed = product.getDpsInputs()[weights];
@@ -140,6 +154,8 @@ void strata::joinWithProducer(linalg::GenericOp conversion) {
 
 namespace {
 struct FuseElementwisePass : strata::impl::FuseElementwiseBase<FuseElementwisePass> {
+  using FuseElementwiseBase::FuseElementwiseBase;
+
   void runOnOperation() override {
     fuse();
     strata::simplifyQuantisedBodies(getOperation());
@@ -164,7 +180,7 @@ private:
     linalg::populateEraseUnusedOperandsAndResultsPatterns(patterns);
     strata::populateConstantMathPatterns(patterns);
     // Reshapes between operations go behind or before the whole chain.
-    linalg::populateFoldReshapeOpsByExpansionPatterns(patterns, [](OpOperand *operand) {
+    linalg::populateFoldReshapeOpsByExpansionPatterns(patterns, [this](OpOperand *operand) {
       auto consumer = dyn_cast<linalg::GenericOp>(operand->getOwner());
       auto producer = operand->get().getDefiningOp<linalg::GenericOp>();
       auto stays = [](linalg::GenericOp op) {
@@ -172,7 +188,8 @@ private:
       };
       auto expand = dyn_cast<tensor::ExpandShapeOp>(operand->getOwner());
       return !(consumer && stays(consumer)) &&
-             !(producer && (stays(producer) || !producer->hasOneUse() || (expand && hidesColumns(expand, producer))));
+             !(producer &&
+               (stays(producer) || !producer->hasOneUse() || (expand && hidesColumns(expand, producer, packsWeights))));
     });
     linalg::GenericOp::getCanonicalizationPatterns(patterns, context);
     tensor::ExpandShapeOp::getCanonicalizationPatterns(patterns, context);

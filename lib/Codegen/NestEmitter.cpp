@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 #include "NestEmitter.h"
 #include "MatrixTiles.h"
+#include "MergedLoop.h"
 #include "TileEmitter.h"
 #include "WeightPanels.h"
 
@@ -597,20 +598,12 @@ void NestEmitter::tasks(const Order &order, Tile tile, double pointNs) {
   Value buffer = prepare();
   Value first = parallel.getInductionVars()[0];
   Value stop = b.create<arith::MinUIOp>(loc, b.create<arith::AddIOp>(loc, first, grain), total);
-  auto task = b.create<scf::ForOp>(loc, first, stop, index(1));
-  b.setInsertionPointToStart(task.getBody());
-  Value left = task.getInductionVar();
-  for (unsigned i = split; i-- > 0;) {
-    Value number = left;
-    if (i > 0) {
-      Value count = materialize(counts[i]);
-      number = b.create<arith::RemUIOp>(loc, left, count);
-      left = b.create<arith::DivUIOp>(loc, left, count);
-    }
+  MergedLoop task = emitMergedLoop(
+      b, loc, first, stop, llvm::map_to_vector(counts, [&](const Extent &count) { return materialize(count); }));
+  for (auto [i, number] : llvm::enumerate(task.numbers))
     tile.at[order[i].first] = counts[i].is(1) ? index(0) : times(number, {rangeOf(order[i]).second, {}});
-  }
   loops(ArrayRef(order).drop_front(split), tile);
-  b.setInsertionPointAfter(task);
+  b.setInsertionPointAfter(task.outermost);
   if (buffer)
     b.create<memref::DeallocOp>(loc, buffer);
 }

@@ -1,6 +1,7 @@
 //===- RowLoop.cpp - a loop over blocks of rows becomes tasks -------------===//
 #include "RowLoop.h"
 #include "LinalgQueries.h"
+#include "MergedLoop.h"
 #include "Tails.h"
 #include "WeightPanels.h"
 #include "WinogradEmitter.h"
@@ -301,7 +302,6 @@ void strata::emitRowLoop(scf::ForallOp loop, const NestOptions &options) {
       together = together ? b.createOrFold<arith::MulIOp>(loc, together, counts.back()) : counts.back();
   }
   TaskSize size = taskSize(ns, known, options);
-  scf::ForOp each;
   Value first = index(0), stop = total;
   if (size.split) {
     Value grain = index(size.grain);
@@ -314,21 +314,12 @@ void strata::emitRowLoop(scf::ForallOp loop, const NestOptions &options) {
     first = tasks.getInductionVars()[0];
     stop = b.create<arith::MinUIOp>(loc, b.create<arith::AddIOp>(loc, first, grain), total);
   }
-  each = b.create<scf::ForOp>(loc, first, stop, index(1));
-  b.setInsertionPointToStart(each.getBody());
-  Value left = each.getInductionVar();
-  SmallVector<Value> numbers(counts.size());
-  for (unsigned i = counts.size(); i-- > 0;) {
-    Value number = i ? b.createOrFold<arith::RemUIOp>(loc, left, counts[i]) : left;
-    if (i)
-      left = b.createOrFold<arith::DivUIOp>(loc, left, counts[i]);
-    numbers[i] = b.createOrFold<arith::MulIOp>(loc, number, steps[i]);
-  }
-  for (auto [iv, number] : llvm::zip(loop.getInductionVars(), numbers))
-    iv.replaceAllUsesWith(number);
-  Block *body = each.getBody();
+  MergedLoop each = emitMergedLoop(b, loc, first, stop, counts);
+  for (auto [iv, number, step] : llvm::zip(loop.getInductionVars(), each.numbers, steps))
+    iv.replaceAllUsesWith(b.createOrFold<arith::MulIOp>(loc, number, step));
+  Block *body = b.getInsertionBlock();
   body->getOperations().splice(std::prev(body->end()), loop.getBody()->getOperations(), loop.getBody()->begin(),
                                std::prev(loop.getBody()->end()));
-  hoistScratch(each, body);
+  hoistScratch(each.outermost, body);
   loop.erase();
 }

@@ -178,6 +178,12 @@ Value TileEmitter::loadApart(VectorType type, Value buffer, Value at, int64_t st
   return fromBits(result, type);
 }
 
+/// A bool is a byte in memory, where vectors of i1 would be bits.
+Value TileEmitter::isSet(Value bytes) {
+  Value zero = b.create<arith::ConstantOp>(loc, b.getZeroAttr(bytes.getType()));
+  return b.create<arith::CmpIOp>(loc, arith::CmpIPredicate::ne, bytes, zero);
+}
+
 Value TileEmitter::load(const Access &access, Value base, const Tile &tile, int64_t i, int64_t j) {
   if (access.scalar)
     return access.scalar;
@@ -185,12 +191,7 @@ Value TileEmitter::load(const Access &access, Value base, const Tile &tile, int6
   Value at = elementAt(access, base, tile, i, j);
   bool boolean = access.element.isInteger(1);
   Type element = boolean ? b.getI8Type() : access.element;
-  auto finish = [&](Value value) -> Value {
-    if (!boolean)
-      return value;
-    Value zero = b.create<arith::ConstantOp>(loc, b.getZeroAttr(value.getType()));
-    return b.create<arith::CmpIOp>(loc, arith::CmpIPredicate::ne, value, zero);
-  };
+  auto finish = [&](Value value) { return boolean ? isSet(value) : value; };
   if (isOfGroups(access, plan.lane) && tile.lanes > access.block)
     return finish(loadOfGroups(access, at, tile.lanes, /*unit=*/1));
   if (tile.lanes == 1 || lanes.is(0))
@@ -418,13 +419,33 @@ static arith::MulFOp getFusedProduct(Stage &stage, arith::AddFOp sum) {
   return {};
 }
 
-/// Of indices that count along the lanes, if the last one does.
-Value TileEmitter::loadInBody(Value buffer, Values indices, int64_t lanes) {
+/// Neighbours along the lanes, if the last index counts along them; where it stays at one place instead, if the run
+/// says so, that place's element.
+Value TileEmitter::loadInBody(memref::LoadOp load, const IRMapping &mapping, int64_t lanes) {
+  // The buffer may be one of the body.
+  Value buffer = mapping.lookupOrDefault(load.getMemRef());
+  SmallVector<Value> indices =
+      llvm::map_to_vector(load.getIndices(), [&](Value at) { return mapping.lookupOrDefault(at); });
+  auto loadOne = [&]() -> Value { return b.create<memref::LoadOp>(loc, buffer, indices); };
   if (indices.empty() || !isa<VectorType>(indices.back().getType()))
-    return b.create<memref::LoadOp>(loc, buffer, indices);
+    return loadOne();
   indices.back() = b.create<vector::ExtractOp>(loc, indices.back(), 0);
-  auto type = VectorType::get({lanes}, cast<MemRefType>(buffer.getType()).getElementType());
-  return b.create<vector::LoadOp>(loc, type, buffer, indices);
+  auto loadLanes = [&]() -> Value {
+    bool boolean = load.getType().isInteger(1);
+    Type element = boolean ? b.getI8Type() : load.getType();
+    Value bytes = boolean ? viewAs(b, loc, buffer, element) : buffer;
+    Value loaded = b.create<vector::LoadOp>(loc, VectorType::get({lanes}, element), bytes, indices);
+    return boolean ? isSet(loaded) : loaded;
+  };
+  auto choice = load.getIndices().back().getDefiningOp<arith::SelectOp>();
+  if (!choice)
+    return loadLanes();
+  Value stays = mapping.lookupOrDefault(choice.getCondition());
+  auto emit = [&](auto loaded) {
+    return [&, loaded](OpBuilder &, Location) { b.create<scf::YieldOp>(loc, loaded()); };
+  };
+  auto spreadOne = [&] { return spread(loadOne(), lanes); };
+  return b.create<scf::IfOp>(loc, stays, emit(spreadOne), emit(loadLanes)).getResult(0);
 }
 
 /// The numbers that an integer, or each one of a vector, has the bits of, rounded; as an integer again.
@@ -470,9 +491,7 @@ void TileEmitter::operation(Stage &stage, Operation &op, IRMapping &mapping, con
     return;
   }
   if (auto load = dyn_cast<memref::LoadOp>(op)) {
-    // The buffer may be one of the body.
-    SmallVector<Value> indices = llvm::map_to_vector(load.getIndices(), mapped);
-    mapping.map(load.getResult(), loadInBody(mapped(load.getMemRef()), indices, tile.lanes));
+    mapping.map(load.getResult(), loadInBody(load, mapping, tile.lanes));
     return;
   }
   // A tail takes a result as it was computed, whatever it is stored as.

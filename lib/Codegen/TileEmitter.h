@@ -152,7 +152,8 @@ private:
   mlir::Value startOfRun(Tile tile, mlir::memref::LoadOp load);
   mlir::Value numberOf(Stage &stage, mlir::linalg::IndexOp number, const Tile &tile, int64_t i, int64_t j);
   mlir::Value roundGroup(mlir::Value group, mlir::arith::TruncFOp rounding);
-  mlir::Value loadInBody(mlir::Value buffer, Values indices, int64_t lanes);
+  mlir::Value isSet(mlir::Value bytes);
+  mlir::Value loadInBody(mlir::memref::LoadOp load, const mlir::IRMapping &mapping, int64_t lanes);
   Values body(Stage &stage, llvm::ArrayRef<mlir::Value> arguments, const Tile &tile, int64_t i, int64_t j, bool fuse);
   /// An element of a tile, what its body's arguments are, and what it gives.
   struct Element {

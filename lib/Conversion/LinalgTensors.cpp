@@ -101,14 +101,14 @@ Value LinalgBuilder::generate(ArrayRef<OpFoldResult> sizes, Type element, Scalar
       .getResult(0);
 }
 
-// Broadcasts by index: dimension i reads 0 where the tensor's size is 1 at run time.
+// Broadcasts by index: dimension i reads 0 where the tensor's size is 1 at run time, and the result's may be another.
 static Value broadcastAtRunTime(LinalgBuilder &b, Value tensor, ArrayRef<OpFoldResult> sizes) {
   auto type = cast<RankedTensorType>(tensor.getType());
   int64_t rank = type.getRank(), lead = sizes.size() - rank;
   SmallVector<Value> isOne(rank);
   Value one = b.index(int64_t(1));
   for (int64_t i = 0; i < rank; ++i)
-    if (type.isDynamicDim(i))
+    if (type.isDynamicDim(i) && !isEqualConstantIntOrValue(b.dim(tensor, i), sizes[lead + i]))
       isOne[i] = b.create<arith::CmpIOp>(arith::CmpIPredicate::eq, b.index(b.dim(tensor, i)), one);
   return b.generate(sizes, type.getElementType(), [&](ImplicitLocOpBuilder &nested, ValueRange indices) -> Value {
     Value zero = nested.create<arith::ConstantIndexOp>(0);

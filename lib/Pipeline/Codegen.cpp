@@ -82,7 +82,9 @@ void strata::buildFusedPhase(OpPassManager &pm, const CompileOptions &options) {
   pm.addNestedPass<func::FuncOp>(createChannelsLast(channels));
   pm.addPass(createCanonicalizerPass());
   pm.addPass(createCSEPass());
-  pm.addNestedPass<func::FuncOp>(createFuseElementwise());
+  FuseElementwiseOptions fuse;
+  fuse.packsWeights = options.gpu.empty();
+  pm.addNestedPass<func::FuncOp>(createFuseElementwise(fuse));
   if (options.gpu.empty()) {
     pm.addNestedPass<func::FuncOp>(createPrepareAttention());
     pm.addNestedPass<func::FuncOp>(createDeferDivision());

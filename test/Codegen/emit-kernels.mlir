@@ -592,6 +592,36 @@ func.func @gather_columns(%numbers: memref<64xi64>, %table: memref<12x100xf32>, 
 
 // -----
 
+// Columns that are one column for all results, if the run says so: its element for all lanes, or neighbours.
+// CHECK-LABEL: func.func @either_size(
+// CHECK-SAME:      %{{.*}}, %[[IS_ONE:.*]]: i1, %[[X:.*]]: memref<?x?xi1>
+// CHECK:           %[[LANES:.*]] = scf.if %[[IS_ONE]] -> (vector<8xi1>)
+// CHECK:             %[[ONE:.*]] = memref.load %[[X]]
+// CHECK:             %[[SPREAD:.*]] = vector.broadcast %[[ONE]] : i1 to vector<8xi1>
+// CHECK:             scf.yield %[[SPREAD]]
+// CHECK:           } else {
+// CHECK:             %[[BYTES:.*]] = vector.load {{.*}} : memref<?x?xi8>, vector<8xi8>
+// CHECK:             %[[BITS:.*]] = arith.cmpi ne, %[[BYTES]]
+// CHECK:             scf.yield %[[BITS]]
+// CHECK:           arith.select %[[LANES]]
+func.func @either_size(%y: memref<?x?xf32>, %isOne: i1, %x: memref<?x?xi1> {strata.given}, %o: memref<?x?xf32>) attributes {strata.kernel} {
+  %c0 = arith.constant 0 : index
+  %zero = arith.constant 0.0 : f32
+  linalg.generic {indexing_maps = [affine_map<(i, j) -> (i, j)>, affine_map<(i, j) -> (i, j)>], iterator_types = ["parallel", "parallel"]}
+      ins(%y : memref<?x?xf32>) outs(%o : memref<?x?xf32>) {
+  ^bb0(%a: f32, %b: f32):
+    %i = linalg.index 0 : index
+    %j = linalg.index 1 : index
+    %0 = arith.select %isOne, %c0, %j : index
+    %1 = memref.load %x[%i, %0] : memref<?x?xi1>
+    %2 = arith.select %1, %a, %zero : f32
+    linalg.yield %2 : f32
+  }
+  return
+}
+
+// -----
+
 // A copy computes nothing, and takes as long as its bytes.
 // CHECK-LABEL: func.func @large_copy
 // TASKS-LABEL: func.func @large_copy
@@ -1424,6 +1454,33 @@ func.func @few_sums(%a: memref<1x64xf32>, %b: memref<64x16xf32>, %c: memref<1x16
     %0 = arith.mulf %x, %y : f32
     %1 = arith.addf %0, %o : f32
     linalg.yield %1 : f32
+  }
+  return
+}
+
+// -----
+
+// Tasks are iterations of both loops. By the number of the inner one, which the run tells, only lines are divided.
+// TASKS-LABEL: func.func @lines_of_the_run
+// TASKS:         %[[COUNT:.*]] = memref.dim %{{.*}}, %c1
+// TASKS:         scf.parallel (%[[FIRST:.*]]) =
+// TASKS:           %[[STOP:.*]] = arith.minui
+// TASKS:           %[[LINE:.*]] = arith.maxui %[[COUNT]], %c1
+// TASKS:           %[[BEGIN:.*]] = arith.divui %[[FIRST]], %[[LINE]]
+// TASKS:           %[[END:.*]] = arith.ceildivui %[[STOP]], %[[LINE]]
+// TASKS:           scf.for %[[I:.*]] = %[[BEGIN]] to %[[END]]
+// TASKS:             %[[START:.*]] = arith.muli %[[I]], %[[LINE]]
+// TASKS:             arith.maxui %[[FIRST]], %[[START]]
+// TASKS:             arith.minui %[[STOP]]
+// TASKS:             scf.for
+// TASKS-NOT:           arith.{{div|rem}}
+// TASKS:               vector.store
+func.func @lines_of_the_run(%x: memref<?x?x8xf32>, %y: memref<?x8xf32>, %o: memref<?x?x8xf32>) attributes {strata.kernel} {
+  linalg.generic {indexing_maps = [affine_map<(i, j, k) -> (i, j, k)>, affine_map<(i, j, k) -> (i, k)>, affine_map<(i, j, k) -> (i, j, k)>], iterator_types = ["parallel", "parallel", "parallel"]}
+      ins(%x, %y : memref<?x?x8xf32>, memref<?x8xf32>) outs(%o : memref<?x?x8xf32>) {
+  ^bb0(%a: f32, %b: f32, %c: f32):
+    %0 = arith.subf %a, %b : f32
+    linalg.yield %0 : f32
   }
   return
 }

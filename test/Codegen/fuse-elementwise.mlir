@@ -1,4 +1,5 @@
-// RUN: strata-opt %s --strata-fuse-elementwise | FileCheck %s
+// RUN: strata-opt %s --strata-fuse-elementwise=packs-weights | FileCheck %s
+// RUN: strata-opt %s --strata-fuse-elementwise | FileCheck %s --check-prefix=UNPACKED
 
 #id = affine_map<(i, j) -> (i, j)>
 
@@ -316,18 +317,31 @@ func.func @columns(%x: tensor<4x16xf32>, %w: tensor<16x8xf32>, %c: tensor<4x8xf3
   return %5 : tensor<4x8x1x1xf32>
 }
 
-// Columns of constant weights that would be less than vectors stay together; heads of whole vectors become loops.
+// Columns of constant weights stay together, be their parts less than vectors or whole ones, if those are packed; those
+// of a tensor that is an input become loops.
 // CHECK-LABEL: func.func @parts_of_columns(
 // CHECK:         linalg.generic {{.*}} outs(%{{.*}} : tensor<4x49xf32>)
 // CHECK:           arith.mulf
 // CHECK:         tensor.expand_shape %{{.*}} output_shape [4, 7, 7]
+// CHECK:         linalg.generic {{.*}} outs(%{{.*}} : tensor<4x32xf32>)
+// CHECK:           arith.mulf
+// CHECK:         tensor.expand_shape %{{.*}} output_shape [4, 2, 16]
 // CHECK:         linalg.generic {{.*}} outs(%{{.*}} : tensor<4x2x16xf32>)
 // CHECK:           arith.mulf
 // CHECK-NOT:     tensor.expand_shape
 // CHECK:         return
+// UNPACKED-LABEL: func.func @parts_of_columns(
+// UNPACKED:         linalg.generic {{.*}} outs(%{{.*}} : tensor<4x7x7xf32>)
+// UNPACKED:           arith.mulf
+// UNPACKED:         linalg.generic {{.*}} outs(%{{.*}} : tensor<4x2x16xf32>)
+// UNPACKED:           arith.mulf
+// UNPACKED:         linalg.generic {{.*}} outs(%{{.*}} : tensor<4x2x16xf32>)
+// UNPACKED:           arith.mulf
+// UNPACKED-NOT:     tensor.expand_shape
+// UNPACKED:         return
 ml_program.global private @image(dense<2.0> : tensor<16x49xf32>) : tensor<16x49xf32>
 ml_program.global private @heads(dense<3.0> : tensor<16x32xf32>) : tensor<16x32xf32>
-func.func @parts_of_columns(%x: tensor<4x16xf32>, %c: tensor<4x49xf32>, %d: tensor<4x32xf32>) -> (tensor<4x7x7xf32>, tensor<4x2x16xf32>) {
+func.func @parts_of_columns(%x: tensor<4x16xf32>, %u: tensor<16x32xf32>, %c: tensor<4x49xf32>, %d: tensor<4x32xf32>) -> (tensor<4x7x7xf32>, tensor<4x2x16xf32>, tensor<4x2x16xf32>) {
   %v = ml_program.global_load_const @image : tensor<16x49xf32>
   %w = ml_program.global_load_const @heads : tensor<16x32xf32>
   %0 = linalg.generic {indexing_maps = [affine_map<(m, n, k) -> (m, k)>, affine_map<(m, n, k) -> (k, n)>, affine_map<(m, n, k) -> (m, n)>],
@@ -346,5 +360,75 @@ func.func @parts_of_columns(%x: tensor<4x16xf32>, %c: tensor<4x49xf32>, %d: tens
     linalg.yield %4 : f32
   } -> tensor<4x32xf32>
   %5 = tensor.expand_shape %2 [[0], [1, 2]] output_shape [4, 2, 16] : tensor<4x32xf32> into tensor<4x2x16xf32>
-  return %1, %5 : tensor<4x7x7xf32>, tensor<4x2x16xf32>
+  %6 = linalg.generic {indexing_maps = [affine_map<(m, n, k) -> (m, k)>, affine_map<(m, n, k) -> (k, n)>, affine_map<(m, n, k) -> (m, n)>],
+                       iterator_types = ["parallel", "parallel", "reduction"]} ins(%x, %u : tensor<4x16xf32>, tensor<16x32xf32>) outs(%d : tensor<4x32xf32>) {
+  ^bb0(%a: f32, %b: f32, %o: f32):
+    %3 = arith.mulf %a, %b : f32
+    %4 = arith.addf %o, %3 : f32
+    linalg.yield %4 : f32
+  } -> tensor<4x32xf32>
+  %7 = tensor.expand_shape %6 [[0], [1, 2]] output_shape [4, 2, 16] : tensor<4x32xf32> into tensor<4x2x16xf32>
+  return %1, %5, %7 : tensor<4x7x7xf32>, tensor<4x2x16xf32>, tensor<4x2x16xf32>
+}
+
+// What is read as if it were broadcast, because the run may say so, is read by what computes with it.
+// CHECK-LABEL: func.func @either_size(
+// CHECK-SAME:      %[[X:.*]]: tensor<?x?xf32>, %[[Y:.*]]: tensor<?x?xf32>, %[[IS_ONE:.*]]: i1
+// CHECK:         linalg.generic {{.*}} ins(%[[Y]] : tensor<?x?xf32>)
+// CHECK:           %[[J:.*]] = linalg.index 1
+// CHECK:           %[[AT:.*]] = arith.select %[[IS_ONE]], %{{.*}}, %[[J]]
+// CHECK:           tensor.extract %[[X]][%{{.*}}, %[[AT]]]
+// CHECK:           arith.addf
+// CHECK:           math.exp
+// CHECK-NOT:     linalg.generic
+// CHECK:         return
+func.func @either_size(%x: tensor<?x?xf32>, %y: tensor<?x?xf32>, %isOne: i1, %o: tensor<?x?xf32>) -> tensor<?x?xf32> {
+  %c0 = arith.constant 0 : index
+  %0 = linalg.generic {indexing_maps = [#id], iterator_types = ["parallel", "parallel"]} outs(%o : tensor<?x?xf32>) {
+  ^bb0(%a: f32):
+    %i = linalg.index 0 : index
+    %j = linalg.index 1 : index
+    %at = arith.select %isOne, %c0, %j : index
+    %3 = tensor.extract %x[%i, %at] : tensor<?x?xf32>
+    linalg.yield %3 : f32
+  } -> tensor<?x?xf32>
+  %1 = linalg.generic {indexing_maps = [#id, #id, #id], iterator_types = ["parallel", "parallel"]}
+      ins(%0, %y : tensor<?x?xf32>, tensor<?x?xf32>) outs(%o : tensor<?x?xf32>) {
+  ^bb0(%a: f32, %b: f32, %c: f32):
+    %3 = arith.addf %a, %b : f32
+    linalg.yield %3 : f32
+  } -> tensor<?x?xf32>
+  %2 = linalg.generic {indexing_maps = [#id, #id], iterator_types = ["parallel", "parallel"]}
+      ins(%1 : tensor<?x?xf32>) outs(%o : tensor<?x?xf32>) {
+  ^bb0(%a: f32, %b: f32):
+    %3 = math.exp %a : f32
+    linalg.yield %3 : f32
+  } -> tensor<?x?xf32>
+  return %2 : tensor<?x?xf32>
+}
+
+// A place that differs from one iteration to the next would keep all of it from vectors.
+// CHECK-LABEL: func.func @chosen_places(
+// CHECK:         linalg.generic
+// CHECK:           tensor.extract
+// CHECK:         linalg.generic
+// CHECK:           math.exp
+func.func @chosen_places(%x: tensor<?x?xf32>, %n: index, %o: tensor<?x?xf32>) -> tensor<?x?xf32> {
+  %c0 = arith.constant 0 : index
+  %0 = linalg.generic {indexing_maps = [#id], iterator_types = ["parallel", "parallel"]} outs(%o : tensor<?x?xf32>) {
+  ^bb0(%a: f32):
+    %i = linalg.index 0 : index
+    %j = linalg.index 1 : index
+    %isOut = arith.cmpi sge, %j, %n : index
+    %at = arith.select %isOut, %c0, %j : index
+    %3 = tensor.extract %x[%i, %at] : tensor<?x?xf32>
+    linalg.yield %3 : f32
+  } -> tensor<?x?xf32>
+  %1 = linalg.generic {indexing_maps = [#id, #id], iterator_types = ["parallel", "parallel"]}
+      ins(%0 : tensor<?x?xf32>) outs(%o : tensor<?x?xf32>) {
+  ^bb0(%a: f32, %b: f32):
+    %3 = math.exp %a : f32
+    linalg.yield %3 : f32
+  } -> tensor<?x?xf32>
+  return %1 : tensor<?x?xf32>
 }

@@ -1,5 +1,7 @@
 """Tensors of symbolic sizes that are padded and joined, whose parts are written in place, beside ONNX's reference."""
 
+import itertools
+
 import numpy as np
 import onnx
 import pytest
@@ -83,6 +85,20 @@ volume (float[n, 8, d, h, w] x, float[16, 8, 3, 3, 3] a, float[32, 16, 3, 3, 3] 
   y = Conv <pads = [0, 1, 1, 2, 1, 1]> (x1, b)
 }"""
 
+# Sizes of which each may be 1.
+EITHER = """<ir_version: 9, opset_import: ["" : 18]>
+either (float[n, a, b] x, float[n, c, d] y, bool[e, f] w, float[g] u)
+      => (float[n, i, j] z, float[n, k, l] v, bool[e, o] p, float[n, q, g] r) {
+  s = Add (x, y)
+  t = Sigmoid (s)
+  v = Mul (t, x)
+  z = Where (w, v, y)
+  h = Cast <to = 9> (u)
+  p = Or (w, h)
+  all = Max (y, u)
+  r = Sub (all, u)
+}"""
+
 FITTING = """<ir_version: 9, opset_import: ["" : 18]>
 fitting (float[n, 4] x, float[m, 4] y) => (float[k, l] z) {
   a = Exp (x)
@@ -131,6 +147,24 @@ def test_pixels(threads):
         x = RNG.standard_normal((1, image[0] * image[1], 16)).astype(np.float32)
         like, size = (np.zeros((1, 1, *sides), np.float32) for sides in (image, result))
         check(model, {"x": x, "like": like, "size": size}, 2e-5)(compiled)
+
+
+@pytest.mark.parametrize("target", TARGETS)
+@pytest.mark.parametrize("threads", [1, 2])
+def test_sizes_that_may_be_one(target, threads):
+    model = onnx.parser.parse_model(EITHER)
+    compiled = strata.compile(model, target=target, threads=threads)
+    for rows, columns in [(1, 1), (1, 5), (3, 1), (4, 8), (7, 16), (2, 37), (70, 301)]:
+        for kept in itertools.product([False, True], repeat=6):
+            a, b, c, d, e, f = (size if keeps else 1 for size, keeps in zip([rows, columns] * 3, kept, strict=True))
+            x, y = RNG.standard_normal((2, a, b)), RNG.standard_normal((2, c, d))
+            inputs = {
+                "x": x.astype(np.float32),
+                "y": y.astype(np.float32),
+                "w": RNG.integers(2, size=(e, f)).astype(bool),
+                "u": RNG.integers(2, size=columns).astype(np.float32),
+            }
+            check(model, inputs, 2e-6)(compiled)
 
 
 @pytest.mark.parametrize("target", TARGETS)
