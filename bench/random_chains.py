@@ -1,11 +1,13 @@
 #!/usr/bin/env python3
 """Times random chains of layers beside a peer: sizes and sequences that nobody chose.
 
-    python bench/random_chains.py FIRST LAST [--as FORM] [--threads N] [--kind NAME] [--above RATIO] [--save FOLDER]
+    python bench/random_chains.py FIRST LAST [--blocks] [--as FORM] [--threads N] [--kind NAME] [--above RATIO]
+                                  [--save FOLDER]
 
 A number makes the same chain in each run. The forms of it, and what their times are compared with:
 
     f32       as it is, with ONNX Runtime (the default)
+    openvino  as it is, with OpenVINO in f32
     int8      quantised as ONNX Runtime's quantize_static does it, with ONNX Runtime
     bf16      with --precision=bf16, with what OpenVINO does by default
     symbolic  where every size of the input is symbolic that no weight fixes, with Strata's own code for known sizes
@@ -26,6 +28,7 @@ from pathlib import Path
 import numpy as np
 import onnx
 import onnxruntime
+import random_blocks
 from onnx import TensorProto, helper, numpy_helper
 from runtimes import Worker
 
@@ -251,10 +254,10 @@ KINDS = [windows, pixels, depthwise, groups, dense, lines, volumes, transposed, 
          layer_norms, softmaxes, attention, recurrent, reductions, broadcasts]  # fmt: skip
 
 
-def make(number, kind=None):
+def make(number, kinds=KINDS):
     """The model, its input, and the dimensions of that whose sizes have to be known."""
     chain = Chain(number)
-    kind = kind or chain.pick(*KINDS)
+    kind = chain.pick(*kinds) if len(kinds) > 1 else kinds[0]
     kind(chain)
     chain.add("Identity")
     graph = helper.make_graph(
@@ -303,6 +306,7 @@ def with_symbolic_sizes(model, fixed):
 # By form the runtimes that are compared, and the difference from the expected result that is still rounding.
 FORMS = {
     "f32": ("strata_model", "onnxruntime", 1e-4),
+    "openvino": ("strata_model", "openvino", 1e-4),
     "int8": ("strata_model", "onnxruntime", 2e-2),
     "bf16": ("strata_bf16", "openvino_default", 4e-2),
     "symbolic": ("strata_model", "strata_model", 1e-4),
@@ -343,19 +347,23 @@ def main():
     parser.add_argument("last", type=int, metavar="LAST", help="behind the last number")
     parser.add_argument("--as", dest="form", choices=FORMS, default="f32", help="what is compared (default: f32)")
     parser.add_argument("--threads", type=int, default=1)
-    parser.add_argument("--kind", choices=[kind.__name__ for kind in KINDS], help="chains of this kind alone")
+    parser.add_argument("--blocks", action="store_true", help="blocks of networks, which branch, instead of chains")
+    parser.add_argument("--kind", choices=sorted({kind.__name__ for kind in KINDS + random_blocks.KINDS}),
+                        help="chains or blocks of this kind alone")  # fmt: skip
     parser.add_argument("--above", type=float, default=1.05, metavar="RATIO")
     parser.add_argument("--save", type=Path, metavar="FOLDER")
     options = parser.parse_args()
     onnxruntime.set_default_logger_severity(4)
     logging.getLogger().setLevel(logging.ERROR)  # of quantisation, which asks for another tool first
-    kind = next((kind for kind in KINDS if kind.__name__ == options.kind), None)
+    kinds = random_blocks.KINDS if options.blocks else KINDS
+    if options.kind:
+        kinds = [next(kind for kind in KINDS + random_blocks.KINDS if kind.__name__ == options.kind)]
     *names, rounding = FORMS[options.form]
     workers = [Worker(name, options.threads) for name in names]
     exact = Worker("reference", 1)
     ratios = []
     for number in range(options.first, options.last):
-        model, x, fixed = make(number, kind)
+        model, x, fixed = make(number, kinds)
         what = describe(model, x)
         try:
             models = [quantised(model, x) if options.form == "int8" else model] * 2
