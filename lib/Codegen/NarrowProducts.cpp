@@ -25,12 +25,14 @@ namespace strata {
 
 using namespace mlir;
 
-/// Products per result, for tiles of a matrix unit and for dot products, and results per weight below which the
-/// conversion would cost what is gained.
-static constexpr int64_t leastTileDepth = 32, leastDotDepth = 16, leastLanes = 16;
-
-/// Of fewer lanes those of windows, by whose taps they are so many for each element that has to be rounded.
-static constexpr int64_t leastWindowLanes = 4, leastLanesAndTaps = 32;
+/// From where on the conversion costs less than is gained.
+struct Least {
+  int64_t depth;        ///< products per result
+  int64_t lanes;        ///< results per weight
+  int64_t windowLanes;  ///< of windows, which read an element several times after it is rounded once
+  int64_t lanesAndTaps; ///< of these the product of both
+};
+static constexpr Least ofTiles{32, 16, 2, 8}, ofDots{16, 16, 4, 32};
 
 /// A matrix unit takes less time with weights that are made bf16 once than with their codes, whose sums have to be
 /// scaled block by block, for so many rows and blocks of so few terms.
@@ -184,9 +186,10 @@ private:
     }
     if (!bf16Tiles && strata::canShareVectors(target(), lanes))
       lanes *= groups;
-    bool areMany = lanes >= leastLanes ||
-                   (!bf16Tiles && lanes >= leastWindowLanes && lanes * (depth / inner) >= leastLanesAndTaps);
-    return areMany && depth >= (bf16Tiles ? leastTileDepth : leastDotDepth) && inner > 1 && !isForWinograd(op, weights);
+    const Least &least = bf16Tiles ? ofTiles : ofDots;
+    bool areMany =
+        lanes >= least.lanes || (lanes >= least.windowLanes && lanes * (depth / inner) >= least.lanesAndTaps);
+    return areMany && depth >= least.depth && inner > 1 && !isForWinograd(op, weights);
   }
 
   /// The data of a convolution in which each channel is by itself, if it is too large for the caches: its sums take
@@ -216,7 +219,7 @@ private:
       int64_t depth = 1;
       for (auto [size, kind] : llvm::zip(ranges, op.getIteratorTypesArray()))
         depth *= kind == utils::IteratorType::reduction ? size : 1;
-      if (llvm::any_of(ranges, ShapedType::isDynamic) || depth % leastTileDepth)
+      if (llvm::any_of(ranges, ShapedType::isDynamic) || depth % ofTiles.depth)
         return;
       // Looks at each byte: only now.
       std::optional<strata::NarrowCodes> codes = strata::matchNarrowCodes(op);
