@@ -232,7 +232,8 @@ MatrixTiles::Place MatrixTiles::placeRows(const Tile &tile, int64_t number) {
   } else {
     Value last = b.create<arith::SubIOp>(loc, materialize(size), rows);
     place.tile.at[plan.row] = b.create<arith::MinUIOp>(loc, wanted, last);
-    place.first = b.create<arith::SubIOp>(loc, wanted, place.tile.at[plan.row]);
+    Value first = b.create<arith::SubIOp>(loc, wanted, place.tile.at[plan.row]);
+    place.first = number ? b.create<arith::MinUIOp>(loc, first, rows) : first;
   }
   if (together || !number)
     return place;
@@ -257,28 +258,32 @@ void MatrixTiles::prefetch(Value block, Value within, const Tile &at) {
   if (!plan.laneOutermost || !weights.blockStride.isKnown() || weights.blockStride.is(0) ||
       !stride(weights, matrix.depth).isKnown())
     return;
-  int64_t bytes = weights.element.getIntOrFloatBitWidth() / 8, tiles = 1;
+  int64_t bytes = weights.element.getIntOrFloatBitWidth() / 8;
   int64_t line = target.lineBytes / bytes, lines = matrix.depthStep * stride(weights, matrix.depth).known / line;
-  Value number = index(0);
-  if (int loop = matrix.pitch || matrix.second < 0 ? plan.row : matrix.second; loop >= 0) {
-    int64_t step = loop == plan.row ? plan.rowTile : matrix.rowTiles;
-    Extent size = rowsOf(nest, plan, loop);
-    if (!size.isKnown())
-      return;
-    tiles = llvm::divideCeil(size.known, step);
-    number = b.create<arith::DivUIOp>(loc, at.at[loop], index(step));
-  }
-  int64_t share = llvm::divideCeil(lines, tiles);
-  Value next;
-  if (tiles == 1 || weights.blockStride.known * bytes > target.cacheBytes / 2) {
-    share = lines;
-    next = add(add(block, within), index(target.pageBytes / bytes));
-  } else if (Value begin = tileEmitter.nextBlock(weights, block)) {
-    next = add(add(begin, within), times(number, {share * line, {}}));
-  } else {
+  Value here = add(block, within), ahead = add(here, index(target.pageBytes / bytes));
+  int loop = matrix.pitch || matrix.second < 0 ? plan.row : matrix.second;
+  Extent size = loop < 0 ? Extent{1, {}} : rowsOf(nest, plan, loop);
+  int64_t step = loop < 0 ? 1 : loop == plan.row ? plan.rowTile : matrix.rowTiles;
+  if (size.isKnown() && size.known <= step || weights.blockStride.known * bytes > target.cacheBytes / 2)
+    return tileEmitter.prefetchLines(weights, ahead, lines * line, /*localityHint=*/2);
+  Value begin = tileEmitter.nextBlock(weights, block);
+  if (!begin)
     return;
+  Value number = b.create<arith::DivUIOp>(loc, at.at[loop], index(step));
+  if (size.isKnown()) {
+    int64_t share = llvm::divideCeil(lines, llvm::divideCeil(size.known, step)) * line;
+    Value next = add(add(begin, within), times(number, {share, {}}));
+    return tileEmitter.prefetchLines(weights, next, share, /*localityHint=*/2);
   }
-  tileEmitter.prefetchLines(weights, next, share * line, /*localityHint=*/2);
+  Value tiles = b.create<arith::CeilDivUIOp>(loc, size.value, index(step));
+  Value isOnly = b.create<arith::CmpIOp>(loc, arith::CmpIPredicate::ule, tiles, index(1));
+  Value share = times(b.create<arith::CeilDivUIOp>(loc, index(lines), tiles), {line, {}});
+  Value next = add(add(begin, within), b.create<arith::MulIOp>(loc, number, share));
+  next = b.create<arith::SelectOp>(loc, isOnly, ahead, next);
+  auto each = b.create<scf::ForOp>(loc, index(0), share, index(line));
+  OpBuilder::InsertionGuard guard(b);
+  b.setInsertionPointToStart(each.getBody());
+  tileEmitter.prefetchLines(weights, add(next, each.getInductionVar()), line, /*localityHint=*/2);
 }
 
 /// One step of the innermost loop of the reduction, for all tiles of sums.
@@ -301,7 +306,7 @@ void MatrixTiles::multiply(ArrayRef<Place> places, const Tile &at) {
     weightTiles.push_back(
         load(step, laneBytes, addressOf(weights, here), bytesOf(weights, materialize(stride(weights, matrix.depth)))));
   }
-  for (size_t n = 0; n < sums.size(); ++n) {
+  for (size_t n = 0; n < places.size() * columnTiles; ++n) {
     Value sum = load(rows16, laneBytes, sums[n], sumStride);
     sum =
         addProducts(matrix.multiply, rows16, stepBytes, sum, dataTiles[n / columnTiles], weightTiles[n % columnTiles]);
@@ -321,13 +326,12 @@ void MatrixTiles::reduce(ArrayRef<int> order, ArrayRef<Place> places, Tile at) {
   reduce(order.drop_front(), places, at);
 }
 
-void MatrixTiles::emit(const Tile &tile, Finish finish) {
+/// The sums of products of tiles of rows, from nothing to the scratch buffer.
+void MatrixTiles::sumUp(ArrayRef<Place> places, const Tile &tile) {
   const MatrixPlan &matrix = *plan.matrix;
-  SmallVector<Place> places;
-  for (int64_t number = 0; number < matrix.rowTiles; ++number)
-    places.push_back(placeRows(tile, number));
   Value laneBytes = constant(4 * tileColumns, 16), sumStride = constant(4 * tileColumns, 64);
-  for (Value sum : sums)
+  auto used = ArrayRef(sums).take_front(places.size() * columnTiles);
+  for (Value sum : used)
     store(rows16, sum, sumStride, zero(rows16));
   SmallVector<int> order;
   for (int loop : tileEmitter.reductionOrder())
@@ -337,12 +341,33 @@ void MatrixTiles::emit(const Tile &tile, Finish finish) {
   reduce(order, places, tile);
 
   int64_t columns = columnTiles * tileColumns;
-  for (auto [n, sum] : llvm::enumerate(sums)) {
+  for (auto [n, sum] : llvm::enumerate(used)) {
     int64_t number = n / columnTiles, column = n % columnTiles;
     Value to = addressOf(scratch, index(number * tileRows * columns + column * tileColumns), 4);
     store(rows16, to, constant(4 * columns, 64), load(rows16, laneBytes, sum, sumStride));
   }
+}
+
+void MatrixTiles::emit(const Tile &tile, Finish finish) {
+  const MatrixPlan &matrix = *plan.matrix;
+  SmallVector<Place> places;
+  for (int64_t number = 0; number < matrix.rowTiles; ++number)
+    places.push_back(placeRows(tile, number));
+  // Of an unknown number of rows the second tile may be over, in particular where all are a few.
+  bool maySkip = matrix.rowTiles == 2 && matrix.second < 0 && !nest.loops[plan.row].size.isKnown();
+  if (!maySkip) {
+    sumUp(places, tile);
+  } else {
+    Value isOver = b.create<arith::CmpIOp>(loc, arith::CmpIPredicate::eq, places[1].first, rows);
+    auto choice = b.create<scf::IfOp>(loc, isOver, /*withElseRegion=*/true);
+    OpBuilder::InsertionGuard guard(b);
+    b.setInsertionPointToStart(choice.thenBlock());
+    sumUp(ArrayRef(places).take_front(), tile);
+    b.setInsertionPointToStart(choice.elseBlock());
+    sumUp(places, tile);
+  }
   scratchColumn = tile.at[plan.lane];
+  int64_t columns = columnTiles * tileColumns;
   for (auto [number, place] : llvm::enumerate(places)) {
     scratchRow = times(index(number * tileRows), {columns, {}});
     if (matrix.pitch)

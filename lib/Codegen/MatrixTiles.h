@@ -45,6 +45,7 @@ private:
     mlir::Value first; ///< the first row that no other tile has
   };
   Place placeRows(const Tile &tile, int64_t number);
+  void sumUp(llvm::ArrayRef<Place> places, const Tile &tile);
   void reduce(llvm::ArrayRef<int> order, llvm::ArrayRef<Place> places, Tile at);
   void multiply(llvm::ArrayRef<Place> places, const Tile &at);
   void prefetch(mlir::Value block, mlir::Value within, const Tile &at);

@@ -187,8 +187,8 @@ private:
     if (!bf16Tiles && strata::canShareVectors(target(), lanes))
       lanes *= groups;
     const Least &least = bf16Tiles ? ofTiles : ofDots;
-    bool areMany =
-        lanes >= least.lanes || (lanes >= least.windowLanes && lanes * (depth / inner) >= least.lanesAndTaps);
+    bool areMany = lanes >= least.lanes ||
+                   (depth > inner && lanes >= least.windowLanes && lanes * (depth / inner) >= least.lanesAndTaps);
     return areMany && depth >= least.depth && inner > 1 && !isForWinograd(op, weights);
   }
 

@@ -155,6 +155,34 @@ func.func @once(%x: memref<1x2048x2xbf16>, %w: memref<4x2048x32x2xbf16>, %y: mem
   return
 }
 
+// Of an unknown number of rows, too, tiles bring shares of the next block, or what comes a page ahead if one is all there
+// is. Its second half is left out where the first has all rows.
+// CHECK-LABEL: func.func @unknown(
+// CHECK:           %[[FIRST:.*]] = arith.minui
+// CHECK:           %[[OVER:.*]] = arith.cmpi eq
+// CHECK:           scf.if %[[OVER]] {
+// CHECK:             scf.for %{{.*}} = %c0 to %c2048 step %c16
+// CHECK:               %[[NEXT:.*]] = arith.select
+// CHECK:               scf.for %[[I:.*]] = %c0 to %{{.*}} step %c32
+// CHECK-NEXT:            %[[AT:.*]] = arith.addi %[[NEXT]], %[[I]]
+// CHECK-NEXT:            memref.prefetch %{{.*}}[%[[AT]]], read, locality<2>, data
+// CHECK-COUNT-2:       "amx.tdpbf16ps"
+// CHECK-NOT:           "amx.tdpbf16ps"
+// CHECK:           } else {
+// CHECK-COUNT-4:       "amx.tdpbf16ps"
+func.func @unknown(%x: memref<?x2048x2xbf16>, %w: memref<4x2048x32x2xbf16>, %y: memref<?x128xf32>) attributes {strata.kernel} {
+  linalg.generic {indexing_maps = [#x, #w, #o], iterator_types = ["parallel", "parallel", "reduction", "reduction"]}
+      ins(%x, %w : memref<?x2048x2xbf16>, memref<4x2048x32x2xbf16>) outs(%y : memref<?x128xf32>) {
+  ^bb0(%a: bf16, %b: bf16, %s: f32):
+    %1 = arith.extf %a : bf16 to f32
+    %2 = arith.extf %b : bf16 to f32
+    %3 = arith.mulf %1, %2 : f32
+    %4 = arith.addf %s, %3 : f32
+    linalg.yield %4 : f32
+  }
+  return
+}
+
 // In a loop over blocks of rows: what a block needs on the stack is there before the loop.
 // CHECK-LABEL: func.func @rows(
 // CHECK-COUNT-4: llvm.alloca

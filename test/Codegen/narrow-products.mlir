@@ -280,13 +280,23 @@ func.func @chain(%x: tensor<64x64xf32>, %c: tensor<64x64xf32>, %d: tensor<1x32x6
 
 // -----
 
-// Few filters are worth rounding the data for where windows read each element often: six of 3x3, not of 1x1.
+// Few filters are worth rounding the data for where windows read each element often: six of 3x3, not of 1x1. A matrix
+// unit takes two of 2x2.
+// CHECK-LABEL: func.func @window(
+// CHECK:         linalg.generic {{.*}} ins(%{{.*}}, %{{.*}} : tensor<1x64x9x9xbf16>, tensor<6x64x3x3xbf16>)
+// CHECK-LABEL: func.func @pixel(
+// CHECK-NOT:     bf16
+// CHECK-LABEL: func.func @two(
+// CHECK:         linalg.generic {{.*}} ins(%{{.*}}, %{{.*}} : tensor<1x64x9x9xbf16>, tensor<2x64x2x2xbf16>)
 // DOTS-LABEL: func.func @window(
 // DOTS:         linalg.generic {{.*}} ins(%{{.*}}, %{{.*}} : tensor<1x64x9x9xbf16>, tensor<6x64x3x3xbf16>)
 // DOTS-LABEL: func.func @pixel(
 // DOTS-NOT:     bf16
+// DOTS-LABEL: func.func @two(
+// DOTS-NOT:     bf16
 ml_program.global private @w(dense_resource<w> : tensor<6x64x3x3xf32>) : tensor<6x64x3x3xf32>
 ml_program.global private @v(dense_resource<v> : tensor<6x64x1x1xf32>) : tensor<6x64x1x1xf32>
+ml_program.global private @u(dense_resource<u> : tensor<2x64x2x2xf32>) : tensor<2x64x2x2xf32>
 func.func @window(%x: tensor<1x64x9x9xf32>, %c: tensor<1x6x4x4xf32>) -> tensor<1x6x4x4xf32> {
   %w = ml_program.global_load_const @w : tensor<6x64x3x3xf32>
   %0 = linalg.conv_2d_nchw_fchw {strides = dense<2> : tensor<2xi64>} ins(%x, %w : tensor<1x64x9x9xf32>, tensor<6x64x3x3xf32>)
@@ -298,4 +308,10 @@ func.func @pixel(%x: tensor<1x64x9x9xf32>, %c: tensor<1x6x9x9xf32>) -> tensor<1x
   %0 = linalg.conv_2d_nchw_fchw ins(%x, %v : tensor<1x64x9x9xf32>, tensor<6x64x1x1xf32>)
     outs(%c : tensor<1x6x9x9xf32>) -> tensor<1x6x9x9xf32>
   return %0 : tensor<1x6x9x9xf32>
+}
+func.func @two(%x: tensor<1x64x9x9xf32>, %c: tensor<1x2x8x8xf32>) -> tensor<1x2x8x8xf32> {
+  %u = ml_program.global_load_const @u : tensor<2x64x2x2xf32>
+  %0 = linalg.conv_2d_nchw_fchw ins(%x, %u : tensor<1x64x9x9xf32>, tensor<2x64x2x2xf32>)
+    outs(%c : tensor<1x2x8x8xf32>) -> tensor<1x2x8x8xf32>
+  return %0 : tensor<1x2x8x8xf32>
 }

@@ -90,11 +90,12 @@ def test_heads():
 
 
 @needs_bf16
-def test_symbolic_rows():
-    proto, w, b = product(0, 96, 40, symbolic=True)
+@pytest.mark.parametrize("k, n", [(96, 40), (2048, 100)])
+def test_symbolic_rows(k, n):
+    proto, w, b = product(0, k, n, symbolic=True)
     compiled = strata.compile(proto, precision="bf16")
-    for rows in (1, 15, 16, 17, 40, 0, 300):
-        x = values(rows, 96, seed=rows)
+    for rows in (1, 15, 16, 17, 31, 32, 33, 40, 48, 49, 0, 300):
+        x = values(rows, k, seed=rows)
         [y] = compiled.run({"x": x})
         if rows:
             check(y, rounded(x) @ rounded(w) + b)
