@@ -32,11 +32,11 @@ struct Least {
   int64_t windowLanes;  ///< of windows, which read an element several times after it is rounded once
   int64_t lanesAndTaps; ///< of these the product of both
 };
-static constexpr Least ofTiles{32, 16, 2, 8}, ofDots{16, 16, 4, 32};
+static constexpr Least ofTiles{8, 16, 2, 8}, ofDots{16, 16, 4, 32};
 
 /// A matrix unit takes less time with weights that are made bf16 once than with their codes, whose sums have to be
 /// scaled block by block, for so many rows and blocks of so few terms.
-static constexpr int64_t rowsOfPanel = 128, termsOfPanel = 32;
+static constexpr int64_t rowsOfPanel = 128, termsOfPanel = 32, productsOfTile = 32;
 
 /// Subnormal numbers may be 0, as they are for the instructions that multiply.
 static arith::TruncFOp roundToHalf(OpBuilder &b, Location loc, Value element) {
@@ -219,7 +219,7 @@ private:
       int64_t depth = 1;
       for (auto [size, kind] : llvm::zip(ranges, op.getIteratorTypesArray()))
         depth *= kind == utils::IteratorType::reduction ? size : 1;
-      if (llvm::any_of(ranges, ShapedType::isDynamic) || depth % ofTiles.depth)
+      if (llvm::any_of(ranges, ShapedType::isDynamic) || depth % productsOfTile)
         return;
       // Looks at each byte: only now.
       std::optional<strata::NarrowCodes> codes = strata::matchNarrowCodes(op);

@@ -45,14 +45,14 @@ func.func @main(%x: tensor<1x16x6x6xf32>, %c: tensor<1x32x6x6xf32>) -> tensor<1x
 // Without constant weights and with few rows that use them, and with too few products or results: f32.
 // CHECK-LABEL: func.func @main(
 // CHECK-NOT:     bf16
-ml_program.global private @w(dense_resource<w> : tensor<64x8xf32>) : tensor<64x8xf32>
-ml_program.global private @v(dense_resource<v> : tensor<8x64xf32>) : tensor<8x64xf32>
-func.func @main(%x: tensor<4x64xf32>, %y: tensor<64x64xf32>, %c: tensor<4x64xf32>, %d: tensor<4x8xf32>) -> (tensor<4x64xf32>, tensor<4x64xf32>) {
-  %w = ml_program.global_load_const @w : tensor<64x8xf32>
-  %v = ml_program.global_load_const @v : tensor<8x64xf32>
+ml_program.global private @w(dense_resource<w> : tensor<64x4xf32>) : tensor<64x4xf32>
+ml_program.global private @v(dense_resource<v> : tensor<4x64xf32>) : tensor<4x64xf32>
+func.func @main(%x: tensor<4x64xf32>, %y: tensor<64x64xf32>, %c: tensor<4x64xf32>, %d: tensor<4x4xf32>) -> (tensor<4x64xf32>, tensor<4x64xf32>) {
+  %w = ml_program.global_load_const @w : tensor<64x4xf32>
+  %v = ml_program.global_load_const @v : tensor<4x64xf32>
   %0 = linalg.matmul ins(%x, %y : tensor<4x64xf32>, tensor<64x64xf32>) outs(%c : tensor<4x64xf32>) -> tensor<4x64xf32>
-  %1 = linalg.matmul ins(%x, %w : tensor<4x64xf32>, tensor<64x8xf32>) outs(%d : tensor<4x8xf32>) -> tensor<4x8xf32>
-  %2 = linalg.matmul ins(%1, %v : tensor<4x8xf32>, tensor<8x64xf32>) outs(%c : tensor<4x64xf32>) -> tensor<4x64xf32>
+  %1 = linalg.matmul ins(%x, %w : tensor<4x64xf32>, tensor<64x4xf32>) outs(%d : tensor<4x4xf32>) -> tensor<4x4xf32>
+  %2 = linalg.matmul ins(%1, %v : tensor<4x4xf32>, tensor<4x64xf32>) outs(%c : tensor<4x64xf32>) -> tensor<4x64xf32>
   return %0, %2 : tensor<4x64xf32>, tensor<4x64xf32>
 }
 

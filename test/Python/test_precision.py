@@ -230,7 +230,7 @@ def sigmoid(x):
 @pytest.mark.parametrize("batch", [1, 3, 20])
 def test_recurrence(batch):
     """Products of each step, too: one with all weights, one with what the step before gave."""
-    steps, size, hidden = 7, 40, 40  # of 24 a matrix unit's tiles would be half empty: those stay f32
+    steps, size, hidden = 7, 40, 40
     w, r, bias = values(1, 4 * hidden, size) * 0.3, values(1, 4 * hidden, hidden, seed=1) * 0.3, values(1, 8 * hidden)
     nodes = [helper.make_node("LSTM", ["x", "w", "r", "b"], ["y"], hidden_size=hidden)]
     proto = model(nodes, {"x": [steps, batch, size]}, [steps, 1, batch, hidden], {"w": w, "r": r, "b": bias})
