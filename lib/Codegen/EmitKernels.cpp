@@ -1,5 +1,6 @@
 //===- EmitKernels.cpp - kernels become register-tiled vector loops -------===//
 #include "Codegen/Passes.h"
+#include "MatrixTiles.h"
 #include "QuantisedBodies.h"
 #include "RowLoop.h"
 
@@ -30,6 +31,7 @@ struct EmitKernelsPass : strata::WithTarget<strata::impl::EmitKernelsBase<EmitKe
       return;
     strata::NestOptions options{target(), threads};
     strata::quantiseFast(function, options.fma, options.integerPacks);
+    options.tiles = strata::chooseTileShape(function, options);
     SmallVector<scf::ForallOp> loops(function.getOps<scf::ForallOp>());
     for (scf::ForallOp loop : loops)
       strata::emitRowLoop(loop, options);

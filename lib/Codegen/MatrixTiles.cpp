@@ -2,6 +2,7 @@
 #include "MatrixTiles.h"
 #include "BodyLoads.h"
 #include "ProductSums.h"
+#include "RowLoop.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
@@ -28,7 +29,8 @@ static StringRef instructionFor(const ProductSum &sum, unsigned data, const Nest
 }
 
 /// The loop of the reduction in groups: of data that lies group after group.
-static bool findDepth(LoopNest &nest, MatrixPlan &matrix, const Access &data, const Access &weights) {
+static bool findDepth(LoopNest &nest, MatrixPlan &matrix, const Access &data, const Access &weights,
+                      const std::optional<TileShape> &shape) {
   int64_t group = 32 / data.element.getIntOrFloatBitWidth();
   matrix.group = matrix.depth = -1;
   for (auto [loop, info] : llvm::enumerate(nest.loops))
@@ -40,7 +42,9 @@ static bool findDepth(LoopNest &nest, MatrixPlan &matrix, const Access &data, co
   if (matrix.group < 0 || matrix.depth < 0)
     return false;
   int64_t groups = nest.loops[matrix.depth].size.known;
-  matrix.depthStep = std::min(tileRows, groups);
+  matrix.depthStep = shape ? shape->depth : std::min(tileRows, groups);
+  if (shape)
+    return groups % shape->depth == 0;
   while (groups % matrix.depthStep)
     --matrix.depthStep;
   return true;
@@ -48,7 +52,8 @@ static bool findDepth(LoopNest &nest, MatrixPlan &matrix, const Access &data, co
 
 /// The rows: the longest loop that the weights do not depend on; where it fills one tile only, the second one's are
 /// iterations of the next longest. A loop of an unknown size may be a batch of one: only few rows are worse.
-static void findRows(LoopNest &nest, NestPlan &plan, const Access &data, const Access &weights) {
+static void findRows(LoopNest &nest, NestPlan &plan, const Access &data, const Access &weights,
+                     const std::optional<TileShape> &shape) {
   MatrixPlan &matrix = *plan.matrix;
   SmallVector<int> candidates;
   for (auto [loop, info] : llvm::enumerate(nest.loops))
@@ -75,7 +80,9 @@ static void findRows(LoopNest &nest, NestPlan &plan, const Access &data, const A
     matrix.rowTiles = 2;
     // Tiles of one size that leave little over.
     if (size.isKnown())
-      matrix.rows.known = llvm::divideCeil(size.known, llvm::alignTo(llvm::divideCeil(size.known, tileRows), 2));
+      matrix.rows.known = shape && shape->rows
+                              ? shape->rows
+                              : llvm::divideCeil(size.known, llvm::alignTo(llvm::divideCeil(size.known, tileRows), 2));
     plan.rowTile = 2 * matrix.rows.known;
     return;
   }
@@ -151,6 +158,10 @@ static void chooseBlocks(LoopNest &nest, NestPlan &plan, const Access &data, con
     plan.matrix->rowBlock = block;
 }
 
+static TileShape shapeOf(const MatrixPlan &matrix) {
+  return {matrix.rows.value ? 0 : matrix.rows.known, matrix.depthStep};
+}
+
 bool strata::planMatrixTiles(LoopNest &nest, const NestOptions &options, NestPlan &plan) {
   if (!nest.reduce || nest.reduce->outputs.size() != 1 || !isVectorizable(nest.init) || !isVectorizable(nest.finish))
     return false;
@@ -163,7 +174,7 @@ bool strata::planMatrixTiles(LoopNest &nest, const NestOptions &options, NestPla
     int lane = weights.blockedLoop;
     matrix.multiply = instructionFor(*sum, 1 - input, options);
     if (lane < 0 || !data.base || weights.withinStride == 1 || matrix.multiply.empty() || !stride(data, lane).is(0) ||
-        isOfGroups(data, lane) || !bodyLoadsFit(nest, lane) || !findDepth(nest, matrix, data, weights))
+        isOfGroups(data, lane) || !bodyLoadsFit(nest, lane) || !findDepth(nest, matrix, data, weights, options.tiles))
       continue;
     matrix.weights = input;
     matrix.data = 1 - input;
@@ -171,12 +182,83 @@ bool strata::planMatrixTiles(LoopNest &nest, const NestOptions &options, NestPla
     plan.width = tileColumns;
     plan.vectorTile = weights.block / tileColumns;
     plan.matrix = matrix;
-    findRows(nest, plan, data, weights);
-    runAcrossBorders(nest, plan, data, weights);
+    findRows(nest, plan, data, weights, options.tiles);
+    if (!options.tiles || options.tiles->rows == tileRows)
+      runAcrossBorders(nest, plan, data, weights);
+    if (options.tiles && !(shapeOf(*plan.matrix) == *options.tiles)) {
+      plan = {};
+      continue;
+    }
     chooseBlocks(nest, plan, data, options);
     return true;
   }
   return false;
+}
+
+std::optional<TileShape> strata::chooseTileShape(func::FuncOp kernel, const NestOptions &options) {
+  // Roughly how much longer vectors take.
+  constexpr double byVectors = 8;
+  auto isProduct = [&](linalg::GenericOp op) {
+    std::optional<ProductSum> sum = op.getNumDpsInputs() == 2 ? matchProductSum(op) : std::nullopt;
+    return sum && !instructionFor(*sum, 0, options).empty();
+  };
+  int64_t products = 0;
+  kernel.walk([&](linalg::GenericOp op) { products += isProduct(op); });
+  if (products < 2)
+    return std::nullopt;
+  // Of a copy: to see a nest leaves operations behind.
+  OwningOpRef<ModuleOp> scratch(ModuleOp::create(kernel.getLoc()));
+  auto copy = cast<func::FuncOp>(kernel->clone());
+  scratch->push_back(copy);
+  std::vector<std::pair<LoopNest, double>> nests;
+  SmallVector<TileShape> shapes;
+  auto visit = [&](ArrayRef<linalg::GenericOp> ops) {
+    if (ops.empty() || llvm::none_of(ops, isProduct))
+      return;
+    OpBuilder b(ops.back());
+    FailureOr<LoopNest> nest = buildLoopNest(b, ops);
+    if (failed(nest))
+      return;
+    simplify(b, kernel.getLoc(), *nest);
+    mergeGroups(*nest, options);
+    NestPlan plan;
+    if (!planMatrixTiles(*nest, options, plan))
+      return;
+    double work = 1;
+    for (const Loop &loop : nest->loops)
+      work *= loop.size.isKnown() ? static_cast<double>(loop.size.known) : tileRows;
+    if (TileShape shape = shapeOf(*plan.matrix); !llvm::is_contained(shapes, shape))
+      shapes.push_back(shape);
+    nests.emplace_back(std::move(*nest), work);
+  };
+  visit(SmallVector<linalg::GenericOp>(copy.getOps<linalg::GenericOp>()));
+  for (auto loop : copy.getOps<scf::ForallOp>())
+    for (const NestOps &ops : nestsOf(loop))
+      visit(ops);
+  if (shapes.size() < 2)
+    return std::nullopt;
+  SmallVector<TileShape> candidates;
+  for (const TileShape &shape : shapes)
+    for (int64_t depth = tileRows; depth > 0; --depth)
+      candidates.push_back({shape.rows, depth});
+  std::optional<TileShape> best;
+  double least = 0;
+  for (const TileShape &candidate : candidates) {
+    NestOptions with = options;
+    with.tiles = candidate;
+    double cost = 0;
+    for (auto &[nest, work] : nests) {
+      NestPlan plan;
+      int64_t rows = candidate.rows ? candidate.rows : tileRows;
+      cost += planMatrixTiles(nest, with, plan) ? work / static_cast<double>(rows * candidate.depth)
+                                                : work * byVectors / (tileRows * tileRows);
+    }
+    if (!best || cost < least) {
+      best = candidate;
+      least = cost;
+    }
+  }
+  return best;
 }
 
 //===----------------------------------------------------------------------===//
@@ -264,7 +346,7 @@ void MatrixTiles::prefetch(Value block, Value within, const Tile &at) {
   int loop = matrix.pitch || matrix.second < 0 ? plan.row : matrix.second;
   Extent size = loop < 0 ? Extent{1, {}} : rowsOf(nest, plan, loop);
   int64_t step = loop < 0 ? 1 : loop == plan.row ? plan.rowTile : matrix.rowTiles;
-  if (size.isKnown() && size.known <= step || weights.blockStride.known * bytes > target.cacheBytes / 2)
+  if ((size.isKnown() && size.known <= step) || weights.blockStride.known * bytes > target.cacheBytes / 2)
     return tileEmitter.prefetchLines(weights, ahead, lines * line, /*localityHint=*/2);
   Value begin = tileEmitter.nextBlock(weights, block);
   if (!begin)

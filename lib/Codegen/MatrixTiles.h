@@ -15,7 +15,13 @@
 #include "MatrixUnit.h"
 #include "TileEmitter.h"
 
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+
 namespace strata {
+
+/// A function configures the unit once, for eight registers of one shape each. The shape for a kernel whose nests would
+/// choose several: what costs least, where a nest that it does not fit is left to the vectors.
+std::optional<TileShape> chooseTileShape(mlir::func::FuncOp kernel, const NestOptions &options);
 
 class MatrixTiles : MatrixUnit {
 public:

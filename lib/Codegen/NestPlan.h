@@ -20,6 +20,13 @@
 
 namespace strata {
 
+/// What a matrix unit is configured for: rows of the data and the sums (0: as many as the run says), and groups of the
+/// reduction.
+struct TileShape {
+  int64_t rows, depth;
+  bool operator==(const TileShape &other) const { return rows == other.rows && depth == other.depth; }
+};
+
 struct NestOptions : TargetFacts {
   bool threads = true;
   /// Nanoseconds of work below which a second thread does not pay, and which one task should have at least. Opening a
@@ -30,6 +37,8 @@ struct NestOptions : TargetFacts {
   int64_t mostRows = INT64_MAX;
   /// What is stored is read again at once, which waits for parts of vectors until they have reached the cache.
   bool isReadAtOnce = false;
+  /// Of all nests of the function that a matrix unit computes.
+  std::optional<TileShape> tiles;
 };
 
 /// A reduction that a matrix unit computes: sums of up to 16 rows and 16 lanes, of up to 16 groups of the reduction at

@@ -208,3 +208,41 @@ func.func @rows(%x: memref<256x32xbf16>, %w: memref<1x16x32x2xbf16>, %y: memref<
   }
   return
 }
+
+// Two products in one loop: the unit is configured once, for eight registers, so both take eight groups at once, where
+// each by itself would take twelve and sixteen.
+// CHECK-LABEL: func.func @one_shape(
+// CHECK:         scf.for %{{.*}} = %c0 to %c24 step %c8
+// CHECK-COUNT-4:   "amx.tdpbf16ps"
+// CHECK:         scf.for %{{.*}} = %c0 to %c32 step %c8
+// CHECK-COUNT-4:   "amx.tdpbf16ps"
+func.func @one_shape(%x: memref<256x48xbf16>, %z: memref<256x64xbf16>, %w: memref<1x24x32x2xbf16>, %v: memref<1x32x32x2xbf16>,
+                     %y: memref<256x32xf32>, %u: memref<256x32xf32>) attributes {strata.kernel} {
+  scf.forall (%i) = (0) to (256) step (32) {
+    %a = memref.subview %x[%i, 0] [32, 48] [1, 1] : memref<256x48xbf16> to memref<32x48xbf16, strided<[48, 1], offset: ?>>
+    %b = memref.subview %y[%i, 0] [32, 32] [1, 1] : memref<256x32xf32> to memref<32x32xf32, strided<[32, 1], offset: ?>>
+    linalg.generic {indexing_maps = [affine_map<(m, n, k, g) -> (m, k * 2 + g)>, #w, #o], iterator_types = ["parallel", "parallel", "reduction", "reduction"]}
+        ins(%a, %w : memref<32x48xbf16, strided<[48, 1], offset: ?>>, memref<1x24x32x2xbf16>) outs(%b : memref<32x32xf32, strided<[32, 1], offset: ?>>)
+        attrs = {strata.nest = 0} {
+    ^bb0(%p: bf16, %q: bf16, %s: f32):
+      %1 = arith.extf %p : bf16 to f32
+      %2 = arith.extf %q : bf16 to f32
+      %3 = arith.mulf %1, %2 : f32
+      %4 = arith.addf %s, %3 : f32
+      linalg.yield %4 : f32
+    }
+    %c = memref.subview %z[%i, 0] [32, 64] [1, 1] : memref<256x64xbf16> to memref<32x64xbf16, strided<[64, 1], offset: ?>>
+    %d = memref.subview %u[%i, 0] [32, 32] [1, 1] : memref<256x32xf32> to memref<32x32xf32, strided<[32, 1], offset: ?>>
+    linalg.generic {indexing_maps = [affine_map<(m, n, k, g) -> (m, k * 2 + g)>, #w, #o], iterator_types = ["parallel", "parallel", "reduction", "reduction"]}
+        ins(%c, %v : memref<32x64xbf16, strided<[64, 1], offset: ?>>, memref<1x32x32x2xbf16>) outs(%d : memref<32x32xf32, strided<[32, 1], offset: ?>>)
+        attrs = {strata.nest = 1} {
+    ^bb0(%p: bf16, %q: bf16, %s: f32):
+      %1 = arith.extf %p : bf16 to f32
+      %2 = arith.extf %q : bf16 to f32
+      %3 = arith.mulf %1, %2 : f32
+      %4 = arith.addf %s, %3 : f32
+      linalg.yield %4 : f32
+    }
+  }
+  return
+}

@@ -206,6 +206,25 @@ def test_both_given(left, right, transposed):
 
 
 @needs_bf16
+@pytest.mark.parametrize("size", [16, 24, 48, 80])
+@pytest.mark.parametrize("keys", [96, 100, 384])
+def test_attention(size, keys):
+    """Products in one loop over rows, of which a matrix unit would take differently many terms at once."""
+    q, k, v = (values(2, 2, keys, size, seed=seed) for seed in range(3))
+    nodes = [
+        helper.make_node("Transpose", ["k"], ["t"], perm=[0, 1, 3, 2]),
+        helper.make_node("MatMul", ["q", "t"], ["s"]),
+        helper.make_node("Softmax", ["s"], ["p"]),
+        helper.make_node("MatMul", ["p", "v"], ["y"]),
+    ]
+    feeds = {"q": q, "k": k, "v": v}
+    proto = model(nodes, {name: list(value.shape) for name, value in feeds.items()}, list(q.shape), {})
+    [y] = strata.compile(proto, precision="bf16").run(feeds)
+    [expected] = ReferenceEvaluator(proto).run(None, feeds)
+    assert np.abs(y - expected).max() < 3e-2 * np.abs(expected).max()
+
+
+@needs_bf16
 def test_only_products_are_rounded():
     """And of those only what many rows use."""
     nodes = [
