@@ -78,11 +78,10 @@ static void findRows(LoopNest &nest, NestPlan &plan, const Access &data, const A
   matrix.rows = {tileRows, size.value};
   if (!size.isKnown() || size.known > tileRows) {
     matrix.rowTiles = 2;
-    // Tiles of one size that leave little over.
+    // Of one size: the fewest.
     if (size.isKnown())
-      matrix.rows.known = shape && shape->rows
-                              ? shape->rows
-                              : llvm::divideCeil(size.known, llvm::alignTo(llvm::divideCeil(size.known, tileRows), 2));
+      matrix.rows.known =
+          shape && shape->rows ? shape->rows : llvm::divideCeil(size.known, llvm::divideCeil(size.known, tileRows));
     plan.rowTile = 2 * matrix.rows.known;
     return;
   }
@@ -95,10 +94,6 @@ static void findRows(LoopNest &nest, NestPlan &plan, const Access &data, const A
     return;
   }
 }
-
-/// Roughly what a product costs in tiles of so many rows: each takes its rows and, from further away, all of the
-/// weights.
-static int64_t costOfTiles(int64_t tiles, int64_t rows) { return llvm::alignTo(tiles, 2) * (rows + 2 * tileRows); }
 
 /// The lines of an image with a border lie `pitch` pixels apart. Where that is clearly cheaper, rows are all pixels
 /// from the first to the last, those between the lines among them, whose sums nobody wants.
@@ -118,11 +113,9 @@ static void runAcrossBorders(LoopNest &nest, NestPlan &plan, const Access &data,
       int64_t rows = (lines - 1) * pitch + pixels, most = std::max(pixels, lines);
       if (far % step || pitch < pixels || rows <= tileRows)
         continue;
-      // Otherwise it is tiles of the longer loop, those of one line where it has more than fit one.
-      int64_t tiles = llvm::divideCeil(most, tileRows), own = llvm::divideCeil(most, llvm::alignTo(tiles, 2));
-      int64_t apart = most > tileRows ? std::min(pixels, lines) * costOfTiles(tiles, own)
-                                      : costOfTiles(std::min(pixels, lines), most);
-      if (10 * costOfTiles(llvm::divideCeil(rows, tileRows), tileRows) > 9 * apart)
+      // Otherwise it is tiles of the longer loop. The unit takes as long for one that is not full.
+      int64_t apart = std::min(pixels, lines) * llvm::divideCeil(most, tileRows);
+      if (10 * llvm::divideCeil(rows, tileRows) > 8 * apart)
         continue;
       plan.row = pixel;
       plan.rowTile = 2 * tileRows;
@@ -369,7 +362,7 @@ void MatrixTiles::prefetch(Value block, Value within, const Tile &at) {
 }
 
 /// One step of the innermost loop of the reduction, for all tiles of sums.
-void MatrixTiles::multiply(ArrayRef<Place> places, const Tile &at) {
+void MatrixTiles::multiply(ArrayRef<Place> places, int64_t columns, const Tile &at) {
   const MatrixPlan &matrix = *plan.matrix;
   const Access &data = nest.reduce->inputs[matrix.data], &weights = nest.reduce->inputs[matrix.weights];
   Value step = constant(matrix.depthStep, 16), stepBytes = constant(4 * matrix.depthStep, 16),
@@ -383,51 +376,71 @@ void MatrixTiles::multiply(ArrayRef<Place> places, const Tile &at) {
   Value block = tileEmitter.position(weights, at, false), within = tileEmitter.position(weights, at, true);
   prefetch(block, within, at);
   Value from = add(block, within);
-  for (int64_t column = 0; column < columnTiles; ++column) {
+  for (int64_t column = 0; column < columns; ++column) {
     Value here = add(from, index(column * tileColumns * weights.withinStride));
     weightTiles.push_back(
         load(step, laneBytes, addressOf(weights, here), bytesOf(weights, materialize(stride(weights, matrix.depth)))));
   }
-  for (size_t n = 0; n < places.size() * columnTiles; ++n) {
-    Value sum = load(rows16, laneBytes, sums[n], sumStride);
-    sum =
-        addProducts(matrix.multiply, rows16, stepBytes, sum, dataTiles[n / columnTiles], weightTiles[n % columnTiles]);
-    store(rows16, sums[n], sumStride, sum);
-  }
+  for (auto [row, dataTile] : llvm::enumerate(dataTiles))
+    for (auto [column, weightTile] : llvm::enumerate(weightTiles)) {
+      Value slot = sums[row * columnTiles + column];
+      Value sum = load(rows16, laneBytes, slot, sumStride);
+      store(rows16, slot, sumStride, addProducts(matrix.multiply, rows16, stepBytes, sum, dataTile, weightTile));
+    }
 }
 
-void MatrixTiles::reduce(ArrayRef<int> order, ArrayRef<Place> places, Tile at) {
+void MatrixTiles::reduce(ArrayRef<int> order, ArrayRef<Place> places, int64_t columns, Tile at) {
   if (order.empty())
-    return multiply(places, at);
+    return multiply(places, columns, at);
   int loop = order.front();
   int64_t step = loop == plan.matrix->depth ? plan.matrix->depthStep : 1;
   auto each = b.create<scf::ForOp>(loc, index(0), materialize(nest.loops[loop].size), index(step));
   OpBuilder::InsertionGuard guard(b);
   b.setInsertionPointToStart(each.getBody());
   at.at[loop] = each.getInductionVar();
-  reduce(order.drop_front(), places, at);
+  reduce(order.drop_front(), places, columns, at);
 }
 
-/// The sums of products of tiles of rows, from nothing to the scratch buffer.
-void MatrixTiles::sumUp(ArrayRef<Place> places, const Tile &tile) {
+/// The sums of products of tiles of rows and so many of lanes, from nothing to the scratch buffer.
+void MatrixTiles::sumUp(ArrayRef<Place> places, int64_t columns, const Tile &tile) {
   const MatrixPlan &matrix = *plan.matrix;
   Value laneBytes = constant(4 * tileColumns, 16), sumStride = constant(4 * tileColumns, 64);
-  auto used = ArrayRef(sums).take_front(places.size() * columnTiles);
-  for (Value sum : used)
-    store(rows16, sum, sumStride, zero(rows16));
+  int64_t lanes = columnTiles * tileColumns;
+  auto eachSum = [&](auto visit) {
+    for (size_t row = 0; row < places.size(); ++row)
+      for (int64_t column = 0; column < columns; ++column)
+        visit(sums[row * columnTiles + column], row * tileRows * lanes + column * tileColumns);
+  };
+  eachSum([&](Value sum, int64_t) { store(rows16, sum, sumStride, zero(rows16)); });
   SmallVector<int> order;
   for (int loop : tileEmitter.reductionOrder())
     if (loop != matrix.group && loop != matrix.depth)
       order.push_back(loop);
   order.push_back(matrix.depth);
-  reduce(order, places, tile);
+  reduce(order, places, columns, tile);
+  eachSum([&](Value sum, int64_t at) {
+    store(rows16, addressOf(scratch, index(at), 4), constant(4 * lanes, 64), load(rows16, laneBytes, sum, sumStride));
+  });
+}
 
-  int64_t columns = columnTiles * tileColumns;
-  for (auto [n, sum] : llvm::enumerate(used)) {
-    int64_t number = n / columnTiles, column = n % columnTiles;
-    Value to = addressOf(scratch, index(number * tileRows * columns + column * tileColumns), 4);
-    store(rows16, to, constant(4 * columns, 64), load(rows16, laneBytes, sum, sumStride));
-  }
+/// Either of two ways.
+void MatrixTiles::choose(Value condition, function_ref<void()> emitThen, function_ref<void()> emitElse) {
+  auto choice = b.create<scf::IfOp>(loc, condition, /*withElseRegion=*/true);
+  OpBuilder::InsertionGuard guard(b);
+  b.setInsertionPointToStart(choice.thenBlock());
+  emitThen();
+  b.setInsertionPointToStart(choice.elseBlock());
+  emitElse();
+}
+
+/// Whether a tile of rows may be the last one, without a second.
+bool MatrixTiles::mayBeOdd() const {
+  const MatrixPlan &matrix = *plan.matrix;
+  if (matrix.rowTiles < 2)
+    return false;
+  bool together = matrix.second < 0 || matrix.pitch;
+  Extent size = together ? rowsOf(nest, plan, plan.row) : nest.loops[matrix.second].size;
+  return !size.isKnown() || llvm::divideCeil(size.known, together ? matrix.rows.known : 1) % 2;
 }
 
 void MatrixTiles::emit(const Tile &tile, Finish finish) {
@@ -435,18 +448,20 @@ void MatrixTiles::emit(const Tile &tile, Finish finish) {
   SmallVector<Place> places;
   for (int64_t number = 0; number < matrix.rowTiles; ++number)
     places.push_back(placeRows(tile, number));
-  // Of an unknown number of rows the second tile may be over, in particular where all are a few.
-  bool maySkip = matrix.rowTiles == 2 && matrix.second < 0 && !nest.loops[plan.row].size.isKnown();
-  if (!maySkip) {
-    sumUp(places, tile);
-  } else {
+  auto withRows = [&](ArrayRef<Place> places) {
+    const Extent &lanes = nest.loops[plan.lane].size;
+    int64_t block = columnTiles * tileColumns, over = lanes.isKnown() ? lanes.known % block : 0;
+    if (!over || over > tileColumns || columnTiles < 2 || lanes.known < block)
+      return sumUp(places, columnTiles, tile);
+    Value last = b.create<arith::CmpIOp>(loc, arith::CmpIPredicate::uge, tile.at[plan.lane], index(lanes.known - over));
+    choose(last, [&] { sumUp(places, 1, tile); }, [&] { sumUp(places, columnTiles, tile); });
+  };
+  // What a second tile would add may be nothing new.
+  if (mayBeOdd()) {
     Value isOver = b.create<arith::CmpIOp>(loc, arith::CmpIPredicate::eq, places[1].first, rows);
-    auto choice = b.create<scf::IfOp>(loc, isOver, /*withElseRegion=*/true);
-    OpBuilder::InsertionGuard guard(b);
-    b.setInsertionPointToStart(choice.thenBlock());
-    sumUp(ArrayRef(places).take_front(), tile);
-    b.setInsertionPointToStart(choice.elseBlock());
-    sumUp(places, tile);
+    choose(isOver, [&] { withRows(ArrayRef(places).take_front()); }, [&] { withRows(places); });
+  } else {
+    withRows(places);
   }
   scratchColumn = tile.at[plan.lane];
   int64_t columns = columnTiles * tileColumns;

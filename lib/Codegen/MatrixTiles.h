@@ -51,9 +51,11 @@ private:
     mlir::Value first; ///< the first row that no other tile has
   };
   Place placeRows(const Tile &tile, int64_t number);
-  void sumUp(llvm::ArrayRef<Place> places, const Tile &tile);
-  void reduce(llvm::ArrayRef<int> order, llvm::ArrayRef<Place> places, Tile at);
-  void multiply(llvm::ArrayRef<Place> places, const Tile &at);
+  bool mayBeOdd() const;
+  void choose(mlir::Value condition, llvm::function_ref<void()> emitThen, llvm::function_ref<void()> emitElse);
+  void sumUp(llvm::ArrayRef<Place> places, int64_t columns, const Tile &tile);
+  void reduce(llvm::ArrayRef<int> order, llvm::ArrayRef<Place> places, int64_t columns, Tile at);
+  void multiply(llvm::ArrayRef<Place> places, int64_t columns, const Tile &at);
   void prefetch(mlir::Value block, mlir::Value within, const Tile &at);
   void finishRows(const Tile &tile, mlir::Value first, mlir::Value end, const Extent &most, Finish finish);
   void finishAcrossBorders(const Place &place, Finish finish);

@@ -5,21 +5,34 @@
 // Without the unit, vectors compute the same.
 // NONE-NOT:     amx.
 
-// 40 rows are two pairs of tiles of 10, 40 lanes a pair of tiles and the first 8 of a second one.
+// 40 rows are a pair of tiles of 14 and a third one by itself, 40 lanes a pair of tiles and the first 8 of a third one.
 // CHECK-LABEL: func.func @product(
-// CHECK-DAG:     %[[ROWS:.*]] = arith.constant 10 : i16
+// CHECK-DAG:     %[[ROWS:.*]] = arith.constant 14 : i16
 // CHECK-DAG:     %[[STEP:.*]] = arith.constant 16 : i16
 // CHECK-DAG:     %[[BYTES:.*]] = arith.constant 64 : i16
 // CHECK-COUNT-4: llvm.alloca
 // CHECK:         %[[SCRATCH:.*]] = memref.alloca() {alignment = 64 : i64} : memref<1024xf32>
-// CHECK-COUNT-4: "amx.tilezero"(%[[ROWS]], %[[BYTES]])
+// CHECK:         %[[IS_OVER:.*]] = arith.cmpi eq
+// CHECK:         scf.if %[[IS_OVER]] {
+// CHECK:           %[[IS_LAST:.*]] = arith.cmpi uge, %[[LANE:.*]], %c32
+// CHECK:           scf.if %[[IS_LAST]] {
+// CHECK:             "amx.tilezero"
+// CHECK-NOT:         "amx.tilezero"
+// CHECK:           } else {
+// CHECK-COUNT-2:     "amx.tilezero"
+// CHECK:         } else {
+// CHECK:           scf.if
+// CHECK-COUNT-2:     "amx.tilezero"
+// CHECK-NOT:         "amx.tilezero"
+// CHECK:           } else {
+// CHECK-COUNT-4:     "amx.tilezero"(%[[ROWS]], %[[BYTES]])
 // The reduction: 64 pairs, 16 at once.
-// CHECK:         scf.for %{{.*}} = %c0 to %c64 step %c16
-// CHECK-COUNT-4:   "amx.tileloadd64"
-// CHECK:           %[[SUM:.*]] = "amx.tileloadd64"(%[[ROWS]], %[[BYTES]]
-// CHECK:           "amx.tdpbf16ps"(%[[ROWS]], %[[BYTES]], %[[BYTES]], %[[SUM]]
-// CHECK:           "amx.tilestored64"
-// CHECK-COUNT-3:   "amx.tdpbf16ps"
+// CHECK:             scf.for %{{.*}} = %c0 to %c64 step %c16
+// CHECK-COUNT-4:       "amx.tileloadd64"
+// CHECK:               %[[SUM:.*]] = "amx.tileloadd64"(%[[ROWS]], %[[BYTES]]
+// CHECK:               "amx.tdpbf16ps"(%[[ROWS]], %[[BYTES]], %[[BYTES]], %[[SUM]]
+// CHECK:               "amx.tilestored64"
+// CHECK-COUNT-3:       "amx.tdpbf16ps"
 // The sums of a row are added to what the results begin with.
 // CHECK:         scf.for
 // CHECK:           vector.load %[[SCRATCH]]
