@@ -36,7 +36,7 @@ static int64_t filledUp(int64_t size, int64_t group, bool tiles) {
     int64_t step = tileGroups;
     while (groups % step)
       --step;
-    if (step < wellFilled)
+    if (step < wellFilled || 6 * llvm::divideCeil(groups, tileGroups) <= 5 * (groups / step))
       groups = llvm::alignTo(groups, tileGroups);
   }
   return groups * group;

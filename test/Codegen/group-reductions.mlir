@@ -55,6 +55,31 @@ func.func @main(%x: tensor<4x35xbf16>, %c: tensor<4x16xf32>) -> tensor<4x16xf32>
 
 // -----
 
+// 144 products are 72 pairs, six tiles of 12: filled up, they are five of 16.
+// CHECK-LABEL: func.func @main(
+// CHECK-DAG:     tensor.pad %{{.*}} low[0, 0] high[0, 16]
+// CHECK-DAG:     tensor.pad %{{.*}} low[0, 0] high[16, 0]
+// CHECK:         linalg.generic {{.*}} ins(%{{.*}}, %{{.*}} : tensor<4x80x2xbf16>, tensor<1x80x16x2xbf16>)
+#x = affine_map<(m, n, k) -> (m, k)>
+#w = affine_map<(m, n, k) -> (k, n)>
+#o = affine_map<(m, n, k) -> (m, n)>
+ml_program.global private @w(dense_resource<w> : tensor<144x16xbf16>) : tensor<144x16xbf16>
+func.func @main(%x: tensor<4x144xbf16>, %c: tensor<4x16xf32>) -> tensor<4x16xf32> {
+  %w = ml_program.global_load_const @w : tensor<144x16xbf16>
+  %0 = linalg.generic {indexing_maps = [#x, #w, #o], iterator_types = ["parallel", "parallel", "reduction"]}
+      ins(%x, %w : tensor<4x144xbf16>, tensor<144x16xbf16>) outs(%c : tensor<4x16xf32>) {
+  ^bb0(%a: bf16, %b: bf16, %s: f32):
+    %1 = arith.extf %a : bf16 to f32
+    %2 = arith.extf %b : bf16 to f32
+    %3 = arith.mulf %1, %2 : f32
+    %4 = arith.addf %s, %3 : f32
+    linalg.yield %4 : f32
+  } -> tensor<4x16xf32>
+  return %0 : tensor<4x16xf32>
+}
+
+// -----
+
 // For vectors, whole groups are enough: 66 becomes 68.
 // GROUPS-LABEL: func.func @bytes(
 // GROUPS-DAG:     tensor.pad %{{.*}} low[0, 0] high[0, 2]
