@@ -229,7 +229,7 @@ std::optional<TileShape> strata::chooseTileShape(func::FuncOp kernel, const Nest
     for (const NestOps &ops : nestsOf(loop))
       visit(ops);
   if (shapes.size() < 2)
-    return std::nullopt;
+    return shapes.empty() ? std::nullopt : std::optional(shapes.front());
   SmallVector<TileShape> candidates;
   for (const TileShape &shape : shapes)
     for (int64_t depth = tileRows; depth > 0; --depth)
@@ -451,7 +451,7 @@ void MatrixTiles::emit(const Tile &tile, Finish finish) {
   auto withRows = [&](ArrayRef<Place> places) {
     const Extent &lanes = nest.loops[plan.lane].size;
     int64_t block = columnTiles * tileColumns, over = lanes.isKnown() ? lanes.known % block : 0;
-    if (!over || over > tileColumns || columnTiles < 2 || lanes.known < block)
+    if (!over || over > tileColumns || columnTiles < 2)
       return sumUp(places, columnTiles, tile);
     Value last = b.create<arith::CmpIOp>(loc, arith::CmpIPredicate::uge, tile.at[plan.lane], index(lanes.known - over));
     choose(last, [&] { sumUp(places, 1, tile); }, [&] { sumUp(places, columnTiles, tile); });

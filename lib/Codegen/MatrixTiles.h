@@ -19,8 +19,8 @@
 
 namespace strata {
 
-/// A function configures the unit once, for eight registers of one shape each. The shape for a kernel whose nests would
-/// choose several: what costs least, where a nest that it does not fit is left to the vectors.
+/// The shape of tiles for a kernel of several nests that the unit may compute: a function configures it once, eight
+/// registers of one shape each. It is the one that costs least; a nest that it does not fit is left to the vectors.
 std::optional<TileShape> chooseTileShape(mlir::func::FuncOp kernel, const NestOptions &options);
 
 class MatrixTiles : MatrixUnit {
