@@ -189,6 +189,8 @@ bool strata::planMatrixTiles(LoopNest &nest, const NestOptions &options, NestPla
 }
 
 std::optional<TileShape> strata::chooseTileShape(func::FuncOp kernel, const NestOptions &options) {
+  if (!options.bf16Tiles && !options.int8Tiles)
+    return std::nullopt;
   // Roughly how much longer vectors take.
   constexpr double byVectors = 8;
   auto isProduct = [&](linalg::GenericOp op) {
@@ -199,35 +201,20 @@ std::optional<TileShape> strata::chooseTileShape(func::FuncOp kernel, const Nest
   kernel.walk([&](linalg::GenericOp op) { products += isProduct(op); });
   if (products < 2)
     return std::nullopt;
-  // Of a copy: to see a nest leaves operations behind.
-  OwningOpRef<ModuleOp> scratch(ModuleOp::create(kernel.getLoc()));
-  auto copy = cast<func::FuncOp>(kernel->clone());
-  scratch->push_back(copy);
-  std::vector<std::pair<LoopNest, double>> nests;
+  KernelNests view = viewNests(kernel, options);
+  SmallVector<std::pair<LoopNest *, double>> nests;
   SmallVector<TileShape> shapes;
-  auto visit = [&](ArrayRef<linalg::GenericOp> ops) {
-    if (ops.empty() || llvm::none_of(ops, isProduct))
-      return;
-    OpBuilder b(ops.back());
-    FailureOr<LoopNest> nest = buildLoopNest(b, ops);
-    if (failed(nest))
-      return;
-    simplify(b, kernel.getLoc(), *nest);
-    mergeGroups(*nest, options);
+  for (KernelNests::Nest &each : view.nests) {
     NestPlan plan;
-    if (!planMatrixTiles(*nest, options, plan))
-      return;
+    if (!planMatrixTiles(each.nest, options, plan))
+      continue;
     double work = 1;
-    for (const Loop &loop : nest->loops)
+    for (const Loop &loop : each.nest.loops)
       work *= loop.size.isKnown() ? static_cast<double>(loop.size.known) : tileRows;
     if (TileShape shape = shapeOf(*plan.matrix); !llvm::is_contained(shapes, shape))
       shapes.push_back(shape);
-    nests.emplace_back(std::move(*nest), work);
-  };
-  visit(SmallVector<linalg::GenericOp>(copy.getOps<linalg::GenericOp>()));
-  for (auto loop : copy.getOps<scf::ForallOp>())
-    for (const NestOps &ops : nestsOf(loop))
-      visit(ops);
+    nests.push_back({&each.nest, work});
+  }
   if (shapes.size() < 2)
     return shapes.empty() ? std::nullopt : std::optional(shapes.front());
   SmallVector<TileShape> candidates;
@@ -243,8 +230,8 @@ std::optional<TileShape> strata::chooseTileShape(func::FuncOp kernel, const Nest
     for (auto &[nest, work] : nests) {
       NestPlan plan;
       int64_t rows = candidate.rows ? candidate.rows : tileRows;
-      cost += planMatrixTiles(nest, with, plan) ? work / static_cast<double>(rows * candidate.depth)
-                                                : work * byVectors / (tileRows * tileRows);
+      cost += planMatrixTiles(*nest, with, plan) ? work / static_cast<double>(rows * candidate.depth)
+                                                 : work * byVectors / (tileRows * tileRows);
     }
     if (!best || cost < least) {
       best = candidate;
@@ -298,7 +285,7 @@ MatrixTiles::Place MatrixTiles::placeRows(const Tile &tile, int64_t number) {
   if (plan.row < 0)
     return place;
   const Extent size = rowsOf(nest, plan, plan.row);
-  bool together = matrix.second < 0 || matrix.pitch;
+  bool together = matrix.inARow();
   Value wanted = tile.at[plan.row];
   if (together && number)
     wanted = add(wanted, times(rows, {number, {}}));
@@ -336,7 +323,7 @@ void MatrixTiles::prefetch(Value block, Value within, const Tile &at) {
   int64_t bytes = weights.element.getIntOrFloatBitWidth() / 8;
   int64_t line = target.lineBytes / bytes, lines = matrix.depthStep * stride(weights, matrix.depth).known / line;
   Value here = add(block, within), ahead = add(here, index(target.pageBytes / bytes));
-  int loop = matrix.pitch || matrix.second < 0 ? plan.row : matrix.second;
+  int loop = matrix.inARow() ? plan.row : matrix.second;
   Extent size = loop < 0 ? Extent{1, {}} : rowsOf(nest, plan, loop);
   int64_t step = loop < 0 ? 1 : loop == plan.row ? plan.rowTile : matrix.rowTiles;
   if ((size.isKnown() && size.known <= step) || weights.blockStride.known * bytes > target.cacheBytes / 2)
@@ -438,9 +425,8 @@ bool MatrixTiles::mayBeOdd() const {
   const MatrixPlan &matrix = *plan.matrix;
   if (matrix.rowTiles < 2)
     return false;
-  bool together = matrix.second < 0 || matrix.pitch;
-  Extent size = together ? rowsOf(nest, plan, plan.row) : nest.loops[matrix.second].size;
-  return !size.isKnown() || llvm::divideCeil(size.known, together ? matrix.rows.known : 1) % 2;
+  Extent size = rowsOf(nest, plan, matrix.inARow() ? plan.row : matrix.second);
+  return !size.isKnown() || llvm::divideCeil(size.known, matrix.inARow() ? matrix.rows.known : 1) % 2;
 }
 
 void MatrixTiles::emit(const Tile &tile, Finish finish) {

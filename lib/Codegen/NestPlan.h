@@ -53,6 +53,9 @@ struct MatrixPlan {
   int64_t pitch = 0;        ///< rows from one iteration of `second` to the next, where tiles run across its borders
   int64_t rowBlock = 0;     ///< rows whose data stays in the cache for all weights; 0: all
   mlir::StringRef multiply; ///< the instruction
+
+  /// Whether tiles that go together follow each other along the row loop.
+  bool inARow() const { return second < 0 || pitch; }
 };
 
 /// A reduction of narrow elements in groups of 32 bits, whose products vectors add within each lane.

@@ -4,7 +4,6 @@
 #include "RowLoop.h"
 #include "WinogradMatrices.h"
 
-#include "mlir/IR/IRMapping.h"
 #include "llvm/Support/MathExtras.h"
 
 using namespace mlir;
@@ -107,40 +106,20 @@ SmallVector<TunableNest> strata::findTunableNests(func::FuncOp kernel, const Tar
   bool loads = kernel.walk([](memref::LoadOp) { return WalkResult::interrupt(); }).wasInterrupted();
   if (loads || !llvm::all_of(kernel.getArgumentTypes(), isKnown))
     return result;
-  // Of a copy: to see a nest leaves operations behind.
-  OwningOpRef<ModuleOp> scratch(ModuleOp::create(kernel.getLoc()));
-  IRMapping mapping;
-  auto copy = cast<func::FuncOp>(kernel->clone(mapping));
-  scratch->push_back(copy);
-  llvm::DenseMap<Operation *, linalg::GenericOp> original;
-  kernel.walk([&](linalg::GenericOp op) { original[mapping.lookup(op.getOperation())] = op; });
-  auto visit = [&](const NestOps &ops, bool threads) {
-    if (llvm::any_of(ops, [](linalg::GenericOp op) { return op->hasAttr(kWinograd); }))
-      return;
-    OpBuilder b(ops.back());
-    FailureOr<LoopNest> nest = buildLoopNest(b, ops);
-    if (failed(nest) || !nest->reduce)
-      return;
-    simplify(b, kernel.getLoc(), *nest);
-    mergeGroups(*nest, target);
+  KernelNests kernelNests = viewNests(kernel, target);
+  for (auto &[nest, reduction, inLoop] : kernelNests.nests) {
+    if (!reduction || reduction->hasAttr(kWinograd) ||
+        !llvm::all_of(nest.loops, [](const Loop &loop) { return loop.size.isKnown(); }))
+      continue;
     double work = 1;
-    for (const Loop &loop : nest->loops) {
-      if (!loop.size.isKnown())
-        return;
+    for (const Loop &loop : nest.loops)
       work *= static_cast<double>(loop.size.known);
-    }
-    NestPlan plan = planNest(*nest, NestOptions{target, threads});
-    if (work < leastWork || !hasChoices(*nest, plan))
-      return;
+    NestPlan plan = planNest(nest, NestOptions{target, threads && !inLoop});
+    if (work < leastWork || !hasChoices(nest, plan))
+      continue;
     PlanChoice now{plan.rowTile, plan.vectorTile, plan.laneOutermost, plan.rowBlock};
-    if (SmallVector<PlanChoice> others = alternatives(*nest, plan, now, target); !others.empty())
-      result.push_back({original.lookup(nest->reduce->op), now, std::move(others), work});
-  };
-  SmallVector<linalg::GenericOp> ops(copy.getOps<linalg::GenericOp>());
-  if (!ops.empty())
-    visit(ops, threads);
-  for (auto loop : copy.getOps<scf::ForallOp>())
-    for (const NestOps &nest : nestsOf(loop))
-      visit(nest, /*threads=*/false);
+    if (SmallVector<PlanChoice> others = alternatives(nest, plan, now, target); !others.empty())
+      result.push_back({reduction, now, std::move(others), work});
+  }
   return result;
 }

@@ -12,6 +12,7 @@
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/Utils/StaticValueUtils.h"
+#include "mlir/IR/IRMapping.h"
 #include "mlir/Transforms/RegionUtils.h"
 #include "llvm/ADT/MapVector.h"
 #include "llvm/ADT/SetVector.h"
@@ -56,6 +57,32 @@ double strata::emitNest(ArrayRef<linalg::GenericOp> ops, const NestOptions &opti
       alloc.erase();
     }
   return ns;
+}
+
+KernelNests strata::viewNests(func::FuncOp kernel, const TargetFacts &target) {
+  IRMapping mapping;
+  auto copy = cast<func::FuncOp>(kernel->clone(mapping));
+  KernelNests view{ModuleOp::create(kernel.getLoc()), {}};
+  view.copy->push_back(copy);
+  llvm::DenseMap<Operation *, linalg::GenericOp> original;
+  kernel.walk([&](linalg::GenericOp op) { original[mapping.lookup(op.getOperation())] = op; });
+  auto visit = [&](ArrayRef<linalg::GenericOp> ops, bool inLoop) {
+    if (ops.empty())
+      return;
+    OpBuilder b(ops.back());
+    FailureOr<LoopNest> nest = buildLoopNest(b, ops);
+    if (failed(nest))
+      return;
+    simplify(b, kernel.getLoc(), *nest);
+    mergeGroups(*nest, target);
+    linalg::GenericOp reduction = nest->reduce ? original.lookup(nest->reduce->op) : linalg::GenericOp();
+    view.nests.push_back({std::move(*nest), reduction, inLoop});
+  };
+  visit(SmallVector<linalg::GenericOp>(copy.getOps<linalg::GenericOp>()), /*inLoop=*/false);
+  for (auto loop : copy.getOps<scf::ForallOp>())
+    for (const NestOps &ops : nestsOf(loop))
+      visit(ops, /*inLoop=*/true);
+  return view;
 }
 
 /// How much there is to compute for an element, roughly.

@@ -4,7 +4,10 @@
 
 #include "NestEmitter.h"
 
+#include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/IR/BuiltinOps.h"
+#include "mlir/IR/OwningOpRef.h"
 
 namespace strata {
 
@@ -21,6 +24,18 @@ using NestOps = llvm::SmallVector<mlir::linalg::GenericOp>;
 
 /// The nests of a loop's body, as strata-outline-kernels has numbered them.
 llvm::SmallVector<NestOps> nestsOf(mlir::scf::ForallOp loop);
+
+/// The nests of a kernel as they would be emitted, of a copy of it: to see a nest leaves operations behind.
+struct KernelNests {
+  struct Nest {
+    LoopNest nest;
+    mlir::linalg::GenericOp reduction; ///< of the kernel, if there is one
+    bool inLoop;                       ///< over blocks of rows
+  };
+  mlir::OwningOpRef<mlir::ModuleOp> copy;
+  std::vector<Nest> nests;
+};
+KernelNests viewNests(mlir::func::FuncOp kernel, const TargetFacts &target);
 
 /// Buffers of the same size in every iteration, with what frees them, move from `body` in front of and behind `inner`.
 void hoistScratch(mlir::Operation *inner, mlir::Block *body);
