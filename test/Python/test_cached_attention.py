@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 import strata
 from onnx import TensorProto, helper, numpy_helper
+from support.combinations import every_other
 
 WIDTH = 24
 
@@ -80,10 +81,10 @@ def feeds_for(rng, heads, shared, tokens, past):
     return feeds
 
 
-@pytest.mark.parametrize("cpu, threads", [("", 1), ("", 2), ("sapphirerapids", 1)])
-@pytest.mark.parametrize("heads, shared", [(4, 4), (6, 2), (4, 1)])
-@pytest.mark.parametrize("way", ["written_out", "as_operator"])
-def test_sizes_of_the_run(monkeypatch, cpu, threads, heads, shared, way):
+@every_other("way, cpu_threads, heads_shared", ["written_out", "as_operator"], [("", 1), ("", 2), ("sapphirerapids", 1)],
+             [(4, 4), (6, 2), (4, 1)])  # fmt: skip
+def test_sizes_of_the_run(monkeypatch, way, cpu_threads, heads_shared):
+    (cpu, threads), (heads, shared) = cpu_threads, heads_shared
     monkeypatch.setenv("STRATA_EMULATE_CPU", cpu)
     rng = np.random.default_rng(heads)
     layer = Layer(heads, shared, "tokens", "past")

@@ -186,11 +186,10 @@ def test_filters_of_part_of_a_panel(size):
         assert np.abs(results[way] - expected).max() <= bound * np.abs(expected).max()
 
 
-@pytest.mark.parametrize("residual", [False, True], ids=["relu", "add-relu"])
-@pytest.mark.parametrize(
-    "size",
+@every_other(
+    "size, residual",
     [(16, 32, "h", "w"), (32, 16, "h", "w"), (64, 51, "h", "w"), (128, 256, "h", "w"), (256, 256, "h", 20)],
-    ids=str,
+    [False, True],
 )
 def test_sizes_that_the_run_tells(size, residual):
     """Fewer tiles than a band has, bands that are not rows, and tiles that end beyond the image."""
@@ -210,9 +209,13 @@ def test_sizes_that_the_run_tells(size, residual):
     assert compiled[True].run(feeds)[0].size == 0
 
 
-@pytest.mark.parametrize("depth", [(4, 3, (1, 1), 1, 1), (6, 3, (1, 1), 2, 1), (2, 2, (3, 0), 1, 1)], ids=str)
-@pytest.mark.parametrize("channels, filters", [(32, 64), (32, 256), (16, 16), (32, 48)])
-def test_volumes_of_sizes_that_the_run_tells(channels, filters, depth):
+@every_other(
+    "channels_filters, depth",
+    [(32, 64), (32, 256), (16, 16), (32, 48)],
+    [(4, 3, (1, 1), 1, 1), (6, 3, (1, 1), 2, 1), (2, 2, (3, 0), 1, 1)],
+)
+def test_volumes_of_sizes_that_the_run_tells(channels_filters, depth):
+    channels, filters = channels_filters
     slices, _, padding, stride, dilation = depth
     model, weights, bias = volume(depth, (channels, filters, "h", "w"))
     compiled = strata.compile(model, threads=2)
@@ -266,10 +269,10 @@ def window_reference(x, weights, bias, pads, dilations, strides):
     return np.maximum(y, 0)
 
 
-@pytest.mark.parametrize(
-    # channels, filters, the data's other sizes, taps, dilations and strides along them; whether it pays on any CPU
-    "channels, filters, sizes, taps, dilations, strides, pays",
+@every_other(
+    "window, known",
     [
+        # channels, filters, the data's other sizes, taps, dilations and strides along them; whether it pays on any CPU
         (64, 64, (300,), (3,), (1,), (1,), True),
         (64, 51, (331,), (3,), (4,), (1,), False),
         (384, 128, (50,), (3,), (1,), (1,), False),
@@ -300,11 +303,11 @@ def window_reference(x, weights, bias, pads, dilations, strides):
         (32, 64, (3, 30, 27), (3, 3, 1), (1, 1, 1), (1, 1, 1), False),
         (32, 64, (5, 30, 27), (3, 1, 3), (1, 1, 1), (1, 1, 1), False),
     ],
-    ids=str,
+    [True, False],
 )
-@pytest.mark.parametrize("known", [True, False], ids=["known", "symbolic"])
-def test_windows(channels, filters, sizes, taps, dilations, strides, pays, known):
+def test_windows(window, known):
     """Windows with several taps along one dimension or two, of volumes any two, or so many that they are in parts."""
+    channels, filters, sizes, taps, dilations, strides, pays = window
     weights = (RNG.standard_normal((filters, channels, *taps)) * 0.1).astype(np.float32)
     bias = RNG.standard_normal(filters).astype(np.float32)
     pads = [d * (t // 2) for t, d in zip(taps, dilations, strict=True)] * 2

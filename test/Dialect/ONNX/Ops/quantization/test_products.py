@@ -71,7 +71,7 @@ MATRICES = [
 
 @pytest.mark.parametrize("target,number", cells(len(MATRICES)))
 def test_matmul_integer(target, number):
-    """Every form of the zero points in every size, with another pair of types each time."""
+    """Every form of the zero points, every other one in one size, with another pair of types each time."""
     m, k, n = MATRICES[number]
     rng = np.random.default_rng(m * k * n)
     for form, (rows, columns, constant, dynamic) in enumerate((
@@ -84,6 +84,8 @@ def test_matmul_integer(target, number):
         ((), (), (), False),
         (None, None, (), False),
     )):  # fmt: skip
+        if (form + number) % 2:
+            continue
         left, right = (KINDS[kind] for kind in PAIRS[(number + form + target // 2) % 4])
         a, b = draw(rng, (m, k), left), draw(rng, (k, n), right)
         za = None if rows is None else draw(rng, rows, left)
