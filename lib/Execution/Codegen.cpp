@@ -117,6 +117,8 @@ mlir::FailureOr<std::unique_ptr<Module>> translateToLLVM(mlir::ModuleOp module, 
     if (machine.getTargetTriple().isX86())
       function.addFnAttr("prefer-vector-width", "512");
     function.setDoesNotThrow();
+    if (Error error = checkTiles(function))
+      return module.emitError(toString(std::move(error)));
     if (emulatedCPU(options).empty())
       promoteTiles(function);
     else

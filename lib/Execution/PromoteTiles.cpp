@@ -23,6 +23,45 @@ static std::optional<SmallVector<IntrinsicInst *>> accessesOf(AllocaInst &slot) 
   return accesses;
 }
 
+/// The rows and bytes of a row of a product's sums, if both are known.
+static std::optional<std::pair<unsigned, unsigned>> shapeOfSums(const Instruction &instruction) {
+  auto *product = dyn_cast<IntrinsicInst>(&instruction);
+  if (!product)
+    return std::nullopt;
+  switch (product->getIntrinsicID()) {
+  case Intrinsic::x86_tdpbf16ps_internal:
+  case Intrinsic::x86_tdpfp16ps_internal:
+  case Intrinsic::x86_tdpbssd_internal:
+  case Intrinsic::x86_tdpbsud_internal:
+  case Intrinsic::x86_tdpbusd_internal:
+  case Intrinsic::x86_tdpbuud_internal:
+    break;
+  default:
+    return std::nullopt;
+  }
+  auto *rows = dyn_cast<ConstantInt>(product->getArgOperand(0));
+  auto *bytes = dyn_cast<ConstantInt>(product->getArgOperand(1));
+  if (!rows || !bytes)
+    return std::nullopt;
+  return std::pair(rows->getZExtValue(), bytes->getZExtValue());
+}
+
+Error strata::checkTiles(const Function &function) {
+  std::optional<std::pair<unsigned, unsigned>> shape;
+  for (const Instruction &instruction : instructions(function)) {
+    auto other = shapeOfSums(instruction);
+    if (!other)
+      continue;
+    if (shape && *shape != *other)
+      return createStringError(
+          "the function '%s' sums up in tiles of %ux%u and of %ux%u (rows x bytes); the matrix unit "
+          "has one configuration per function",
+          function.getName().str().c_str(), shape->first, shape->second, other->first, other->second);
+    shape = other;
+  }
+  return Error::success();
+}
+
 void strata::promoteTiles(Function &function) {
   SmallVector<AllocaInst *> slots, registers;
   for (Instruction &instruction : instructions(function))
