@@ -11,6 +11,8 @@ namespace strata {
 /// Elements of an unknown extent, where something has to be decided.
 constexpr int64_t usualExtent = 512;
 inline int64_t usualSize(int64_t size) { return mlir::ShapedType::isDynamic(size) ? usualExtent : size; }
+/// Of further ones of the same row, so that an image has 128 x 128 pixels.
+constexpr int64_t usualFurtherExtent = 32;
 
 /// What the groups may be like.
 struct RowLimits {

@@ -4,6 +4,7 @@
 #include "ProductSums.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/Linalg/Transforms/Transforms.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/IR/IRMapping.h"
@@ -129,16 +130,40 @@ static int walksAlone(AffineExpr expr, int64_t size, ArrayRef<int64_t> ranges, A
   return walks < 0 ? -1 : loopOf[walks];
 }
 
+/// Whether the buffer has all positions of a dimension that the buffer has whose part it is.
+static bool isWhole(memref::SubViewOp part, unsigned dim) {
+  if (!isConstantIntValue(part.getMixedOffsets()[dim], 0) || !isConstantIntValue(part.getMixedStrides()[dim], 1))
+    return false;
+  OpFoldResult size = part.getMixedSizes()[dim];
+  if (int64_t all = part.getSourceType().getDimSize(dim); !ShapedType::isDynamic(all))
+    return isConstantIntValue(size, all);
+  if (auto alloc = part.getSource().getDefiningOp<memref::AllocOp>())
+    return alloc.getMixedSizes()[dim] == size;
+  auto buffer = dyn_cast<BlockArgument>(part.getSource());
+  auto argument = dyn_cast_or_null<BlockArgument>(dyn_cast<Value>(size));
+  auto function = buffer ? dyn_cast<func::FuncOp>(buffer.getOwner()->getParentOp()) : nullptr;
+  if (!function || !argument || argument.getOwner() != buffer.getOwner())
+    return false;
+  auto sizes = function.getArgAttrOfType<DenseI64ArrayAttr>(buffer.getArgNumber(), kSizes);
+  return sizes && sizes[dim] == argument.getArgNumber();
+}
+
 /// Of loops that walk dimensions side by side: one lies inside of the other.
-static void findInside(Access &access, MemRefType type, AffineMap map, ArrayRef<int64_t> ranges, ArrayRef<int> loopOf) {
-  if (!type.getLayout().isIdentity())
-    return;
+static void findInside(Access &access, Value buffer, AffineMap map, ArrayRef<int64_t> ranges, ArrayRef<int> loopOf) {
+  auto type = cast<MemRefType>(buffer.getType());
+  memref::SubViewOp part;
+  if (!type.getLayout().isIdentity()) {
+    part = buffer.getDefiningOp<memref::SubViewOp>();
+    if (!part || !part.getSourceType().getLayout().isIdentity() || part.getSourceType().getRank() != type.getRank())
+      return;
+  }
   int outer = -1;
-  for (auto [size, expr] : llvm::zip_equal(type.getShape(), map.getResults())) {
-    if (size == 1)
+  for (auto [dim, size, expr] : llvm::enumerate(type.getShape(), map.getResults())) {
+    bool whole = !part || isWhole(part, dim);
+    if (size == 1 && whole)
       continue;
-    int inner = walksAlone(expr, size, ranges, loopOf);
-    if (outer >= 0 && inner >= 0 && outer != inner)
+    int inner = size == 1 ? -1 : walksAlone(expr, size, ranges, loopOf);
+    if (whole && outer >= 0 && inner >= 0 && outer != inner)
       access.inside[outer] = inner;
     outer = inner;
   }
@@ -218,7 +243,7 @@ static FailureOr<Access> buildAccess(ExtentMath &math, OpOperand &operand, Affin
   for (auto [range, kind] : llvm::zip_equal(ranges, op.getIteratorTypesArray()))
     if (ShapedType::isDynamic(range) && kind == utils::IteratorType::reduction)
       range = 0;
-  findInside(access, type, map, ranges, loopOf);
+  findInside(access, operand.get(), map, ranges, loopOf);
   return access;
 }
 

@@ -107,6 +107,9 @@ mlir::Operation *leaveZerosOpen(mlir::Operation *op);
 /// Nothing if the body is of another form, or a vector has no reduction of its kind.
 std::optional<Combiner> matchCombiner(mlir::linalg::GenericOp op);
 
+/// Of a kernel's buffer: by dimension, the argument that is its size; -1: it is known, or none is.
+constexpr const char kSizes[] = "strata.sizes";
+
 /// Of a nest's operation that is a tail.
 constexpr const char kTail[] = "strata.tail";
 

@@ -115,7 +115,7 @@ static void runAcrossBorders(LoopNest &nest, NestPlan &plan, const Access &data,
         continue;
       // Otherwise it is tiles of the longer loop. The unit takes as long for one that is not full.
       int64_t apart = std::min(pixels, lines) * llvm::divideCeil(most, tileRows);
-      if (10 * llvm::divideCeil(rows, tileRows) > 8 * apart)
+      if (10 * static_cast<int64_t>(llvm::divideCeil(rows, tileRows)) > 8 * apart)
         continue;
       plan.row = pixel;
       plan.rowTile = 2 * tileRows;

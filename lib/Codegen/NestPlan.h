@@ -38,7 +38,7 @@ struct NestOptions : TargetFacts {
   /// What is stored is read again at once, which waits for parts of vectors until they have reached the cache.
   bool isReadAtOnce = false;
   /// Of all nests of the function that a matrix unit computes.
-  std::optional<TileShape> tiles;
+  std::optional<TileShape> tiles = {};
 };
 
 /// A reduction that a matrix unit computes: sums of up to 16 rows and 16 lanes, of up to 16 groups of the reduction at

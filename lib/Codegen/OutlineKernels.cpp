@@ -8,6 +8,7 @@
 #include "Codegen/Passes.h"
 #include "KernelGroups.h"
 #include "LinalgQueries.h"
+#include "LoopNest.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -96,6 +97,23 @@ private:
     return isa<MemRefType>(value.getType()) && argument && isa<func::FuncOp>(argument.getOwner()->getParentOp());
   }
 
+  /// By dimension of a buffer, the argument that is its size; -1: it is known, or none is.
+  static SmallVector<int64_t> findSizes(Value buffer, ArrayRef<Value> arguments) {
+    SmallVector<int64_t> sizes(cast<MemRefType>(buffer.getType()).getRank(), -1);
+    for (auto [number, argument] : llvm::enumerate(arguments)) {
+      if (!isa<IndexType>(argument.getType()))
+        continue;
+      if (auto dim = argument.getDefiningOp<memref::DimOp>(); dim && dim.getSource() == buffer)
+        if (std::optional<int64_t> at = dim.getConstantIndex())
+          sizes[*at] = number;
+      if (auto alloc = buffer.getDefiningOp<memref::AllocOp>())
+        for (auto [at, size] : llvm::enumerate(alloc.getMixedSizes()))
+          if (dyn_cast<Value>(size) == argument)
+            sizes[at] = number;
+    }
+    return sizes;
+  }
+
   void outline(ModuleOp module, ArrayRef<Operation *> ops, memref::AllocOp between) {
     Operation *last = ops.back();
     OpBuilder b(last);
@@ -133,9 +151,15 @@ private:
     OpBuilder top(module.getContext());
     auto function = top.create<func::FuncOp>(loc, "kernel", type);
     function.setPrivate();
-    for (auto [number, value] : llvm::enumerate(arguments))
+    for (auto [number, value] : llvm::enumerate(arguments)) {
       if (isGiven(value))
         function.setArgAttr(number, "strata.given", top.getUnitAttr());
+      auto buffer = dyn_cast<MemRefType>(value.getType());
+      if (buffer && !buffer.hasStaticShape())
+        if (SmallVector<int64_t> sizes = findSizes(value, arguments);
+            llvm::any_of(sizes, [](int64_t n) { return n >= 0; }))
+          function.setArgAttr(number, strata::kSizes, top.getDenseI64ArrayAttr(sizes));
+    }
     Block *body = function.addEntryBlock();
     IRMapping mapping;
     mapping.map(arguments, body->getArguments());

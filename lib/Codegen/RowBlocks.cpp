@@ -15,6 +15,15 @@ using namespace strata;
 /// second-level cache, and what is done once for a block is little beside them.
 static constexpr int64_t productRows = 64;
 
+/// Of a size in a row, behind so many unknown ones. Rows that may be long are shared by threads only if they are many.
+int64_t FusedRows::usualOf(int64_t size, unsigned &unknown) const {
+  constexpr int64_t many = 16;
+  int64_t rows = 1;
+  for (int64_t extent : extents)
+    rows *= ShapedType::isDynamic(extent) ? 1 : extent;
+  return ShapedType::isDynamic(size) && unknown++ && rows >= many ? usualFurtherExtent : usualSize(size);
+}
+
 /// Of the tensors that members have in common, for one row; with `shared`, of those that have places of their own.
 int64_t FusedRows::rowBytes(const Places *shared) const {
   llvm::SmallDenseSet<Value> seen;
@@ -32,10 +41,11 @@ int64_t FusedRows::rowBytes(const Places *shared) const {
       if (shared && result && isMember(result.getOwner()) && (shared->contains(result) || isPartOfReduction(result)))
         continue;
       int64_t own = bytesOf(type.getElementType());
+      unsigned unknown = 0;
       for (auto [expr, size] : llvm::zip(map.getResults(), type.getShape())) {
         auto dim = dyn_cast<AffineDimExpr>(expr);
         if (!dim || !llvm::is_contained(rows, dim.getPosition()))
-          own *= usualSize(size);
+          own *= usualOf(size, unknown);
       }
       bytes += own;
     }
@@ -129,6 +139,7 @@ Value FusedRows::rowsThatFit(OpBuilder &b, Location loc, int64_t block) const {
     return {};
   auto index = [&](int64_t number) -> Value { return b.create<arith::ConstantIndexOp>(loc, number); };
   int64_t usual = 1;
+  unsigned unknown = 0;
   Value length = index(1);
   for (OpOperand *input : seed.getDpsInputOperands()) {
     // Of a member, which the loop will replace, the tensor that it writes.
@@ -139,8 +150,8 @@ Value FusedRows::rowsThatFit(OpBuilder &b, Location loc, int64_t block) const {
       auto dim = dyn_cast<AffineDimExpr>(expr);
       if (!dim || llvm::is_contained(rows, dim.getPosition()) || !ShapedType::isDynamic(ranges[dim.getPosition()]))
         continue;
+      usual *= usualOf(ranges[dim.getPosition()], unknown);
       ranges[dim.getPosition()] = usualExtent; // counted
-      usual *= usualExtent;
       length = b.create<arith::MulIOp>(loc, length, b.createOrFold<tensor::DimOp>(loc, source, i));
     }
   }

@@ -305,7 +305,33 @@ static void emitSharedWork(scf::ForallOp loop, const SharedWork &work, const Nes
   }
 }
 
+/// What `value` is computed of in each iteration, if it is the same in all of them, moves before the loop.
+static bool hoistSize(scf::ForallOp loop, Value value) {
+  Operation *op = value.getDefiningOp();
+  if (!loop->isAncestor(value.getParentRegion()->getParentOp()))
+    return true;
+  if (!op || op->getNumRegions() || !isMemoryEffectFree(op) ||
+      !llvm::all_of(op->getOperands(), [&](Value operand) { return hoistSize(loop, operand); }))
+    return false;
+  op->moveBefore(loop);
+  return true;
+}
+
+/// Buffers whose size all iterations have in common are one. Others are freed at the end of an iteration: a nest comes
+/// where the last of its operations is, which may be behind the end of what the first ones read.
+static void prepareScratch(scf::ForallOp loop) {
+  for (auto alloc : loop.getBody()->getOps<memref::AllocOp>()) {
+    for (Value size : alloc->getOperands())
+      hoistSize(loop, size);
+    if (!freeOfScratch(alloc))
+      for (Operation *user : alloc->getUsers())
+        if (isa<memref::DeallocOp>(user) && user->getBlock() == loop.getBody())
+          user->moveBefore(loop.getBody()->getTerminator());
+  }
+}
+
 void strata::emitRowLoop(scf::ForallOp loop, const NestOptions &options) {
+  prepareScratch(loop);
   NestOptions within = options;
   within.threads = false; // the rows are the tasks
   SharedWork work = findSharedWork(loop);

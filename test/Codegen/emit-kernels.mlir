@@ -1484,3 +1484,97 @@ func.func @lines_of_the_run(%x: memref<?x?x8xf32>, %y: memref<?x8xf32>, %o: memr
   }
   return
 }
+
+// -----
+
+// Planes of a size that the run tells are whole lines of their buffers: both loops are one. Of parts of lines they are
+// two.
+// CHECK-LABEL: func.func @planes(
+// CHECK-SAME:    %[[H:[a-z0-9]*]]: index, %[[W:[a-z0-9]*]]: index
+// CHECK:         scf.for
+// CHECK:           %[[SIZE:.*]] = arith.muli %[[H]], %[[W]] : index
+// CHECK:           arith.remui %[[SIZE]], %{{.*}} : index
+// CHECK-LABEL: func.func @parts_of_planes(
+// CHECK-SAME:    %[[H:[a-z0-9]*]]: index, %[[W:[a-z0-9]*]]: index
+// CHECK-NOT:       arith.muli %[[H]], %[[W]] : index
+#plane = affine_map<(c, i, j) -> (c, i, j)>
+#sum = affine_map<(c, i, j) -> (c)>
+func.func @planes(%x: memref<32x?x?xf32> {strata.sizes = array<i64: -1, 1, 2>}, %h: index, %w: index, %y: memref<32xf32>) attributes {strata.kernel} {
+  %zero = arith.constant 0.0 : f32
+  scf.forall (%c) in (32) {
+    %a = memref.subview %x[%c, 0, 0] [1, %h, %w] [1, 1, 1] : memref<32x?x?xf32> to memref<1x?x?xf32, strided<[?, ?, 1], offset: ?>>
+    %b = memref.subview %y[%c] [1] [1] : memref<32xf32> to memref<1xf32, strided<[1], offset: ?>>
+    linalg.fill ins(%zero : f32) outs(%b : memref<1xf32, strided<[1], offset: ?>>)
+    linalg.generic {indexing_maps = [#plane, #sum], iterator_types = ["parallel", "reduction", "reduction"]} ins(%a : memref<1x?x?xf32, strided<[?, ?, 1], offset: ?>>) outs(%b : memref<1xf32, strided<[1], offset: ?>>) {
+    ^bb0(%v: f32, %o: f32):
+      %s = arith.addf %o, %v : f32
+      linalg.yield %s : f32
+    }
+  }
+  return
+}
+func.func @parts_of_planes(%x: memref<32x?x?xf32> {strata.sizes = array<i64: -1, 1, -1>}, %h: index, %w: index, %y: memref<32xf32>) attributes {strata.kernel} {
+  %zero = arith.constant 0.0 : f32
+  scf.forall (%c) in (32) {
+    %a = memref.subview %x[%c, 0, 0] [1, %h, %w] [1, 1, 1] : memref<32x?x?xf32> to memref<1x?x?xf32, strided<[?, ?, 1], offset: ?>>
+    %b = memref.subview %y[%c] [1] [1] : memref<32xf32> to memref<1xf32, strided<[1], offset: ?>>
+    linalg.fill ins(%zero : f32) outs(%b : memref<1xf32, strided<[1], offset: ?>>)
+    linalg.generic {indexing_maps = [#plane, #sum], iterator_types = ["parallel", "reduction", "reduction"]} ins(%a : memref<1x?x?xf32, strided<[?, ?, 1], offset: ?>>) outs(%b : memref<1xf32, strided<[1], offset: ?>>) {
+    ^bb0(%v: f32, %o: f32):
+      %s = arith.addf %o, %v : f32
+      linalg.yield %s : f32
+    }
+  }
+  return
+}
+
+// -----
+
+// A buffer of one size in all iterations is one buffer. A nest comes where its last operation is: what its first one
+// reads is not given back before.
+// CHECK-LABEL: func.func @scratch(
+// CHECK:         %[[ONE:.*]] = memref.alloc(%{{.*}}) : memref<?xf32>
+// CHECK:         scf.for
+// CHECK:           %[[EACH:.*]] = memref.alloc(%{{.*}}) : memref<?xf32>
+// CHECK-NOT:       memref.dealloc
+// CHECK:           arith.maximumf {{.*}} : f32
+// CHECK:           memref.dealloc %[[EACH]]
+// CHECK:         }
+// CHECK:         memref.dealloc %[[ONE]]
+#line = affine_map<(i) -> (i)>
+#window = affine_map<(i, k) -> (i + k)>
+#taps = affine_map<(i, k) -> (k)>
+#places = affine_map<(i, k) -> (i)>
+func.func @scratch(%x: memref<32x?xf32> {strata.sizes = array<i64: -1, 1>}, %n: index, %w: memref<3xf32>, %y: memref<32x?xf32> {strata.sizes = array<i64: -1, 1>}) attributes {strata.kernel} {
+  %zero = arith.constant 0.0 : f32
+  scf.forall (%c) in (32) {
+    %padded = affine.apply affine_map<()[n] -> (n + 2)>()[%n]
+    %more = affine.apply affine_map<(c)[n] -> (n + c)>(%c)[%n]
+    %a = memref.alloc(%more) : memref<?xf32>
+    %z = memref.alloc(%padded) : memref<?xf32>
+    linalg.generic {indexing_maps = [affine_map<(i) -> ()>, #line], iterator_types = ["parallel"]} ins(%zero : f32) outs(%a : memref<?xf32>) attrs = {strata.nest = 1 : i64} {
+    ^bb0(%v: f32, %o: f32):
+      linalg.yield %v : f32
+    }
+    %s = memref.subview %z[0] [%n] [1] : memref<?xf32> to memref<?xf32, strided<[1]>>
+    linalg.generic {indexing_maps = [affine_map<(i) -> ()>, #line], iterator_types = ["parallel"]} ins(%zero : f32) outs(%s : memref<?xf32, strided<[1]>>) attrs = {strata.nest = 2 : i64} {
+    ^bb0(%v: f32, %o: f32):
+      linalg.yield %v : f32
+    }
+    linalg.generic {indexing_maps = [#window, #taps, #places], iterator_types = ["parallel", "reduction"]} ins(%a, %w : memref<?xf32>, memref<3xf32>) outs(%s : memref<?xf32, strided<[1]>>) attrs = {strata.nest = 2 : i64} {
+    ^bb0(%v: f32, %k: f32, %o: f32):
+      %p = arith.mulf %v, %k : f32
+      %q = arith.addf %o, %p : f32
+      linalg.yield %q : f32
+    }
+    memref.dealloc %a : memref<?xf32>
+    %b = memref.subview %y[%c, 0] [1, %n] [1, 1] : memref<32x?xf32> to memref<?xf32, strided<[1], offset: ?>>
+    linalg.generic {indexing_maps = [#line, #line], iterator_types = ["parallel"]} ins(%s : memref<?xf32, strided<[1]>>) outs(%b : memref<?xf32, strided<[1], offset: ?>>) attrs = {strata.nest = 2 : i64} {
+    ^bb0(%v: f32, %o: f32):
+      %q = arith.maximumf %v, %zero : f32
+      linalg.yield %q : f32
+    }
+    memref.dealloc %z : memref<?xf32>
+  }
+  return
+}

@@ -391,6 +391,52 @@ func.func @windows(%x: tensor<1x96x56x56xf32>, %w: tensor<96x3x3xf32>) -> tensor
 
 // -----
 
+// Of images of unknown size, too, where the channels are enough for threads to share.
+// CHECK-LABEL: func.func @windows_of_unknown_sizes(
+// CHECK-NOT:     tensor.pad
+// CHECK:         scf.forall (%[[N:.*]], %[[C:.*]]) in (%{{.*}}, 96)
+// CHECK:           tensor.pad %{{.*}} low[0, 0, 1, 1] high[0, 0, 1, 1]
+// CHECK-LABEL: func.func @few_windows_of_unknown_sizes(
+// CHECK:         tensor.pad
+// CHECK-NOT:     scf.forall
+#data = affine_map<(n, y, x, c, i, j) -> (n, c, y + i, x + j)>
+#weights = affine_map<(n, y, x, c, i, j) -> (c, i, j)>
+#out = affine_map<(n, y, x, c, i, j) -> (n, c, y, x)>
+func.func @windows_of_unknown_sizes(%x: tensor<?x96x?x?xf32>, %w: tensor<96x3x3xf32>, %n: index, %h: index, %l: index) -> tensor<?x96x?x?xf32> {
+  %zero = arith.constant 0.0 : f32
+  %p = tensor.pad %x low[0, 0, 1, 1] high[0, 0, 1, 1] {
+  ^bb0(%a: index, %b: index, %c: index, %d: index):
+    tensor.yield %zero : f32
+  } : tensor<?x96x?x?xf32> to tensor<?x96x?x?xf32>
+  %e = tensor.empty(%n, %h, %l) : tensor<?x96x?x?xf32>
+  %0 = linalg.fill ins(%zero : f32) outs(%e : tensor<?x96x?x?xf32>) -> tensor<?x96x?x?xf32>
+  %1 = linalg.generic {indexing_maps = [#data, #weights, #out], iterator_types = ["parallel", "parallel", "parallel", "parallel", "reduction", "reduction"]} ins(%p, %w : tensor<?x96x?x?xf32>, tensor<96x3x3xf32>) outs(%0 : tensor<?x96x?x?xf32>) {
+  ^bb0(%a: f32, %b: f32, %o: f32):
+    %m = arith.mulf %a, %b : f32
+    %s = arith.addf %o, %m : f32
+    linalg.yield %s : f32
+  } -> tensor<?x96x?x?xf32>
+  return %1 : tensor<?x96x?x?xf32>
+}
+func.func @few_windows_of_unknown_sizes(%x: tensor<?x3x?x?xf32>, %w: tensor<3x3x3xf32>, %n: index, %h: index, %l: index) -> tensor<?x3x?x?xf32> {
+  %zero = arith.constant 0.0 : f32
+  %p = tensor.pad %x low[0, 0, 1, 1] high[0, 0, 1, 1] {
+  ^bb0(%a: index, %b: index, %c: index, %d: index):
+    tensor.yield %zero : f32
+  } : tensor<?x3x?x?xf32> to tensor<?x3x?x?xf32>
+  %e = tensor.empty(%n, %h, %l) : tensor<?x3x?x?xf32>
+  %0 = linalg.fill ins(%zero : f32) outs(%e : tensor<?x3x?x?xf32>) -> tensor<?x3x?x?xf32>
+  %1 = linalg.generic {indexing_maps = [#data, #weights, #out], iterator_types = ["parallel", "parallel", "parallel", "parallel", "reduction", "reduction"]} ins(%p, %w : tensor<?x3x?x?xf32>, tensor<3x3x3xf32>) outs(%0 : tensor<?x3x?x?xf32>) {
+  ^bb0(%a: f32, %b: f32, %o: f32):
+    %m = arith.mulf %a, %b : f32
+    %s = arith.addf %o, %m : f32
+    linalg.yield %s : f32
+  } -> tensor<?x3x?x?xf32>
+  return %1 : tensor<?x3x?x?xf32>
+}
+
+// -----
+
 // Weights that the init function has packed are weights: each block of rows would read all of them again.
 // CHECK-LABEL: func.func @packed_weights(
 // CHECK-NOT:     scf.forall

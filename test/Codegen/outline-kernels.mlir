@@ -266,3 +266,28 @@ func.func @main(%a: memref<8xf32>, %b: memref<8xf32>) {
   }
   return
 }
+
+// -----
+
+// Which argument is the size of a buffer that the run tells.
+// CHECK-LABEL: func.func @sizes(
+// CHECK:         func.func private @kernel_0(%{{[a-z0-9]*}}: index,
+// CHECK-SAME:      %{{[a-z0-9]*}}: memref<?x8x?xf32> {strata.given, strata.sizes = array<i64: -1, -1, 2>}, %{{[a-z0-9]*}}: index,
+// CHECK-SAME:      %{{[a-z0-9]*}}: memref<?x8x?xf32> {strata.sizes = array<i64: 0, -1, 2>})
+#id = affine_map<(n, c, i) -> (n, c, i)>
+func.func @sizes(%x: memref<?x8x?xf32>, %n: index) -> memref<?x8x?xf32> {
+  %two = arith.constant 2 : index
+  %zero = arith.constant 0.0 : f32
+  %size = memref.dim %x, %two : memref<?x8x?xf32>
+  %y = memref.alloc(%n, %size) : memref<?x8x?xf32>
+  scf.forall (%i) in (%n) {
+    %a = memref.subview %x[%i, 0, 0] [1, 8, %size] [1, 1, 1] : memref<?x8x?xf32> to memref<1x8x?xf32, strided<[?, ?, 1], offset: ?>>
+    %b = memref.subview %y[%i, 0, 0] [1, 8, %size] [1, 1, 1] : memref<?x8x?xf32> to memref<1x8x?xf32, strided<[?, ?, 1], offset: ?>>
+    linalg.generic {indexing_maps = [#id, #id], iterator_types = ["parallel", "parallel", "parallel"]} ins(%a : memref<1x8x?xf32, strided<[?, ?, 1], offset: ?>>) outs(%b : memref<1x8x?xf32, strided<[?, ?, 1], offset: ?>>) {
+    ^bb0(%v: f32, %o: f32):
+      %0 = arith.maximumf %v, %zero : f32
+      linalg.yield %0 : f32
+    }
+  }
+  return %y : memref<?x8x?xf32>
+}

@@ -27,6 +27,16 @@ image (float[n, 3, h, w] x, float[16, 3, 3, 3] a, float[16, 1, 3, 3] d, float[16
   y = Sigmoid (x7)
 }"""
 
+# Channels by themselves: windows of them, their mean and variance, the largest of a window.
+PLANES = """<ir_version: 9, opset_import: ["" : 18]>
+planes (float[n, 24, h, w] x, float[24, 1, 5, 5] d, float[24] a, float[24] b) => (float[n, 24, k, l] y) {
+  x0 = Conv <pads = [2, 2, 2, 2], group = 24> (x, d)
+  x1 = LeakyRelu (x0)
+  x2 = InstanceNormalization (x1, a, b)
+  x3 = Relu (x2)
+  y = MaxPool <kernel_shape = [3, 3], pads = [1, 1, 1, 1], strides = [2, 2]> (x3)
+}"""
+
 # Sizes that are computed from others, joined along them.
 LINES = """<ir_version: 9, opset_import: ["" : 18]>
 lines (float[n, 8] x) => (float[m, 8] y) {
@@ -182,6 +192,15 @@ def test_numbers_of_rows(threads):
     compiled = strata.compile(model, threads=threads)
     for n, m in [*((1, m) for m in range(20)), (3, 33), (2, 64), (0, 5), (40, 1), (16, 17)]:
         check(model, {"x": RNG.standard_normal((n, m, 24)).astype(np.float32)}, 1e-5)(compiled)
+
+
+@pytest.mark.parametrize("threads", [1, 2])
+@pytest.mark.parametrize("target", TARGETS)
+def test_planes(target, threads):
+    model = with_weights(PLANES, 1)
+    compiled = strata.compile(model, target=target, threads=threads)
+    for shape in [(1, 24, 9, 11), (3, 24, 7, 7), (2, 24, 16, 48), (1, 24, 2, 130), (1, 24, 70, 1), (0, 24, 5, 5)]:
+        check(model, {"x": RNG.standard_normal(shape).astype(np.float32)}, 1e-4)(compiled)
 
 
 def test_volumes():
