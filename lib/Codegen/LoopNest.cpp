@@ -508,7 +508,7 @@ bool strata::canShareVectors(const TargetFacts &target, int64_t size) {
 /// `access` to one of that loop, which takes the place of `result`, but for the strides of `group`.
 static bool mergeAccess(Access &access, int group, int result, int64_t size) {
   Extent outer = access.strides[group], inner = access.strides[result];
-  if (access.blockedLoop == result || !outer.isKnown() || !inner.isKnown())
+  if (access.blockedLoop == result || !inner.isKnown())
     return false;
   if (access.blockedLoop == group) {
     if (access.withinStride != inner.known * size)
@@ -518,7 +518,7 @@ static bool mergeAccess(Access &access, int group, int result, int64_t size) {
     access.block *= size;
     return true;
   }
-  if (outer.known == inner.known * size)
+  if (outer.is(inner.known * size))
     return true;
   if (access.blockedLoop >= 0 || inner.known)
     return false;

@@ -61,14 +61,15 @@ Value TileEmitter::elementAt(const Access &access, Value base, const Tile &tile,
 
 /// For each group of lanes an element, or, of narrow ones, `unit` of them as 32 bits.
 Value TileEmitter::loadOfGroups(const Access &access, Value at, int64_t lanes, int64_t unit) {
-  int64_t groups = lanes / access.block, distance = access.blockStride.known, length = (groups - 1) * distance + unit;
+  const Extent &apart = access.blockStride;
+  int64_t groups = lanes / access.block, distance = apart.known, length = (groups - 1) * distance + unit;
   Type element = access.element, word = unit == 1 ? element : b.getI32Type();
   auto mask = [&](int64_t size, auto isSet) -> Value {
     SmallVector<bool> bits = llvm::map_to_vector(llvm::seq<int64_t>(0, size), isSet);
     return b.create<arith::ConstantOp>(loc, DenseElementsAttr::get(VectorType::get({size}, b.getI1Type()), bits));
   };
   // What lies between is not asked for: behind the last one there may be nothing.
-  if (groups > 2 && length <= lanes * unit && (word == element ? element.isF32() : target.vectorBits == 512)) {
+  if (groups > 2 && apart.isKnown() && length <= lanes * unit && (word == element ? element.isF32() : target.vectorBits == 512)) {
     Type bits = b.getIntegerType(element.getIntOrFloatBitWidth());
     Value base = viewAs(b, loc, access.base, bits);
     auto type = VectorType::get({lanes * unit}, bits);
@@ -82,7 +83,7 @@ Value TileEmitter::loadOfGroups(const Access &access, Value at, int64_t lanes, i
   }
   Value result;
   for (int64_t group = groups; group-- > 0;) {
-    Value from = add(at, index(group * distance)), one;
+    Value from = add(at, times(index(group), apart)), one;
     if (unit == 1) {
       one = b.create<memref::LoadOp>(loc, access.base, from);
     } else {
