@@ -101,6 +101,23 @@ static bool isFastAlongRows(linalg::GenericOp op, unsigned data, const strata::T
 
 static bool isElementwise(linalg::GenericOp op) { return op.getNumParallelLoops() == op.getNumLoops(); }
 
+/// Whether all that is done with an image, element by element, is to pad it: lines of pixels lie apart then, and
+/// vectors along them end with each.
+static bool isPaddedBehind(Value image) {
+  bool found = false;
+  for (OpOperand &use : image.getUses()) {
+    Operation *user = use.getOwner();
+    if (isa<tensor::DimOp>(user))
+      continue;
+    auto generic = dyn_cast<linalg::GenericOp>(user);
+    bool isThrough = generic && isElementwise(generic) && generic.getNumResults() == 1 && !generic.isDpsInit(&use);
+    if (!isa<tensor::PadOp>(user) && !(isThrough && isPaddedBehind(generic.getResult(0))))
+      return false;
+    found = true;
+  }
+  return found;
+}
+
 namespace {
 
 /// Moves the channels of a windowed operation to the end.
@@ -135,7 +152,7 @@ struct MoveChannels : OpRewritePattern<linalg::GenericOp> {
       return failure();
     // Transposes only for its sake would cost more than they save.
     bool isMoved = op.getDpsInputs()[data].getDefiningOp<linalg::TransposeOp>();
-    if (!movesPixels && !isMoved && strata::isPixelProduct(op, data, target))
+    if (!movesPixels && !isMoved && strata::isPixelProduct(op, data, target) && !hasShortLines(op))
       return failure();
     // The batch is the first dimension, unless the filter has it, too.
     unsigned first = out.getDimPosition(0);
@@ -177,6 +194,14 @@ struct MoveChannels : OpRewritePattern<linalg::GenericOp> {
   }
 
 private:
+  /// Whether vectors of pixels would end with each line, and vectors of filters are nearly full.
+  bool hasShortLines(linalg::GenericOp op) const {
+    int64_t filters = cast<ShapedType>(op.getResult(0).getType()).getDimSize(1), lanes = target.vectorBits / 32;
+    bool isFull =
+        ShapedType::isDynamic(filters) || 5 * static_cast<int64_t>(llvm::alignTo(filters, lanes)) <= 6 * filters;
+    return isFull && isPaddedBehind(op.getResult(0));
+  }
+
   bool movesPixels;
   strata::TargetFacts target;
 };
