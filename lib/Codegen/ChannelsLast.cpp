@@ -152,7 +152,7 @@ struct MoveChannels : OpRewritePattern<linalg::GenericOp> {
       return failure();
     // Transposes only for its sake would cost more than they save.
     bool isMoved = op.getDpsInputs()[data].getDefiningOp<linalg::TransposeOp>();
-    if (!movesPixels && !isMoved && strata::isPixelProduct(op, data, target) && !hasShortLines(op))
+    if (!movesPixels && !isMoved && strata::isPixelProduct(op, data, target) && !hasShortLines(op, data))
       return failure();
     // The batch is the first dimension, unless the filter has it, too.
     unsigned first = out.getDimPosition(0);
@@ -194,12 +194,17 @@ struct MoveChannels : OpRewritePattern<linalg::GenericOp> {
   }
 
 private:
-  /// Whether vectors of pixels would end with each line, and vectors of filters are nearly full.
-  bool hasShortLines(linalg::GenericOp op) const {
-    int64_t filters = cast<ShapedType>(op.getResult(0).getType()).getDimSize(1), lanes = target.vectorBits / 32;
-    bool isFull =
-        ShapedType::isDynamic(filters) || 5 * static_cast<int64_t>(llvm::alignTo(filters, lanes)) <= 6 * filters;
-    return isFull && isPaddedBehind(op.getResult(0));
+  /// Whether vectors of pixels would end with each line, vectors of filters are nearly full, and the data's channels,
+  /// which lie an image apart, are few enough for a line of each to stay in the nearest cache.
+  bool hasShortLines(linalg::GenericOp op, unsigned data) const {
+    constexpr int64_t line = 64;
+    auto channelsOf = [](Value image) { return cast<ShapedType>(image.getType()).getDimSize(1); };
+    int64_t channels = channelsOf(op.getDpsInputs()[data]), filters = channelsOf(op.getResult(0));
+    int64_t lanes = target.vectorBits / 32;
+    if (ShapedType::isDynamic(channels) || ShapedType::isDynamic(filters))
+      return false;
+    bool isFull = 5 * static_cast<int64_t>(llvm::alignTo(filters, lanes)) <= 6 * filters;
+    return isFull && 6 * channels * line <= target.nearCacheBytes && isPaddedBehind(op.getResult(0));
   }
 
   bool movesPixels;
