@@ -200,8 +200,9 @@ private:
     constexpr int64_t line = 64;
     auto channelsOf = [](Value image) { return cast<ShapedType>(image.getType()).getDimSize(1); };
     int64_t channels = channelsOf(op.getDpsInputs()[data]), filters = channelsOf(op.getResult(0));
-    int64_t lanes = target.vectorBits / 32;
-    if (ShapedType::isDynamic(channels) || ShapedType::isDynamic(filters))
+    int64_t lanes = target.vectorBits / 32, columns = cast<ShapedType>(op.getResult(0).getType()).getShape().back();
+    if (ShapedType::isDynamic(channels) || ShapedType::isDynamic(filters) ||
+        (!ShapedType::isDynamic(columns) && columns % lanes == 0))
       return false;
     bool isFull = 5 * static_cast<int64_t>(llvm::alignTo(filters, lanes)) <= 6 * filters;
     return isFull && 6 * channels * line <= target.nearCacheBytes && isPaddedBehind(op.getResult(0));

@@ -48,38 +48,38 @@ func.func @pointwise(%x: tensor<1x8x16x16xf32>, %w: tensor<4x8x1x1xf32>) -> tens
 // Unless its lines are padded, where vectors of pixels would end with each: then it writes channels, if they fill
 // vectors.
 // CHECK-LABEL: func.func @padded_pixels(
-// CHECK:         } -> tensor<1x16x16x32xf32>
+// CHECK:         } -> tensor<1x14x20x32xf32>
 // CHECK:         tensor.pad %{{.*}} low[0, 1, 1, 0] high[0, 1, 1, 0]
 // CHECK-LABEL: func.func @few_padded_channels(
 // CHECK:         linalg.generic {{.*}} ins(%arg0, %arg1 :
-// CHECK:         } -> tensor<1x10x16x16xf32>
-func.func @padded_pixels(%x: tensor<1x8x16x16xf32>, %w: tensor<32x8x1x1xf32>, %v: tensor<16x32x3x3xf32>) -> tensor<1x16x16x16xf32> {
+// CHECK:         } -> tensor<1x10x14x20xf32>
+func.func @padded_pixels(%x: tensor<1x8x14x20xf32>, %w: tensor<32x8x1x1xf32>, %v: tensor<16x32x3x3xf32>) -> tensor<1x16x14x20xf32> {
   %z = arith.constant 0.0 : f32
-  %e = tensor.empty() : tensor<1x32x16x16xf32>
-  %f = linalg.fill ins(%z : f32) outs(%e : tensor<1x32x16x16xf32>) -> tensor<1x32x16x16xf32>
-  %0 = linalg.conv_2d_nchw_fchw ins(%x, %w : tensor<1x8x16x16xf32>, tensor<32x8x1x1xf32>) outs(%f : tensor<1x32x16x16xf32>) -> tensor<1x32x16x16xf32>
+  %e = tensor.empty() : tensor<1x32x14x20xf32>
+  %f = linalg.fill ins(%z : f32) outs(%e : tensor<1x32x14x20xf32>) -> tensor<1x32x14x20xf32>
+  %0 = linalg.conv_2d_nchw_fchw ins(%x, %w : tensor<1x8x14x20xf32>, tensor<32x8x1x1xf32>) outs(%f : tensor<1x32x14x20xf32>) -> tensor<1x32x14x20xf32>
   %p = tensor.pad %0 low[0, 0, 1, 1] high[0, 0, 1, 1] {
   ^bb0(%a: index, %b: index, %c: index, %d: index):
     tensor.yield %z : f32
-  } : tensor<1x32x16x16xf32> to tensor<1x32x18x18xf32>
-  %g = tensor.empty() : tensor<1x16x16x16xf32>
-  %h = linalg.fill ins(%z : f32) outs(%g : tensor<1x16x16x16xf32>) -> tensor<1x16x16x16xf32>
-  %1 = linalg.conv_2d_nchw_fchw ins(%p, %v : tensor<1x32x18x18xf32>, tensor<16x32x3x3xf32>) outs(%h : tensor<1x16x16x16xf32>) -> tensor<1x16x16x16xf32>
-  return %1 : tensor<1x16x16x16xf32>
+  } : tensor<1x32x14x20xf32> to tensor<1x32x16x22xf32>
+  %g = tensor.empty() : tensor<1x16x14x20xf32>
+  %h = linalg.fill ins(%z : f32) outs(%g : tensor<1x16x14x20xf32>) -> tensor<1x16x14x20xf32>
+  %1 = linalg.conv_2d_nchw_fchw ins(%p, %v : tensor<1x32x16x22xf32>, tensor<16x32x3x3xf32>) outs(%h : tensor<1x16x14x20xf32>) -> tensor<1x16x14x20xf32>
+  return %1 : tensor<1x16x14x20xf32>
 }
-func.func @few_padded_channels(%x: tensor<1x8x16x16xf32>, %w: tensor<10x8x1x1xf32>, %v: tensor<16x10x3x3xf32>) -> tensor<1x16x16x16xf32> {
+func.func @few_padded_channels(%x: tensor<1x8x14x20xf32>, %w: tensor<10x8x1x1xf32>, %v: tensor<16x10x3x3xf32>) -> tensor<1x16x14x20xf32> {
   %z = arith.constant 0.0 : f32
-  %e = tensor.empty() : tensor<1x10x16x16xf32>
-  %f = linalg.fill ins(%z : f32) outs(%e : tensor<1x10x16x16xf32>) -> tensor<1x10x16x16xf32>
-  %0 = linalg.conv_2d_nchw_fchw ins(%x, %w : tensor<1x8x16x16xf32>, tensor<10x8x1x1xf32>) outs(%f : tensor<1x10x16x16xf32>) -> tensor<1x10x16x16xf32>
+  %e = tensor.empty() : tensor<1x10x14x20xf32>
+  %f = linalg.fill ins(%z : f32) outs(%e : tensor<1x10x14x20xf32>) -> tensor<1x10x14x20xf32>
+  %0 = linalg.conv_2d_nchw_fchw ins(%x, %w : tensor<1x8x14x20xf32>, tensor<10x8x1x1xf32>) outs(%f : tensor<1x10x14x20xf32>) -> tensor<1x10x14x20xf32>
   %p = tensor.pad %0 low[0, 0, 1, 1] high[0, 0, 1, 1] {
   ^bb0(%a: index, %b: index, %c: index, %d: index):
     tensor.yield %z : f32
-  } : tensor<1x10x16x16xf32> to tensor<1x10x18x18xf32>
-  %g = tensor.empty() : tensor<1x16x16x16xf32>
-  %h = linalg.fill ins(%z : f32) outs(%g : tensor<1x16x16x16xf32>) -> tensor<1x16x16x16xf32>
-  %1 = linalg.conv_2d_nchw_fchw ins(%p, %v : tensor<1x10x18x18xf32>, tensor<16x10x3x3xf32>) outs(%h : tensor<1x16x16x16xf32>) -> tensor<1x16x16x16xf32>
-  return %1 : tensor<1x16x16x16xf32>
+  } : tensor<1x10x14x20xf32> to tensor<1x10x16x22xf32>
+  %g = tensor.empty() : tensor<1x16x14x20xf32>
+  %h = linalg.fill ins(%z : f32) outs(%g : tensor<1x16x14x20xf32>) -> tensor<1x16x14x20xf32>
+  %1 = linalg.conv_2d_nchw_fchw ins(%p, %v : tensor<1x10x16x22xf32>, tensor<16x10x3x3xf32>) outs(%h : tensor<1x16x14x20xf32>) -> tensor<1x16x14x20xf32>
+  return %1 : tensor<1x16x14x20xf32>
 }
 
 // Several that follow each other move together, if what is between them is as much as what is transposed for it, of
