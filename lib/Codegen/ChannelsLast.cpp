@@ -103,17 +103,19 @@ static bool isElementwise(linalg::GenericOp op) { return op.getNumParallelLoops(
 
 /// Whether all that is done with an image, element by element, is to pad it: lines of pixels lie apart then, and
 /// vectors along them end with each.
-static bool isPaddedBehind(Value image) {
+static bool isPaddedBehind(Value image, DenseSet<Operation *> &seen) {
   bool found = false;
   for (OpOperand &use : image.getUses()) {
     Operation *user = use.getOwner();
     if (isa<tensor::DimOp>(user))
       continue;
+    found = true;
+    if (!seen.insert(user).second)
+      continue;
     auto generic = dyn_cast<linalg::GenericOp>(user);
     bool isThrough = generic && isElementwise(generic) && generic.getNumResults() == 1 && !generic.isDpsInit(&use);
-    if (!isa<tensor::PadOp>(user) && !(isThrough && isPaddedBehind(generic.getResult(0))))
+    if (!isa<tensor::PadOp>(user) && !(isThrough && isPaddedBehind(generic.getResult(0), seen)))
       return false;
-    found = true;
   }
   return found;
 }
@@ -205,7 +207,8 @@ private:
         (!ShapedType::isDynamic(columns) && columns % lanes == 0))
       return false;
     bool isFull = 5 * static_cast<int64_t>(llvm::alignTo(filters, lanes)) <= 6 * filters;
-    return isFull && 6 * channels * line <= target.nearCacheBytes && isPaddedBehind(op.getResult(0));
+    DenseSet<Operation *> seen;
+    return isFull && 6 * channels * line <= target.nearCacheBytes && isPaddedBehind(op.getResult(0), seen);
   }
 
   bool movesPixels;

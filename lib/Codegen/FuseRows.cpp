@@ -527,6 +527,7 @@ struct FuseRowsPass : strata::WithTarget<strata::impl::FuseRowsBase<FuseRowsPass
     limits.rowBytes = cacheBytes / 4;
     limits.productBytes = cacheBytes;
     limits.blockBytes = 2 * nearCacheBytes / 3;
+    limits.furtherExtent = 32; // an image has 128 x 128 pixels
     limits.copiedBytes = cacheBytes / 2;
     limits.packedLanes = [facts = target()](int64_t rows, int64_t lanes) -> int64_t {
       if (ShapedType::isDynamic(lanes))

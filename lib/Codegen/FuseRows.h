@@ -11,8 +11,6 @@ namespace strata {
 /// Elements of an unknown extent, where something has to be decided.
 constexpr int64_t usualExtent = 512;
 inline int64_t usualSize(int64_t size) { return mlir::ShapedType::isDynamic(size) ? usualExtent : size; }
-/// Of further ones of the same row, so that an image has 128 x 128 pixels.
-constexpr int64_t usualFurtherExtent = 32;
 
 /// What the groups may be like.
 struct RowLimits {
@@ -21,6 +19,8 @@ struct RowLimits {
   bool blocks = true;       ///< several rows at once, as the cache has room for; else each iteration is one row
   int64_t blockBytes = 0;   ///< as rowBytes, for all rows of a block without products
   int64_t productBytes = 0; ///< as rowBytes, for all rows of a block with products
+  /// As usualExtent, of further dimensions of a row, where threads find enough rows.
+  int64_t furtherExtent = usualExtent;
   int64_t copiedBytes = 0;  ///< of a part of a tensor that iterations may copy for themselves
   bool windows = true;      ///< windows of single channels may join, with the padding of their input
   /// Lanes of a block, for a product of so many rows at once and so many lanes: what all rows of a product share, and

@@ -15,13 +15,13 @@ using namespace strata;
 /// second-level cache, and what is done once for a block is little beside them.
 static constexpr int64_t productRows = 64;
 
-/// Of a size in a row, behind so many unknown ones. Rows that may be long are shared by threads only if they are many.
+/// Of a size in a row, behind so many unknown ones. Rows that may be long shall be many, for threads to share.
 int64_t FusedRows::usualOf(int64_t size, unsigned &unknown) const {
   constexpr int64_t many = 16;
   int64_t rows = 1;
   for (int64_t extent : extents)
     rows *= ShapedType::isDynamic(extent) ? 1 : extent;
-  return ShapedType::isDynamic(size) && unknown++ && rows >= many ? usualFurtherExtent : usualSize(size);
+  return ShapedType::isDynamic(size) && unknown++ && rows >= many ? limits.furtherExtent : usualSize(size);
 }
 
 /// Of the tensors that members have in common, for one row; with `shared`, of those that have places of their own.
