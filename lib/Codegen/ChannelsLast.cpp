@@ -101,25 +101,6 @@ static bool isFastAlongRows(linalg::GenericOp op, unsigned data, const strata::T
 
 static bool isElementwise(linalg::GenericOp op) { return op.getNumParallelLoops() == op.getNumLoops(); }
 
-/// Whether all that is done with an image, element by element, is to pad it: lines of pixels lie apart then, and
-/// vectors along them end with each.
-static bool isPaddedBehind(Value image, DenseSet<Operation *> &seen) {
-  bool found = false;
-  for (OpOperand &use : image.getUses()) {
-    Operation *user = use.getOwner();
-    if (isa<tensor::DimOp>(user))
-      continue;
-    found = true;
-    if (!seen.insert(user).second)
-      continue;
-    auto generic = dyn_cast<linalg::GenericOp>(user);
-    bool isThrough = generic && isElementwise(generic) && generic.getNumResults() == 1 && !generic.isDpsInit(&use);
-    if (!isa<tensor::PadOp>(user) && !(isThrough && isPaddedBehind(generic.getResult(0), seen)))
-      return false;
-  }
-  return found;
-}
-
 namespace {
 
 /// Moves the channels of a windowed operation to the end.
@@ -154,7 +135,7 @@ struct MoveChannels : OpRewritePattern<linalg::GenericOp> {
       return failure();
     // Transposes only for its sake would cost more than they save.
     bool isMoved = op.getDpsInputs()[data].getDefiningOp<linalg::TransposeOp>();
-    if (!movesPixels && !isMoved && strata::isPixelProduct(op, data, target) && !hasShortLines(op, data))
+    if (!movesPixels && !isMoved && strata::isPixelProduct(op, data, target))
       return failure();
     // The batch is the first dimension, unless the filter has it, too.
     unsigned first = out.getDimPosition(0);
@@ -196,21 +177,6 @@ struct MoveChannels : OpRewritePattern<linalg::GenericOp> {
   }
 
 private:
-  /// Whether vectors of pixels would end with each line, vectors of filters are nearly full, and the data's channels,
-  /// which lie an image apart, are few enough for a line of each to stay in the nearest cache.
-  bool hasShortLines(linalg::GenericOp op, unsigned data) const {
-    constexpr int64_t line = 64;
-    auto channelsOf = [](Value image) { return cast<ShapedType>(image.getType()).getDimSize(1); };
-    int64_t channels = channelsOf(op.getDpsInputs()[data]), filters = channelsOf(op.getResult(0));
-    int64_t lanes = target.vectorBits / 32, columns = cast<ShapedType>(op.getResult(0).getType()).getShape().back();
-    if (ShapedType::isDynamic(channels) || ShapedType::isDynamic(filters) ||
-        (!ShapedType::isDynamic(columns) && columns % lanes == 0))
-      return false;
-    bool isFull = 5 * static_cast<int64_t>(llvm::alignTo(filters, lanes)) <= 6 * filters;
-    DenseSet<Operation *> seen;
-    return isFull && 6 * channels * line <= target.nearCacheBytes && isPaddedBehind(op.getResult(0), seen);
-  }
-
   bool movesPixels;
   strata::TargetFacts target;
 };
@@ -641,7 +607,11 @@ struct ChannelsLastPass : strata::WithTarget<strata::impl::ChannelsLastBase<Chan
     if (moves) {
       MoveChannels move(&getContext(), /*movesPixels=*/true, target());
       PatternRewriter rewriter(&getContext());
-      for (linalg::GenericOp op : strata::findPixelChains(getOperation(), target())) {
+      SetVector<linalg::GenericOp> pixels;
+      for (auto find : {strata::findPixelChains, strata::findPaddedPixels})
+        for (linalg::GenericOp op : find(getOperation(), target()))
+          pixels.insert(op);
+      for (linalg::GenericOp op : pixels) {
         rewriter.setInsertionPoint(op);
         (void)move.matchAndRewrite(op, rewriter);
       }

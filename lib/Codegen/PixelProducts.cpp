@@ -120,4 +120,45 @@ SmallVector<linalg::GenericOp> findPixelChains(func::FuncOp function, const Targ
   return found;
 }
 
+/// Whether all that is done with an image, by operations that `seen` does not have, is to pad it, element by element.
+static bool isPadded(Value image, llvm::DenseSet<Operation *> &seen) {
+  bool found = false;
+  for (OpOperand &use : image.getUses()) {
+    Operation *user = use.getOwner();
+    if (isa<tensor::DimOp>(user))
+      continue;
+    found = true;
+    if (!seen.insert(user).second)
+      continue;
+    auto generic = dyn_cast<linalg::GenericOp>(user);
+    bool isThrough = generic && !isReduction(generic) && generic.getNumResults() == 1 && !generic.isDpsInit(&use);
+    if (!isa<tensor::PadOp>(user) && !(isThrough && isPadded(generic.getResult(0), seen)))
+      return false;
+  }
+  return found;
+}
+
+SmallVector<linalg::GenericOp> findPaddedPixels(func::FuncOp function, const TargetFacts &target) {
+  constexpr int64_t cacheLine = 64;
+  int64_t lanes = target.vectorBits / 32;
+  SmallVector<linalg::GenericOp> found;
+  function.walk([&](linalg::GenericOp op) {
+    std::optional<ImageOperation> product = ImageOperation::match(op, target);
+    if (!product || !product->isProduct)
+      return;
+    auto result = cast<RankedTensorType>(op.getResult(0).getType());
+    int64_t channels = cast<RankedTensorType>(product->images[0].getType()).getDimSize(1);
+    int64_t filters = result.getDimSize(1), columns = result.getShape().back();
+    if (ShapedType::isDynamic(channels) || ShapedType::isDynamic(filters) ||
+        (!ShapedType::isDynamic(columns) && columns % lanes == 0))
+      return;
+    bool isFull = 5 * static_cast<int64_t>(llvm::alignTo(filters, lanes)) <= 6 * filters;
+    bool isNear = 6 * channels * cacheLine <= target.nearCacheBytes;
+    llvm::DenseSet<Operation *> seen;
+    if (isFull && isNear && isPadded(op.getResult(0), seen))
+      found.push_back(op);
+  });
+  return found;
+}
+
 } // namespace strata

@@ -23,6 +23,11 @@ bool isPixelProduct(mlir::linalg::GenericOp op, unsigned data, const TargetFacts
 /// chains whose images in between have as many channels as all ends.
 llvm::SmallVector<mlir::linalg::GenericOp> findPixelChains(mlir::func::FuncOp function, const TargetFacts &target);
 
+/// Finds pixel products whose results are padded, element by element, and nothing else: lines of pixels lie apart then,
+/// and vectors along them end with each. Those whose lines are no whole vectors, whose filters fill theirs nearly, and
+/// whose data has so few channels, which lie an image apart, that a line of each stays in the nearest cache.
+llvm::SmallVector<mlir::linalg::GenericOp> findPaddedPixels(mlir::func::FuncOp function, const TargetFacts &target);
+
 } // namespace strata
 
 #endif // STRATA_LIB_CODEGEN_PIXELPRODUCTS_H

@@ -13,6 +13,7 @@
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/Utils/StaticValueUtils.h"
 #include "mlir/IR/IRMapping.h"
+#include "mlir/Transforms/LoopInvariantCodeMotionUtils.h"
 #include "mlir/Transforms/RegionUtils.h"
 #include "llvm/ADT/MapVector.h"
 #include "llvm/ADT/SetVector.h"
@@ -305,29 +306,20 @@ static void emitSharedWork(scf::ForallOp loop, const SharedWork &work, const Nes
   }
 }
 
-/// What `value` is computed of in each iteration, if it is the same in all of them, moves before the loop.
-static bool hoistSize(scf::ForallOp loop, Value value) {
-  Operation *op = value.getDefiningOp();
-  if (!loop->isAncestor(value.getParentRegion()->getParentOp()))
-    return true;
-  if (!op || op->getNumRegions() || !isMemoryEffectFree(op) ||
-      !llvm::all_of(op->getOperands(), [&](Value operand) { return hoistSize(loop, operand); }))
-    return false;
-  op->moveBefore(loop);
-  return true;
-}
-
 /// Buffers whose size all iterations have in common are one. Others are freed at the end of an iteration: a nest comes
 /// where the last of its operations is, which may be behind the end of what the first ones read.
 static void prepareScratch(scf::ForallOp loop) {
-  for (auto alloc : loop.getBody()->getOps<memref::AllocOp>()) {
-    for (Value size : alloc->getOperands())
-      hoistSize(loop, size);
+  auto isSize = [](Operation *op, Region *) {
+    return isMemoryEffectFree(op) && isSpeculatable(op) && llvm::all_of(op->getResultTypes(), llvm::IsaPred<IndexType>);
+  };
+  moveLoopInvariantCode(
+      loop.getLoopRegions(), [&](Value value, Region *) { return loop.isDefinedOutsideOfLoop(value); }, isSize,
+      [&](Operation *op, Region *) { loop.moveOutOfLoop(op); });
+  for (auto alloc : loop.getBody()->getOps<memref::AllocOp>())
     if (!freeOfScratch(alloc))
       for (Operation *user : alloc->getUsers())
         if (isa<memref::DeallocOp>(user) && user->getBlock() == loop.getBody())
           user->moveBefore(loop.getBody()->getTerminator());
-  }
 }
 
 void strata::emitRowLoop(scf::ForallOp loop, const NestOptions &options) {

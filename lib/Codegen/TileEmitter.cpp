@@ -69,7 +69,8 @@ Value TileEmitter::loadOfGroups(const Access &access, Value at, int64_t lanes, i
     return b.create<arith::ConstantOp>(loc, DenseElementsAttr::get(VectorType::get({size}, b.getI1Type()), bits));
   };
   // What lies between is not asked for: behind the last one there may be nothing.
-  if (groups > 2 && apart.isKnown() && length <= lanes * unit && (word == element ? element.isF32() : target.vectorBits == 512)) {
+  if (groups > 2 && apart.isKnown() && length <= lanes * unit &&
+      (word == element ? element.isF32() : target.vectorBits == 512)) {
     Type bits = b.getIntegerType(element.getIntOrFloatBitWidth());
     Value base = viewAs(b, loc, access.base, bits);
     auto type = VectorType::get({lanes * unit}, bits);
