@@ -9,7 +9,7 @@
 Every runtime lives in a process of its own, pinned to one core if it has one thread. They take turns, a slice of time
 each, in every round; a time is the median over the rounds of the medians of the slices, and a ratio the median over the
 rounds of Strata's median over that of the best peer of the same precision, so that slow drift of the machine cancels.
-Rounds that other processes disturbed are repeated.
+Rounds that other processes disturbed are repeated, and more are made where a ratio is uncertain by more than 2 %.
 Outputs are compared with those of ONNX Runtime without graph optimisations, of integer operators with those of ONNX's
 reference evaluator: the largest difference over the largest value. A peer that is off by a tenth is shown, but is not
 the best one. The machine's limits are measured in the same run.
@@ -21,6 +21,7 @@ writes, with plots beside it.
 import argparse
 import hashlib
 import json
+import math
 import os
 import platform
 import re
@@ -134,25 +135,60 @@ def _busy_seconds(pids):
     return (user + nice + system + irq + softirq + steal - ours) / tick
 
 
-def race(workers, rounds, seconds, between=None):
+# A ratio that is known less well than this is measured for more rounds, if they take no longer than this.
+PRECISE, PATIENCE = 0.02, 30  # PATIENCE in seconds
+
+
+def compared(rounds, rivals):
+    """The fastest of the rivals, and Strata's times over its own, round by round; None and [] if there is none."""
+    medians = {name: statistics.median(times[name] for times in rounds) for name in rivals if name in rounds[0]}
+    if "strata" not in rounds[0] or not medians:
+        return None, []
+    best = min(medians, key=medians.get)
+    return best, [times["strata"] / times[best] for times in rounds]
+
+
+def uncertainty(ratios):
+    """The standard error of the median, that of a normal distribution with these quartiles: 1.2533 standard deviations
+    over the root of the number, where the quartiles are 1.349 standard deviations apart. 0 if there are too few."""
+    if len(ratios) < 3:
+        return 0.0
+    low, _, high = statistics.quantiles(ratios, n=4, method="inclusive")
+    return 1.2533 * (high - low) / 1.349 / math.sqrt(len(ratios))
+
+
+def race(workers, rounds, seconds, rivals=(), between=None):
     """[(CPUs that other processes kept busy, {runtime: median})] of each round, in which turns go in both orders.
     `between` is called behind each, and is none of them.
 
-    Rounds that others disturb are repeated, three times as many at most; the least disturbed ones count.
+    Rounds that others disturb are repeated, three times as many at most; the least disturbed ones count. So many are
+    made, too, until the ratio to the best of the rivals is precise.
     """
     pids = [os.getpid(), *(worker.process.pid for worker in workers)]
-    result, quiet = [], 0
-    while quiet < rounds and len(result) < 3 * rounds:
+    result, enough = [], None
+
+    def kept():
+        quiet = sum(foreign < 0.1 for foreign, _ in result)
+        return sorted(result, key=lambda pair: pair[0])[: max(rounds, quiet)]
+
+    def is_settled():
+        nonlocal enough
+        if sum(foreign < 0.1 for foreign, _ in result) < rounds:
+            return False
+        enough = enough or time.monotonic()
+        ratios = compared([medians for _, medians in kept()], rivals)[1]
+        return uncertainty(ratios) <= PRECISE or time.monotonic() > enough + PATIENCE
+
+    while len(result) < 3 * rounds and not is_settled():
         medians, busy, start = {}, _busy_seconds(pids), time.monotonic()
         for worker in workers[:: 1 if len(result) % 2 else -1]:
             medians[worker.name] = worker.ask("time", seconds)
             worker.rest()
         foreign = (_busy_seconds(pids) - busy) / (time.monotonic() - start)
         result.append((foreign, medians))
-        quiet += foreign < 0.1
         if between:
             between()
-    return sorted(result, key=lambda pair: pair[0])[:rounds]
+    return kept()
 
 
 # Off by more than this, of the largest value of an output, a peer's products of integers are others: it is no rival. (A
@@ -160,21 +196,27 @@ def race(workers, rounds, seconds, between=None):
 WRONG = 0.1
 
 
+def rivals_of(peers, errors):
+    """The peers whose outputs are right, and {peer: error} of the others."""
+    wrong = {name: errors[name] for name in peers if errors.get(name, 0) > WRONG}
+    return [name for name in peers if name not in wrong], wrong
+
+
 def summarised(race, peers, errors):
-    """Milliseconds of each runtime, the best peer whose outputs are right, and Strata's ratio to it."""
+    """Milliseconds of each runtime, the best peer whose outputs are right, Strata's ratio to it and how uncertain that
+    is."""
     if not race[0][1]:
         return {"ms": {}}
     rounds = [medians for _, medians in race]
     medians = {name: statistics.median(each[name] for each in rounds) for name in NAMES if name in rounds[0]}
     result = {"ms": {name: median * 1e3 for name, median in medians.items()}}
     result["foreign"] = statistics.median(foreign for foreign, _ in race)
-    if wrong := {name: errors[name] for name in peers if errors.get(name, 0) > WRONG}:
+    rivals, wrong = rivals_of(peers, errors)
+    if wrong:
         result["wrong"] = wrong
-    rivals = [name for name in peers if name in medians and name not in wrong]
-    if "strata" in medians and rivals:
-        best = min(rivals, key=medians.get)
-        result["best"] = best
-        result["ratio"] = statistics.median(each["strata"] / each[best] for each in rounds)
+    best, ratios = compared(rounds, rivals)
+    if best:
+        result |= {"best": best, "ratio": statistics.median(ratios), "uncertainty": uncertainty(ratios)}
     return result
 
 
@@ -252,8 +294,10 @@ class Bench:
             def between():
                 peaks.append(limits.rate(limits.build(self.folder), kind, threads, seconds=self.options.seconds / 2))
         before = self.distance(threads)
-        turns = race(workers, self.options.rounds, self.options.seconds, between)
-        result = summarised(turns, PEERS[precision], errors if work["int8"] else {})
+        off = errors if work["int8"] else {}
+        rivals = rivals_of(PEERS[precision], off)[0]
+        turns = race(workers, self.options.rounds, self.options.seconds, rivals, between)
+        result = summarised(turns, PEERS[precision], off)
         if before:
             result["apart"] = max(before, self.distance(threads))
         if peaks:
@@ -338,7 +382,7 @@ def line(name, precision, threads, result):
     for runtime, ms in result["ms"].items():
         text += f"  {NAMES[runtime]} {page.number(ms)} ms"
     if "ratio" in result:
-        text += f"  ratio {result['ratio']:.2f}"
+        text += f"  ratio {result['ratio']:.2f} ± {result['uncertainty']:.2f}"
     if "of limit" in result:
         text += f"  {100 * result['of limit']:.0f} % of the limit"
     for runtime, bytes in result.get("memory", {}).items():

@@ -88,6 +88,8 @@ def _ratio(run):
     if "ratio" not in run:
         return ""
     text = f"**{run['ratio']:.2f}**" if run["ratio"] > 1.05 else f"{run['ratio']:.2f}"
+    if run.get("uncertainty", 0) >= 0.03:
+        text = f"{text} ± {run['uncertainty']:.2f}"
     text = f"{text} (apart)" if are_apart(run) else text
     return f"~ {text}" if run.get("foreign", 0) > 0.3 else text
 
@@ -97,9 +99,13 @@ def _summary(have, counts):
     for n in counts:
         ratios = [case[n]["ratio"] for case in have.values() if "ratio" in case.get(n, {})]
         if ratios:
-            behind = sum(ratio > 1.05 for ratio in ratios)
-            sentences.append(f"{n} thread{'s' * (n != '1')}: {len(ratios)} cases, the geometric mean of the ratios is "
-                             f"{statistics.geometric_mean(ratios):.2f}, {behind} are above 1.05.")  # fmt: skip
+            behind = [case[n] for case in have.values() if case.get(n, {}).get("ratio", 0) > 1.05]
+            text = (f"{n} thread{'s' * (n != '1')}: {len(ratios)} cases, the geometric mean of the ratios is "
+                    f"{statistics.geometric_mean(ratios):.2f}, {len(behind)} are above 1.05")  # fmt: skip
+            if behind:
+                sure = sum(run["ratio"] - 2 * run.get("uncertainty", 0) > 1.05 for run in behind)
+                text += f" ({sure} by more than twice the uncertainty)"
+            sentences.append(f"{text}.")
     return " ".join(sentences)
 
 

@@ -1,8 +1,11 @@
 """The benchmark's own parts: its small models, how much work they are, the page. Nothing here is timed."""
 
+import itertools
 import sys
 from pathlib import Path
+from types import SimpleNamespace
 
+import numpy as np
 import onnx
 import pytest
 
@@ -61,6 +64,31 @@ def test_a_wrong_peer_is_no_rival():
     assert "best" not in none and "ratio" not in none
 
 
+class Scripted:
+    """A runtime whose turns take the given times, over and over."""
+
+    def __init__(self, name, *times):
+        self.name, self.times, self.process = name, itertools.cycle(times), SimpleNamespace(pid=1)
+
+    def ask(self, command, seconds):
+        assert command == "time"
+        return next(self.times)
+
+    def rest(self):
+        pass
+
+
+@pytest.mark.parametrize("times, rounds", [((2.0,), 4), ((1.96, 2.0, 2.0, 2.04), 4), ((1.0, 2.0, 3.0), 12)])
+def test_uncertain_ratios_are_measured_for_more_rounds(times, rounds, monkeypatch):
+    monkeypatch.setattr(bench, "_busy_seconds", lambda pids: 0.0)
+    turns = bench.race([Scripted("strata", *times), Scripted("onnxruntime", 4.0)], 4, 0.1, ["onnxruntime"])
+    result = bench.summarised(turns, ("onnxruntime",), {})
+    assert len(turns) == rounds and result["ratio"] == 0.5
+    # Of a normal distribution the median's is 1.2533 standard deviations / sqrt(n), quartiles are 1.349 apart.
+    low, high = np.quantile(np.array(list(itertools.islice(itertools.cycle(times), rounds))) / 4, [0.25, 0.75])
+    assert result["uncertainty"] == pytest.approx(1.2533 / 1.349 * (high - low) / rounds**0.5)
+
+
 def test_precisions_are_those_of_the_cpu(tmp_path):
     compiler = bench.Compiler(tmp_path)
     assert ("bf16" in compiler.precisions) == (has("avx512_bf16") or has("amx_bf16"))
@@ -103,6 +131,13 @@ def test_page_replaces_what_is_between_the_markers(tmp_path):
     assert "| case | 2 | (ONNX Runtime 1, off by 20%) |  | 25 % |" in text
     run.update(best="openvino", ratio=0.5, apart=170.0)
     assert "| 0.50 (apart) | 25 % |" in page.filled("<!-- bench: f32 -->\n<!-- end -->", results)
+    run.update(uncertainty=0.034)
+    assert "| 0.50 ± 0.03 (apart) | 25 % |" in page.filled("<!-- bench: f32 -->\n<!-- end -->", results)
+    run.update(ratio=1.1)
+    text = page.filled("<!-- bench: f32 -->\n<!-- end -->", results)
+    assert "| **1.10** ± 0.03 (apart) |" in text
+    assert "1 are above 1.05 (0 by more than twice the uncertainty)." in text
+    run.update(ratio=0.5, uncertainty=0.01)
     run["apart"] = 40.0
     assert "| 0.50 | 25 % |" in page.filled("<!-- bench: f32 -->\n<!-- end -->", results)
 
