@@ -170,7 +170,7 @@ SmallVector<Value> TileEmitter::reduceLanes(const Tile &outer, SmallVector<Value
     sums.push_back(carried[(i + 1) * plan.vectorTile - 1]);
   auto addParts = [&] {
     Tile tile = outer;
-    tile.present = left;
+    tile.present = {left};
     Value mask = maskOf(plan.width, left);
     Values more = step(tile, start, plan.width, sums);
     for (auto [sum, with] : llvm::zip(sums, more))

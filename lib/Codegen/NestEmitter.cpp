@@ -73,6 +73,7 @@ private:
   bool isBetweenPadding(std::pair<int, int64_t> entry);
   bool canRepeatLanes();
   bool canLeaveLanes();
+  void lanesLeft(Tile tile, Value left, int64_t vectors);
   void lanesOf(Tile tile);
   void tiles(Tile tile);
   void evenTile(Tile tile);
@@ -97,6 +98,25 @@ bool NestEmitter::canRepeatLanes() {
 /// Whether lanes behind the last result may be computed and left.
 bool NestEmitter::canLeaveLanes() {
   return !plan.laneBlock && !plan.scaled && plan.window < 0 && canLoadParts(nest, plan, options, plan.width);
+}
+
+/// Lanes of a reduction, of which `left` are left, no more than in so many vectors. They take one pass, in which the last
+/// vectors are there in part or not at all: multiplying them for nothing takes less time than a pass for each.
+void NestEmitter::lanesLeft(Tile tile, Value left, int64_t vectors) {
+  OpBuilder::InsertionGuard guard(b);
+  int64_t half = vectors / 2;
+  if (half) {
+    Value areFew = b.create<arith::CmpIOp>(loc, arith::CmpIPredicate::ule, left, index(half * plan.width));
+    auto choice = b.create<scf::IfOp>(loc, areFew, /*withElseRegion=*/true);
+    b.setInsertionPointToStart(choice.thenBlock());
+    lanesLeft(tile, left, half);
+    b.setInsertionPointToStart(choice.elseBlock());
+  }
+  tile.vectors = vectors;
+  tile.lanes = plan.width;
+  for (int64_t vector = half; vector < vectors; ++vector)
+    tile.present.push_back({0, b.create<arith::SubIOp>(loc, left, index(vector * plan.width))});
+  emitter->emit(tile);
 }
 
 /// Full vectors of the tile's lanes, then narrower ones for what is left.
@@ -129,7 +149,8 @@ void NestEmitter::lanesOf(Tile tile) {
         auto emitVectors = [&](int64_t vectors, int64_t lanes, int64_t present) {
           part.vectors = vectors;
           part.lanes = lanes;
-          part.present = {present, {}};
+          if (present)
+            part.present = {{present, {}}};
           emitter->emit(part);
         };
         // Where vectors are computed in halves, a half takes half of the time; but products of several numbers wait for
@@ -157,7 +178,7 @@ void NestEmitter::lanesOf(Tile tile) {
         if (size.known < lanes) { // of a vector that it does not fill
           part.lanes = lanes;
           part.vectors = 1;
-          part.present = {left, {}};
+          part.present = {{left, {}}};
           part.at[plan.lane] = at;
           return emitter->emit(part);
         }
@@ -173,6 +194,9 @@ void NestEmitter::lanesOf(Tile tile) {
       return;
     }
     Value left = b.create<arith::SubIOp>(loc, end, start);
+    bool canMask = canMaskLanes(nest, plan, options);
+    if (canMask && nest.reduce && plan.window < 0)
+      return lanesLeft(tile, left, plan.vectorTile);
     Value at = start;
     auto emitPart = [&](int64_t lanes) {
       Tile part = tile;
@@ -191,12 +215,12 @@ void NestEmitter::lanesOf(Tile tile) {
       emitPart(plan.width);
     }
     at = stop;
-    if (canMaskLanes(nest, plan, options)) {
+    if (canMask) {
       Value isSome = b.create<arith::CmpIOp>(loc, arith::CmpIPredicate::ne, over, index(0));
       auto some = b.create<scf::IfOp>(loc, isSome, /*withElseRegion=*/false);
       OpBuilder::InsertionGuard guard(b);
       b.setInsertionPointToStart(some.thenBlock());
-      tile.present = {0, over};
+      tile.present = {{0, over}};
       return emitPart(plan.width);
     }
     for (int64_t lanes = plan.width / 2; lanes; lanes /= 2) {

@@ -113,7 +113,7 @@ bool strata::canLoadParts(LoopNest &nest, const NestPlan &plan, const TargetFact
 }
 
 bool strata::canMaskLanes(LoopNest &nest, const NestPlan &plan, const NestOptions &options) {
-  bool can = plan.width > 1 && !options.isReadAtOnce && plan.copied < 0 && !plan.laneBlock && !plan.blocks &&
+  bool can = plan.width > 1 && !options.isReadAtOnce && !plan.laneBlock && !plan.blocks &&
              !plan.scaled && !plan.dots && !plan.matrix && !plan.transposes && !plan.interleaves &&
              nest.tails.empty() && canComputeMore(nest);
   nest.forEachAccess([&](Access &access) {

@@ -121,10 +121,10 @@ Value TileEmitter::loadPart(VectorType type, Value buffer, Value at, const Exten
 }
 
 /// The first lanes of a vector, as many as the run tells. Instructions that store them take twelve cycles where vectors
-/// are short.
+/// are short: nothing beside a reduction.
 void TileEmitter::storeFirst(Value vector, const Access &access, Value at, Value count) {
   int64_t width = cast<VectorType>(vector.getType()).getNumElements();
-  if (target.vectorBits == 512) {
+  if (target.vectorBits == 512 || nest.reduce) {
     b.create<vector::MaskedStoreOp>(loc, access.base, at, maskOf(width, {0, count}), vector);
     return;
   }
@@ -262,7 +262,7 @@ bool TileEmitter::isTransposed(const Access &access, const Tile &tile) {
   constexpr int64_t someRows = 4;
   return nest.reduce && target.partLoads && access.element.isIntOrFloat() &&
          access.element.getIntOrFloatBitWidth() >= 32 && tile.rows >= someRows && tile.lanes >= someRows &&
-         llvm::isPowerOf2_64(tile.lanes) && tile.present.is(0) && !tile.stored;
+         llvm::isPowerOf2_64(tile.lanes) && tile.present.empty() && !tile.stored;
 }
 
 /// Vector `j` of each row, beside a product's sums: of a square of as many rows as there are lanes, some are not there.

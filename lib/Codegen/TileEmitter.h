@@ -32,14 +32,19 @@ struct Tile {
   llvm::SmallVector<mlir::Value> at; ///< per loop; null for a reduction not yet entered
   int64_t rows = 1, vectors = 1, lanes = 1;
   int64_t stored = 0;          ///< of one vector: so many of the first lanes are another tile's, and are not stored
-  Extent present;              ///< of the last vector: only so many of the first lanes are there; 0: all
+  /// Of the last vectors, one after the other: only so many of the first lanes are there; 0: all. Numbers that the run
+  /// tells may be those of all lanes and more, or none and less.
+  llvm::SmallVector<Extent, 0> present;
   int64_t parts = 1;           ///< of the reduction that go side by side (partsAtOnce)
   int64_t step = 0, steps = 1; ///< of the innermost loop of the reduction: which one of how many in an iteration
   int64_t paddedFirst = 0, paddedLast = 0; ///< rows, the first and the last ones, whose step reads padding: none to do
   bool inside = false;                     ///< a full tile of rows that read no padding
 
   /// How many of the first lanes of vector j are there; 0: all.
-  Extent presentOf(int64_t j) const { return j == vectors - 1 ? present : Extent(); }
+  Extent presentOf(int64_t j) const {
+    int64_t first = vectors - static_cast<int64_t>(present.size());
+    return j < first || j >= vectors ? Extent() : present[j - first];
+  }
 };
 
 class TileEmitter : public IndexMath {

@@ -4,13 +4,15 @@
 // them, frozen, for each block of code. To it is added what does not move.
 // CHECK-LABEL: define {{.*}} @kernel_0
 // CHECK:       %[[MOVED:moved[0-9]*]] = freeze i64
-// CHECK:       %[[ROW:.+]] = getelementptr i8, ptr %[[BASE:.+]], i64 %[[MOVED]]
-// CHECK-NEXT:  load <8 x float>, ptr %[[ROW]]
-// CHECK-NEXT:  %[[SAME:.+]] = getelementptr i8, ptr %[[BASE]], i64 %[[MOVED]]
-// CHECK-NEXT:  %[[NEXT:.+]] = getelementptr i8, ptr %[[SAME]], i64 32
-// CHECK-NEXT:  load <8 x float>, ptr %[[NEXT]]
 // CHECK-NEXT:  %[[ROW:.+]] = getelementptr i8, ptr %{{.+}}, i64 %[[MOVED]]
-// CHECK-NEXT:  load <8 x float>, ptr %[[ROW]]
+// CHECK-NEXT:  %[[FIRST:.+]] = freeze ptr %[[ROW]]
+// CHECK-NEXT:  %[[ROW:.+]] = getelementptr i8, ptr %{{.+}}, i64 %[[MOVED]]
+// CHECK-NEXT:  freeze ptr %[[ROW]]
+// CHECK-NEXT:  getelementptr i8, ptr %{{.+}}, i64 %[[MOVED]]
+// CHECK:       %[[HERE:.+]] = getelementptr i8, ptr %[[FIRST]],
+// CHECK:       load <8 x float>, ptr %[[HERE]]
+// CHECK-NEXT:  %[[NEXT:.+]] = getelementptr i8, ptr %[[HERE]], i64 32
+// CHECK-NEXT:  load <8 x float>, ptr %[[NEXT]]
 func.func @main(%x: tensor<?x4x?x?xf32>) -> tensor<?x4x?x?xf32> {
   %least = arith.constant 0xFF800000 : f32
   %c0 = arith.constant 0 : index
