@@ -100,8 +100,8 @@ bool NestEmitter::canLeaveLanes() {
   return !plan.laneBlock && !plan.scaled && plan.window < 0 && canLoadParts(nest, plan, options, plan.width);
 }
 
-/// Lanes of a reduction, of which `left` are left, no more than in so many vectors. They take one pass, in which the last
-/// vectors are there in part or not at all: multiplying them for nothing takes less time than a pass for each.
+/// Lanes of a reduction, of which `left` are left, no more than in so many vectors. They take one pass, in which the
+/// last vectors are there in part or not at all: multiplying them for nothing takes less time than a pass for each.
 void NestEmitter::lanesLeft(Tile tile, Value left, int64_t vectors) {
   OpBuilder::InsertionGuard guard(b);
   int64_t half = vectors / 2;

@@ -31,7 +31,7 @@ struct IndexMath {
 struct Tile {
   llvm::SmallVector<mlir::Value> at; ///< per loop; null for a reduction not yet entered
   int64_t rows = 1, vectors = 1, lanes = 1;
-  int64_t stored = 0;          ///< of one vector: so many of the first lanes are another tile's, and are not stored
+  int64_t stored = 0; ///< of one vector: so many of the first lanes are another tile's, and are not stored
   /// Of the last vectors, one after the other: only so many of the first lanes are there; 0: all. Numbers that the run
   /// tells may be those of all lanes and more, or none and less.
   llvm::SmallVector<Extent, 0> present;
