@@ -272,3 +272,41 @@ func.func @read_at_once(%x: memref<64x?xf32>, %y: memref<64x?xf32>) attributes {
   }
   return
 }
+
+// -----
+
+// Columns that only the run counts, behind the last whole tile: one pass over the reduction, of one vector, two or four,
+// of which the last ones are there in part or not at all.
+// WIDE-LABEL: func.func @lanes_left(
+// WIDE:         %[[LEFT:.*]] = arith.subi %[[COLUMNS:.*]], %{{.*}} : index
+// WIDE:         %[[FEW:.*]] = arith.cmpi ule, %[[LEFT]], %c32
+// WIDE:         scf.if %[[FEW]] {
+// WIDE:           %[[ONE:.*]] = arith.cmpi ule, %[[LEFT]], %c16
+// WIDE:           scf.if %[[ONE]] {
+// WIDE:             %[[MASK:.*]] = arith.cmpi sgt, {{.*}} : vector<16xi32>
+// WIDE:             vector.maskedload %{{.*}}, %[[MASK]]
+// WIDE:             vector.maskedstore %{{.*}}, %[[MASK]]
+// WIDE:           } else {
+// WIDE:             arith.subi %[[LEFT]], %c16
+// WIDE:             scf.for
+// WIDE:               vector.load
+// WIDE:               vector.maskedload
+// WIDE:               scf.yield
+// WIDE:         } else {
+// WIDE-NEXT:      arith.subi %[[LEFT]], %c32
+// WIDE-NEXT:      arith.subi %[[LEFT]], %c48
+// WIDE-COUNT-4:   vector.maskedstore
+// WIDE-NOT:       vector.maskedstore
+// WIDE:         return
+// NONE-LABEL: func.func @lanes_left(
+// NONE-NOT:     vector.masked
+func.func @lanes_left(%x: memref<2x64xf32>, %w: memref<64x?xf32>, %y: memref<2x?xf32>) attributes {strata.kernel} {
+  linalg.generic {indexing_maps = [affine_map<(m, n, k) -> (m, k)>, affine_map<(m, n, k) -> (k, n)>, affine_map<(m, n, k) -> (m, n)>], iterator_types = ["parallel", "parallel", "reduction"]}
+      ins(%x, %w : memref<2x64xf32>, memref<64x?xf32>) outs(%y : memref<2x?xf32>) {
+  ^bb0(%a: f32, %b: f32, %o: f32):
+    %p = arith.mulf %a, %b : f32
+    %s = arith.addf %o, %p : f32
+    linalg.yield %s : f32
+  }
+  return
+}

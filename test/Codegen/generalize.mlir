@@ -42,3 +42,75 @@ func.func @no_sum(%x: tensor<3x64xf32>, %w: tensor<64xf32>) -> tensor<64x3xf32> 
   } -> tensor<64x3xf32>
   return %0 : tensor<64x3xf32>
 }
+
+// What is read at 0 where its size is one is read at the loop's own place, where that size is the loop's: then it is an
+// operand like others.
+// CHECK-LABEL: func.func @own_broadcast
+// CHECK:         linalg.generic {indexing_maps = [#[[ALL:map[0-9]*]], #[[ALL]], #[[ALL]]]
+// CHECK-SAME:      ins(%{{.*}}, %{{.*}} : tensor<?x1x4xf32>, tensor<?x1x4xf32>)
+// CHECK-NEXT:    ^bb0(%[[A:.*]]: f32, %[[B:.*]]: f32, %{{.*}}: f32):
+// CHECK-NEXT:      arith.addf %[[B]], %[[A]] : f32
+func.func @own_broadcast(%x: tensor<?x1x4xf32>, %y: tensor<?x1x4xf32>) -> tensor<?x1x4xf32> {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %n = tensor.dim %x, %c0 : tensor<?x1x4xf32>
+  %m = tensor.dim %y, %c0 : tensor<?x1x4xf32>
+  %one = arith.cmpi eq, %n, %c1 : index
+  %e = tensor.empty(%n) : tensor<?x1x4xf32>
+  %0 = linalg.generic {indexing_maps = [affine_map<(a, b, c) -> (a, b, c)>, affine_map<(a, b, c) -> (a, b, c)>], iterator_types = ["parallel", "parallel", "parallel"]}
+      ins(%y : tensor<?x1x4xf32>) outs(%e : tensor<?x1x4xf32>) {
+  ^bb0(%i: f32, %o: f32):
+    %a = linalg.index 0 : index
+    %b = linalg.index 1 : index
+    %c = linalg.index 2 : index
+    %at = arith.select %one, %c0, %a : index
+    %v = tensor.extract %x[%at, %b, %c] : tensor<?x1x4xf32>
+    %s = arith.addf %v, %i : f32
+    linalg.yield %s : f32
+  } -> tensor<?x1x4xf32>
+  return %0 : tensor<?x1x4xf32>
+}
+
+// Sizes of which nothing says that they are the same may be one and many; and of a part, or of what is gathered, a loop
+// does not read all.
+// CHECK-LABEL: func.func @other_broadcasts
+// CHECK:         linalg.generic
+// CHECK:           %[[AT:.*]] = arith.select
+// CHECK:           tensor.extract %{{.*}}[%[[AT]]]
+// CHECK:         linalg.generic
+// CHECK:           tensor.extract
+// CHECK:         linalg.generic
+// CHECK:           tensor.extract
+// CHECK:           tensor.extract
+func.func @other_broadcasts(%x: tensor<?xf32>, %y: tensor<?xf32>, %w: tensor<8xf32>, %ids: tensor<4xindex>) -> (tensor<?xf32>, tensor<4xf32>, tensor<4xf32>) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %n = tensor.dim %x, %c0 : tensor<?xf32>
+  %m = tensor.dim %y, %c0 : tensor<?xf32>
+  %one = arith.cmpi eq, %n, %c1 : index
+  %e = tensor.empty(%m) : tensor<?xf32>
+  %0 = linalg.generic {indexing_maps = [affine_map<(a) -> (a)>, affine_map<(a) -> (a)>], iterator_types = ["parallel"]}
+      ins(%y : tensor<?xf32>) outs(%e : tensor<?xf32>) {
+  ^bb0(%i: f32, %o: f32):
+    %a = linalg.index 0 : index
+    %at = arith.select %one, %c0, %a : index
+    %v = tensor.extract %x[%at] : tensor<?xf32>
+    %s = arith.addf %v, %i : f32
+    linalg.yield %s : f32
+  } -> tensor<?xf32>
+  %f = tensor.empty() : tensor<4xf32>
+  %1 = linalg.generic {indexing_maps = [affine_map<(a) -> (a)>], iterator_types = ["parallel"]} outs(%f : tensor<4xf32>) {
+  ^bb0(%o: f32):
+    %a = linalg.index 0 : index
+    %v = tensor.extract %w[%a] : tensor<8xf32>
+    linalg.yield %v : f32
+  } -> tensor<4xf32>
+  %2 = linalg.generic {indexing_maps = [affine_map<(a) -> (a)>], iterator_types = ["parallel"]} outs(%f : tensor<4xf32>) {
+  ^bb0(%o: f32):
+    %a = linalg.index 0 : index
+    %id = tensor.extract %ids[%a] : tensor<4xindex>
+    %v = tensor.extract %w[%id] : tensor<8xf32>
+    linalg.yield %v : f32
+  } -> tensor<4xf32>
+  return %0, %1, %2 : tensor<?xf32>, tensor<4xf32>, tensor<4xf32>
+}

@@ -88,6 +88,31 @@ rows (float[n, m, 24] x, float[24] s, float[24] t) => (float[n, m, 24] y, float[
   w = Softmax <axis = 0> (x)
 }"""
 
+# Columns of products, few of which are left behind the last whole tile.
+COLUMNS = """<ir_version: 9, opset_import: ["" : 18]>
+columns (float[1, 320, h, w] x, float[r, 24] l, float[24, m] z, float[130, 320, 1, 1] a, float[13, 24] b)
+      => (float[1, 130, h, w] y, float[13, m] p, float[r, m] q, float[m] s) {
+  x0 = Conv (x, a)
+  y = Relu (x0)
+  p = MatMul (b, z)
+  q0 = MatMul (l, z)
+  q = Abs (q0)
+  s = ReduceMax <keepdims = 0> (z, zero)
+}"""
+
+# Experts of a number of tokens: matrices that are gathered, and broadcasts between sizes that turn out to be one.
+EXPERTS = """<ir_version: 9, opset_import: ["" : 18]>
+experts (int64[n] ids, float[n, 256] x, float[4, 256, 300] a, float[4, 300] b) => (float[n, 300] y) {
+  axis = Constant <value_ints = [1]> ()
+  weights = Gather (a, ids)
+  rows = Unsqueeze (x, axis)
+  products = MatMul (rows, weights)
+  sums = Squeeze (products, axis)
+  bias = Gather (b, ids)
+  all = Add (sums, bias)
+  y = Tanh (all)
+}"""
+
 VOLUME = """<ir_version: 9, opset_import: ["" : 18]>
 volume (float[n, 8, d, h, w] x, float[16, 8, 3, 3, 3] a, float[32, 16, 3, 3, 3] b) => (float[n, 32, k, l, m] y) {
   x0 = Conv <pads = [1, 1, 1, 1, 1, 1]> (x, a)
@@ -201,6 +226,27 @@ def test_planes(target, threads):
     compiled = strata.compile(model, target=target, threads=threads)
     for shape in [(1, 24, 9, 11), (3, 24, 7, 7), (2, 24, 16, 48), (1, 24, 2, 130), (1, 24, 70, 1), (0, 24, 5, 5)]:
         check(model, {"x": RNG.standard_normal(shape).astype(np.float32)}, 1e-4)(compiled)
+
+
+@pytest.mark.parametrize("threads", [1, 2])
+@pytest.mark.parametrize("target", TARGETS)
+def test_columns(target, threads):
+    model = with_weights(COLUMNS, 3)
+    model.graph.initializer.append(onnx.numpy_helper.from_array(np.array([0]), "zero"))
+    compiled = strata.compile(model, target=target, threads=threads)
+    for columns in [*range(1, 36, 2), 47, 48, 49, 63, 64, 65, 100, 129]:
+        shapes = {"x": (1, 320, 1 + columns % 3, columns), "l": (1 + columns % 8, 24), "z": (24, columns)}
+        inputs = {name: RNG.standard_normal(shape).astype(np.float32) for name, shape in shapes.items()}
+        check(model, inputs, 2e-5)(compiled)
+
+
+@pytest.mark.parametrize("threads", [1, 2])
+def test_experts(threads):
+    model = with_weights(EXPERTS, 2)
+    compiled = strata.compile(model, threads=threads)
+    for tokens in (0, 1, 2, 7):
+        ids, x = RNG.integers(-4, 4, size=tokens), RNG.standard_normal((tokens, 256)).astype(np.float32)
+        check(model, {"ids": ids, "x": x}, 2e-5)(compiled)
 
 
 def test_volumes():
