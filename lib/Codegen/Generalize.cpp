@@ -8,6 +8,7 @@
 
 #include "mlir/Dialect/Affine/IR/AffineOps.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/ControlFlow/IR/ControlFlowOps.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/Linalg/Transforms/Transforms.h"
@@ -216,8 +217,34 @@ private:
   }
 };
 
+/// Behind a check that two sizes are equal they are one value: a constant, or the one that was there first.
+static void useChecks(Operation *function) {
+  function->walk([](cf::AssertOp check) {
+    auto equal = check.getArg().getDefiningOp<arith::CmpIOp>();
+    if (!equal || equal.getPredicate() != arith::CmpIPredicate::eq || !equal.getLhs().getType().isIndex())
+      return;
+    Value kept = equal.getLhs(), other = equal.getRhs();
+    auto isBetter = [](Value x, Value y) {
+      Operation *first = x.getDefiningOp(), *second = y.getDefiningOp();
+      if (matchPattern(x, m_Constant()) || !second)
+        return true;
+      return !matchPattern(y, m_Constant()) &&
+             (!first || (first->getBlock() == second->getBlock()
+                             ? first->isBeforeInBlock(second)
+                             : first->getBlock()->getParent()->isAncestor(second->getBlock()->getParent())));
+    };
+    if (!isBetter(kept, other))
+      std::swap(kept, other);
+    other.replaceUsesWithIf(kept, [&](OpOperand &use) {
+      Operation *user = check->getBlock()->findAncestorOpInBlock(*use.getOwner());
+      return user && check->isBeforeInBlock(user);
+    });
+  });
+}
+
 struct GeneralizePass : strata::impl::GeneralizeBase<GeneralizePass> {
   void runOnOperation() override {
+    useChecks(getOperation());
     RewritePatternSet patterns(&getContext());
     patterns.add<DecomposeAggregate, GeneralizeNamed, RecognizeTranspose, SumOverNothing, ReadOwnPlace, ReadAsOperands,
                  LowerWith<tensor::PackOp, linalg::lowerPack>, LowerWith<tensor::UnPackOp, linalg::lowerUnPack>>(

@@ -114,3 +114,47 @@ func.func @other_broadcasts(%x: tensor<?xf32>, %y: tensor<?xf32>, %w: tensor<8xf
   } -> tensor<4xf32>
   return %0, %1, %2 : tensor<?xf32>, tensor<4xf32>, tensor<4xf32>
 }
+
+// Behind a check that two sizes are equal they are one: the first, or a constant. What comes before it, and what is asked
+// of both together, is as it was.
+// CHECK-LABEL: func.func @checked(
+// CHECK:         %[[N:.*]] = tensor.dim %arg0
+// CHECK:         %[[M:.*]] = tensor.dim %arg1
+// CHECK:         tensor.empty(%[[M]])
+// CHECK:         %[[SAME:.*]] = arith.cmpi eq, %[[M]], %[[N]]
+// CHECK:         cf.assert %[[SAME]]
+// CHECK:         tensor.empty(%[[N]])
+// CHECK:         arith.cmpi eq, %[[N]], %c4
+// CHECK:         cf.assert
+// CHECK:         tensor.empty(%c4)
+// CHECK:         scf.if
+// CHECK:           arith.cmpi eq, %[[L:.*]], %c7
+// CHECK:           cf.assert
+// CHECK:           tensor.empty(%c7)
+// CHECK:         } else {
+// CHECK-NEXT:      tensor.empty(%[[L]])
+func.func @checked(%x: tensor<?xf32>, %y: tensor<?xf32>, %l: index, %c: i1)
+    -> (tensor<?xf32>, tensor<?xf32>, tensor<?xf32>, tensor<?xf32>) {
+  %c0 = arith.constant 0 : index
+  %c4 = arith.constant 4 : index
+  %c7 = arith.constant 7 : index
+  %n = tensor.dim %x, %c0 : tensor<?xf32>
+  %m = tensor.dim %y, %c0 : tensor<?xf32>
+  %before = tensor.empty(%m) : tensor<?xf32>
+  %same = arith.cmpi eq, %m, %n : index
+  cf.assert %same, "sizes differ"
+  %behind = tensor.empty(%m) : tensor<?xf32>
+  %four = arith.cmpi eq, %m, %c4 : index
+  cf.assert %four, "no four"
+  %known = tensor.empty(%n) : tensor<?xf32>
+  %choice = scf.if %c -> tensor<?xf32> {
+    %seven = arith.cmpi eq, %l, %c7 : index
+    cf.assert %seven, "no seven"
+    %0 = tensor.empty(%l) : tensor<?xf32>
+    scf.yield %0 : tensor<?xf32>
+  } else {
+    %0 = tensor.empty(%l) : tensor<?xf32>
+    scf.yield %0 : tensor<?xf32>
+  }
+  return %before, %behind, %known, %choice : tensor<?xf32>, tensor<?xf32>, tensor<?xf32>, tensor<?xf32>
+}
