@@ -36,6 +36,27 @@ def Generalize : Pass<"strata-generalize", "mlir::func::FuncOp"> {
     `linalg.softmax` is decomposed, `tensor.pack` and `tensor.unpack` are lowered,
     named operations generalised; a generic that only permutes its input becomes
     `linalg.transpose`, which the layout passes look for.
+
+    Behind a `cf.assert` that two sizes are equal they are one value. What a body
+    reads at 0 where a size is one, as a broadcast of unknown sizes does, it reads at
+    the loop's place where that size is the loop's; a tensor that is read at the
+    loops' own places alone is an operand.
+
+    ```mlir
+    %one = arith.cmpi eq, %n, %c1
+    %0 = linalg.generic ... outs(%empty) {  // ?x4, of which the first is %n
+      %at = arith.select %one, %c0, (linalg.index 0)
+      %v = tensor.extract %x[%at, (linalg.index 1)]
+      linalg.yield (math.tanh %v)
+    }
+    ```
+    becomes
+    ```mlir
+    %0 = linalg.generic {indexing_maps = [#id, #id]} ins(%x) outs(%empty) {
+    ^bb0(%v, %out):
+      linalg.yield (math.tanh %v)
+    }
+    ```
   }];
   let dependentDialects = ["mlir::linalg::LinalgDialect", "mlir::tensor::TensorDialect",
                            "mlir::affine::AffineDialect", "mlir::math::MathDialect"];

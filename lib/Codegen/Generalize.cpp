@@ -14,6 +14,7 @@
 #include "mlir/Dialect/Linalg/Transforms/Transforms.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "mlir/IR/Dominance.h"
 #include "mlir/IR/Matchers.h"
 #include "mlir/Transforms/GreedyPatternRewriteDriver.h"
 
@@ -219,21 +220,15 @@ private:
 
 /// Behind a check that two sizes are equal they are one value: a constant, or the one that was there first.
 static void useChecks(Operation *function) {
-  function->walk([](cf::AssertOp check) {
+  DominanceInfo dominance(function);
+  function->walk([&](cf::AssertOp check) {
     auto equal = check.getArg().getDefiningOp<arith::CmpIOp>();
     if (!equal || equal.getPredicate() != arith::CmpIPredicate::eq || !equal.getLhs().getType().isIndex())
       return;
     Value kept = equal.getLhs(), other = equal.getRhs();
-    auto isBetter = [](Value x, Value y) {
-      Operation *first = x.getDefiningOp(), *second = y.getDefiningOp();
-      if (matchPattern(x, m_Constant()) || !second)
-        return true;
-      return !matchPattern(y, m_Constant()) &&
-             (!first || (first->getBlock() == second->getBlock()
-                             ? first->isBeforeInBlock(second)
-                             : first->getBlock()->getParent()->isAncestor(second->getBlock()->getParent())));
-    };
-    if (!isBetter(kept, other))
+    Operation *maker = kept.getDefiningOp();
+    if (!matchPattern(kept, m_Constant()) &&
+        (matchPattern(other, m_Constant()) || (maker && dominance.properlyDominates(other, maker))))
       std::swap(kept, other);
     other.replaceUsesWithIf(kept, [&](OpOperand &use) {
       Operation *user = check->getBlock()->findAncestorOpInBlock(*use.getOwner());
