@@ -1,10 +1,11 @@
 //===- NestEmitter.cpp - the loops around the tiles of a nest -------------===//
 //
-// Tiles of rows and lanes, full ones and what is left; the loops around them;
-// tasks of the first ones where there is enough work.
+// Tiles of rows, full ones and what is left; the loops around them; tasks of the
+// first ones where there is enough work.
 //
 //===----------------------------------------------------------------------===//
 #include "NestEmitter.h"
+#include "LaneTiles.h"
 #include "MatrixTiles.h"
 #include "MergedLoop.h"
 #include "TileEmitter.h"
@@ -29,7 +30,8 @@ class NestEmitter : IndexMath {
 public:
   NestEmitter(OpBuilder &b, Location loc, LoopNest &nest, const NestOptions &options, WeightPanel *panel)
       : IndexMath{b, loc}, nest(nest), options(options), panel(panel), plan(planNest(nest, options)),
-        tileEmitter(b, loc, nest, plan, options), matrixTiles(b, loc, nest, plan, options, tileEmitter) {
+        tileEmitter(b, loc, nest, plan, options), laneTiles(b, loc, nest, plan, options),
+        matrixTiles(b, loc, nest, plan, options, tileEmitter) {
     if (panel)
       planForPanel();
     if (plan.copied >= 0)
@@ -44,6 +46,7 @@ private:
   WeightPanel *panel;
   NestPlan plan;
   TileEmitter tileEmitter;
+  LaneTiles laneTiles;
   MatrixTiles matrixTiles;
   /// With the vectors of `plan.copied` where they are copied to, and what emits tiles at the moment.
   std::optional<LoopNest> copyNest;
@@ -71,10 +74,7 @@ private:
   int64_t rowsOfCopy() const;
   Order orderLoops();
   bool isBetweenPadding(std::pair<int, int64_t> entry);
-  bool canRepeatLanes();
-  bool canLeaveLanes();
-  void lanesLeft(Tile tile, Value left, int64_t vectors);
-  void lanesOf(Tile tile);
+  void lanesOf(const Tile &tile);
   void tiles(Tile tile);
   void evenTile(Tile tile);
   void rowsWithCopy(Tile tile);
@@ -87,163 +87,10 @@ private:
   void tasks(const Order &order, Tile tile, double pointNs);
 };
 
-/// Whether a vector may compute lanes again that another one has computed and stored: where that takes one pass over
-/// the reduction instead of several. Their results are left.
-bool NestEmitter::canRepeatLanes() {
-  bool can = plan.copied < 0 && !plan.laneBlock && !plan.dots && mayDiscardLanes(nest, plan);
-  nest.forEachAccess([&](Access &access) { can &= access.blockedLoop != plan.lane; });
-  return can;
-}
-
-/// Whether lanes behind the last result may be computed and left.
-bool NestEmitter::canLeaveLanes() {
-  return !plan.laneBlock && !plan.scaled && plan.window < 0 && canLoadParts(nest, plan, options, plan.width);
-}
-
-/// Lanes of a reduction, of which `left` are left, no more than in so many vectors. They take one pass, in which the
-/// last vectors are there in part or not at all: multiplying them for nothing takes less time than a pass for each.
-void NestEmitter::lanesLeft(Tile tile, Value left, int64_t vectors) {
-  OpBuilder::InsertionGuard guard(b);
-  int64_t half = vectors / 2;
-  if (half) {
-    Value areFew = b.create<arith::CmpIOp>(loc, arith::CmpIPredicate::ule, left, index(half * plan.width));
-    auto choice = b.create<scf::IfOp>(loc, areFew, /*withElseRegion=*/true);
-    b.setInsertionPointToStart(choice.thenBlock());
-    lanesLeft(tile, left, half);
-    b.setInsertionPointToStart(choice.elseBlock());
-  }
-  tile.vectors = vectors;
-  tile.lanes = plan.width;
-  for (int64_t vector = half; vector < vectors; ++vector)
-    tile.present.push_back({0, b.create<arith::SubIOp>(loc, left, index(vector * plan.width))});
-  emitter->emit(tile);
-}
-
-/// Full vectors of the tile's lanes, then narrower ones for what is left.
-void NestEmitter::lanesOf(Tile tile) {
+void NestEmitter::lanesOf(const Tile &tile) {
   if (plan.copiesRuns)
     return tileEmitter.copyRun(tile);
-  if (plan.lane < 0 || plan.laneIsReduction) {
-    tile.vectors = tile.lanes = 1;
-    return emitter->emit(tile);
-  }
-  const Extent &size = nest.loops[plan.lane].size;
-  int64_t step = plan.vectorTile * plan.width;
-  Value start = tile.at[plan.lane];
-  auto full = [&](Tile tile) {
-    tile.vectors = plan.vectorTile;
-    tile.lanes = plan.width;
-    emitter->emit(tile);
-  };
-  if (size.isKnown() && size.known % step == 0)
-    return full(tile);
-  Value end = materialize(size);
-  auto rest = [&] {
-    if (size.isKnown()) {
-      int64_t left = size.known % step, over = left % plan.width;
-      Value at = start;
-      // Narrower vectors would take passes of their own.
-      bool hasPasses = left > plan.width ? over : !llvm::isPowerOf2_64(left) && !canRepeatLanes();
-      if (hasPasses && size.known > plan.width && canLeaveLanes()) {
-        Tile part = tile;
-        auto emitVectors = [&](int64_t vectors, int64_t lanes, int64_t present) {
-          part.vectors = vectors;
-          part.lanes = lanes;
-          if (present)
-            part.present = {{present, {}}};
-          emitter->emit(part);
-        };
-        // Where vectors are computed in halves, a half takes half of the time; but products of several numbers wait for
-        // these to be read.
-        int64_t half = plan.width / 2;
-        if (plan.dots || options.vectorBits != 512 || options.fmaPerCycle > 1 || over > half)
-          return emitVectors(llvm::divideCeil(left, plan.width), plan.width, over);
-        if (left > over) {
-          emitVectors(left / plan.width, plan.width, 0);
-          part.at[plan.lane] = add(start, index(left - over));
-        }
-        return emitVectors(1, half, over % half);
-      }
-      for (int64_t lanes = plan.width; left; lanes /= 2) {
-        Tile part = tile;
-        // Several narrow vectors are one that reaches back into the last full one.
-        int64_t wider = llvm::PowerOf2Ceil(left);
-        if (left < plan.width && left < wider && wider <= size.known && canRepeatLanes()) {
-          part.lanes = wider;
-          part.vectors = 1;
-          part.stored = wider - left;
-          part.at[plan.lane] = index(size.known - wider);
-          return emitter->emit(part);
-        }
-        if (size.known < lanes) { // of a vector that it does not fill
-          part.lanes = lanes;
-          part.vectors = 1;
-          part.present = {{left, {}}};
-          part.at[plan.lane] = at;
-          return emitter->emit(part);
-        }
-        part.lanes = lanes;
-        part.vectors = left / lanes;
-        left %= lanes;
-        if (!part.vectors)
-          continue;
-        part.at[plan.lane] = at;
-        emitter->emit(part);
-        at = add(at, index(part.vectors * lanes));
-      }
-      return;
-    }
-    Value left = b.create<arith::SubIOp>(loc, end, start);
-    bool canMask = canMaskLanes(nest, plan, options);
-    if (canMask && nest.reduce && plan.window < 0)
-      return lanesLeft(tile, left, plan.vectorTile);
-    Value at = start;
-    auto emitPart = [&](int64_t lanes) {
-      Tile part = tile;
-      part.lanes = lanes;
-      part.vectors = 1;
-      part.at[plan.lane] = at;
-      emitter->emit(part);
-    };
-    Value over = b.create<arith::RemUIOp>(loc, left, index(plan.width));
-    Value stop = b.create<arith::SubIOp>(loc, end, over);
-    auto each = b.create<scf::ForOp>(loc, at, stop, index(plan.width));
-    {
-      OpBuilder::InsertionGuard guard(b);
-      b.setInsertionPointToStart(each.getBody());
-      at = each.getInductionVar();
-      emitPart(plan.width);
-    }
-    at = stop;
-    if (canMask) {
-      Value isSome = b.create<arith::CmpIOp>(loc, arith::CmpIPredicate::ne, over, index(0));
-      auto some = b.create<scf::IfOp>(loc, isSome, /*withElseRegion=*/false);
-      OpBuilder::InsertionGuard guard(b);
-      b.setInsertionPointToStart(some.thenBlock());
-      tile.present = {{0, over}};
-      return emitPart(plan.width);
-    }
-    for (int64_t lanes = plan.width / 2; lanes; lanes /= 2) {
-      Value bit = b.create<arith::AndIOp>(loc, over, index(lanes));
-      Value isSome = b.create<arith::CmpIOp>(loc, arith::CmpIPredicate::ne, bit, index(0));
-      auto some = b.create<scf::IfOp>(loc, isSome, /*withElseRegion=*/false);
-      OpBuilder::InsertionGuard guard(b);
-      b.setInsertionPointToStart(some.thenBlock());
-      emitPart(lanes);
-      b.setInsertionPointAfter(some);
-      at = add(at, bit);
-    }
-  };
-  if (size.isKnown() && size.known < step)
-    return rest();
-  Value stop = b.create<arith::AddIOp>(loc, start, index(step));
-  Value fits = b.create<arith::CmpIOp>(loc, arith::CmpIPredicate::ule, stop, end);
-  auto choice = b.create<scf::IfOp>(loc, fits, /*withElseRegion=*/true);
-  OpBuilder::InsertionGuard guard(b);
-  b.setInsertionPointToStart(choice.thenBlock());
-  full(tile);
-  b.setInsertionPointToStart(choice.elseBlock());
-  rest();
+  laneTiles.emit(tile, *emitter);
 }
 
 /// No tile is smaller than the others by more than one row, and each reads the weights once: there is code for each
