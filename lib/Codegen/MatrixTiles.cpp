@@ -311,21 +311,81 @@ MatrixTiles::Place MatrixTiles::placeRows(const Tile &tile, int64_t number) {
   return place;
 }
 
+/// What the rows of the tiles write, and what they read beside the products, is asked for while the sums are made, a
+/// share of the rows in each step: to write a line takes as long as to read it.
+void MatrixTiles::prefetchRows(ArrayRef<Place> places, int64_t columns, const Tile &at) {
+  const MatrixPlan &matrix = *plan.matrix;
+  if (plan.row < 0)
+    return;
+  int64_t steps = 1;
+  Value number = index(0);
+  for (int loop : reductionOrder()) {
+    int64_t step = loop == matrix.depth ? matrix.depthStep : 1;
+    const Extent &size = nest.loops[loop].size;
+    if (!size.isKnown())
+      return;
+    Value here = step == 1 ? at.at[loop] : b.create<arith::DivUIOp>(loc, at.at[loop], index(step)).getResult();
+    number = add(times(number, {size.known / step, {}}), here);
+    steps *= size.known / step;
+  }
+  int64_t share = llvm::divideCeil(matrix.rows.known, steps);
+  Value last = b.createOrFold<arith::SubIOp>(loc, rows, index(1));
+  for (int64_t i = 0; i < share; ++i) {
+    Value row = add(times(number, {share, {}}), index(i));
+    if (matrix.rows.value || steps * share > matrix.rows.known)
+      row = b.create<arith::MinUIOp>(loc, row, last);
+    for (const Place &place : places) {
+      Tile tile = place.tile;
+      Value pixel = add(tile.at[plan.row], row);
+      tile.at[plan.row] = pixel;
+      if (matrix.pitch) {
+        Value pitch = index(matrix.pitch);
+        tile.at[matrix.second] = b.create<arith::DivUIOp>(loc, pixel, pitch);
+        tile.at[plan.row] = b.create<arith::RemUIOp>(loc, pixel, pitch);
+      }
+      tileEmitter.prefetchResults(tile, columns * tileColumns);
+    }
+  }
+}
+
+/// Of the weights, lines that one step reads; 0 where they are not known.
+int64_t MatrixTiles::linesOfStep() const {
+  const Access &weights = nest.reduce->inputs[plan.matrix->weights];
+  const Extent &apart = stride(weights, plan.matrix->depth);
+  return apart.isKnown() ? plan.matrix->depthStep * apart.known / tileEmitter.lineElements(weights) : 0;
+}
+
+/// The loop that goes from tile to tile of the rows, its iterations, and how many of them a tile has.
+std::tuple<int, Extent, int64_t> MatrixTiles::loopOfTiles() const {
+  const MatrixPlan &matrix = *plan.matrix;
+  int loop = matrix.inARow() ? plan.row : matrix.second;
+  if (loop < 0)
+    return {loop, Extent{1, {}}, 1};
+  return {loop, rowsOf(nest, plan, loop), loop == plan.row ? plan.rowTile : matrix.rowTiles};
+}
+
+/// Weights that several tiles use, and that the first level has no room for, come there a step ahead.
+void MatrixTiles::prefetchNear(Value here) {
+  const Access &weights = nest.reduce->inputs[plan.matrix->weights];
+  auto [loop, size, step] = loopOfTiles();
+  int64_t panel = tileEmitter.reductionPoints() * weights.block / tileEmitter.lineElements(weights);
+  if ((size.isKnown() && size.known <= step) || panel * target.lineBytes <= target.nearCacheBytes / 2)
+    return;
+  int64_t elements = linesOfStep() * tileEmitter.lineElements(weights);
+  tileEmitter.prefetchLines(weights, add(here, index(elements)), elements, /*localityHint=*/3);
+}
+
 /// Large weights are read once per run: while a block of lanes is used, each of the tiles that use it brings its share
 /// of the next one to the cache. A block that only one tile uses, or that is too large to wait there, is asked for a
 /// page ahead of its use: what hardware brings by itself ends with the page. A panel is in the cache.
 void MatrixTiles::prefetch(Value block, Value within, const Tile &at) {
   const MatrixPlan &matrix = *plan.matrix;
   const Access &weights = nest.reduce->inputs[matrix.weights];
-  if (!plan.laneOutermost || !weights.blockStride.isKnown() || weights.blockStride.is(0) ||
-      !stride(weights, matrix.depth).isKnown())
+  if (!plan.laneOutermost || !weights.blockStride.isKnown() || weights.blockStride.is(0))
     return;
-  int64_t bytes = weights.element.getIntOrFloatBitWidth() / 8;
-  int64_t line = target.lineBytes / bytes, lines = matrix.depthStep * stride(weights, matrix.depth).known / line;
+  int64_t bytes = weights.element.getIntOrFloatBitWidth() / 8, line = target.lineBytes / bytes, lines = linesOfStep();
   Value here = add(block, within), ahead = add(here, index(target.pageBytes / bytes));
-  int loop = matrix.inARow() ? plan.row : matrix.second;
-  Extent size = loop < 0 ? Extent{1, {}} : rowsOf(nest, plan, loop);
-  int64_t step = loop < 0 ? 1 : loop == plan.row ? plan.rowTile : matrix.rowTiles;
+  auto [loop, size, step] = loopOfTiles();
   if ((size.isKnown() && size.known <= step) || weights.blockStride.known * bytes > target.cacheBytes / 2)
     return tileEmitter.prefetchLines(weights, ahead, lines * line, /*localityHint=*/2);
   Value begin = tileEmitter.nextBlock(weights, block);
@@ -368,6 +428,9 @@ void MatrixTiles::multiply(ArrayRef<Place> places, int64_t columns, const Tile &
     weightTiles.push_back(
         load(step, laneBytes, addressOf(weights, here), bytesOf(weights, materialize(stride(weights, matrix.depth)))));
   }
+  // Behind what this step waits for.
+  prefetchNear(from);
+  prefetchRows(places, columns, at);
   for (auto [row, dataTile] : llvm::enumerate(dataTiles))
     for (auto [column, weightTile] : llvm::enumerate(weightTiles)) {
       Value slot = sums[row * columnTiles + column];
@@ -388,6 +451,16 @@ void MatrixTiles::reduce(ArrayRef<int> order, ArrayRef<Place> places, int64_t co
   reduce(order.drop_front(), places, columns, at);
 }
 
+/// The loops of the reduction but that over the elements of 32 bits, which a step does; the groups are the innermost.
+SmallVector<int> MatrixTiles::reductionOrder() {
+  SmallVector<int> order;
+  for (int loop : tileEmitter.reductionOrder())
+    if (loop != plan.matrix->group && loop != plan.matrix->depth)
+      order.push_back(loop);
+  order.push_back(plan.matrix->depth);
+  return order;
+}
+
 /// The sums of products of tiles of rows and so many of lanes, from nothing to the scratch buffer.
 void MatrixTiles::sumUp(ArrayRef<Place> places, int64_t columns, const Tile &tile) {
   const MatrixPlan &matrix = *plan.matrix;
@@ -399,12 +472,7 @@ void MatrixTiles::sumUp(ArrayRef<Place> places, int64_t columns, const Tile &til
         visit(sums[row * columnTiles + column], row * tileRows * lanes + column * tileColumns);
   };
   eachSum([&](Value sum, int64_t) { store(rows16, sum, sumStride, zero(rows16)); });
-  SmallVector<int> order;
-  for (int loop : tileEmitter.reductionOrder())
-    if (loop != matrix.group && loop != matrix.depth)
-      order.push_back(loop);
-  order.push_back(matrix.depth);
-  reduce(order, places, columns, tile);
+  reduce(reductionOrder(), places, columns, tile);
   eachSum([&](Value sum, int64_t at) {
     store(rows16, addressOf(scratch, index(at), 4), constant(4 * lanes, 64), load(rows16, laneBytes, sum, sumStride));
   });

@@ -56,7 +56,12 @@ private:
   void sumUp(llvm::ArrayRef<Place> places, int64_t columns, const Tile &tile);
   void reduce(llvm::ArrayRef<int> order, llvm::ArrayRef<Place> places, int64_t columns, Tile at);
   void multiply(llvm::ArrayRef<Place> places, int64_t columns, const Tile &at);
+  int64_t linesOfStep() const;
+  std::tuple<int, Extent, int64_t> loopOfTiles() const;
   void prefetch(mlir::Value block, mlir::Value within, const Tile &at);
+  void prefetchNear(mlir::Value here);
+  void prefetchRows(llvm::ArrayRef<Place> places, int64_t columns, const Tile &at);
+  llvm::SmallVector<int> reductionOrder();
   void finishRows(const Tile &tile, mlir::Value first, mlir::Value end, const Extent &most, Finish finish);
   void finishAcrossBorders(const Place &place, Finish finish);
 };

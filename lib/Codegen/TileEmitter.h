@@ -75,6 +75,10 @@ public:
   mlir::Value nextBlock(const Access &access, mlir::Value base);
   int64_t lineElements(const Access &access) const;
   void prefetchLines(const Access &access, mlir::Value at, int64_t elements, int localityHint, bool isWrite = false);
+  /// What the stages before and behind the reduction read and write of so many lanes of a row.
+  void prefetchResults(const Tile &row, int64_t lanes);
+  /// How often the reduction adds to one element; a loop of an unknown size counts once.
+  int64_t reductionPoints() const;
 
   /// From where to where a loop of the reduction goes: past the taps that lie in the padding at this position, or, of
   /// the row loop's positions, at all rows of the tile.

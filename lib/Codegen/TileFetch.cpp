@@ -116,6 +116,38 @@ void TileEmitter::prefetchLines(const Access &access, Value at, int64_t elements
     b.create<memref::PrefetchOp>(loc, access.base, add(at, index(i)), isWrite, localityHint, /*isDataCache=*/true);
 }
 
+int64_t TileEmitter::reductionPoints() const {
+  int64_t points = 1;
+  for (const Loop &loop : nest.loops)
+    points *= loop.reduction && loop.size.isKnown() ? loop.size.known : 1;
+  return points;
+}
+
+void TileEmitter::prefetchResults(const Tile &row, int64_t lanes) {
+  auto ask = [&](const Access &access, bool isWrite) {
+    const Extent &apart = stride(access, plan.row);
+    if (!access.base || !access.element.isIntOrFloat() || apart.is(0) || !stride(access, plan.lane).is(1) ||
+        access.blockedLoop >= 0)
+      return;
+    bool isNear = spanOf(access) / lineElements(access) * target.lineBytes <= target.nearCacheBytes / 2;
+    if (isNear && nest.loops[plan.row].size.isKnown())
+      return;
+    Value at = position(access, row, /*reduction=*/false);
+    prefetchLines(access, at, lanes, /*localityHint=*/3, isWrite);
+    if (!apart.isKnown() || apart.known % lineElements(access)) // the line that the last lane may reach
+      prefetchLines(access, add(at, index(lanes - 1)), 1, /*localityHint=*/3, isWrite);
+  };
+  if (nest.init)
+    for (const Access &input : nest.init->inputs)
+      ask(input, /*isWrite=*/false);
+  if (nest.finish)
+    for (const Access &input : nest.finish->inputs)
+      ask(input, /*isWrite=*/false);
+  if (!plan.streams)
+    for (const Access &output : nest.last().outputs)
+      ask(output, /*isWrite=*/true);
+}
+
 /// The vector `j` of a row, `distance` elements behind `at`, where a line begins with it.
 void TileEmitter::prefetchVector(const Access &access, Value at, Value distance, int64_t lanes, int64_t j,
                                  bool isWrite) {
@@ -366,9 +398,7 @@ void TileEmitter::prefetch(const Access &access, Value base, Value at, const Til
   if (!access.blockStride.isKnown() || tile.parts > 1)
     return;
   bool fromMemory = plan.laneOutermost && access.blockStride.known && !prefetchNext(access, base, tile);
-  int64_t bytes = access.element.getIntOrFloatBitWidth() / 8;
-  for (const Loop &loop : nest.loops)
-    bytes *= loop.reduction && loop.size.isKnown() ? loop.size.known : 1;
+  int64_t bytes = access.element.getIntOrFloatBitWidth() / 8 * reductionPoints();
   if (tile.rows > 1 && access.block * bytes > target.nearCacheBytes / 2)
     prefetchNear(access, at, {blockStep(access), {}}, tile, fromMemory);
 }

@@ -129,7 +129,7 @@ func.func @long(%x: tensor<128x64xf32>, %c: tensor<128x40xf32>) -> tensor<128x40
 // CHECK:            vector.store %[[PAIRS]], %[[PANEL]]
 // CHECK:          strata.apart
 // CHECK:          scf.for
-// CHECK-NOT:        memref.prefetch
+// CHECK-NOT:        memref.prefetch {{.*}}, read
 // CHECK:            "amx.tdpbf16ps"
 // CHECK:        memref.dealloc %[[PANEL]]
 #x = affine_map<(m, n, j, e) -> (m, j, e)>

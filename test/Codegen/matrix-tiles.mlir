@@ -168,6 +168,32 @@ func.func @once(%x: memref<1x2048x2xbf16>, %w: memref<4x2048x32x2xbf16>, %y: mem
   return
 }
 
+// Of weights that several tiles use, and the first level has no room for, the next step's 32 lines are asked for behind
+// the loads of this one; so are the lines that one row of each tile writes: 16 rows in 16 steps.
+// CHECK-LABEL: func.func @near(
+// CHECK:           scf.for %[[K:.*]] = %c0 to %c256 step %c16
+// CHECK-COUNT-4:     "amx.tileloadd64"
+// CHECK-COUNT-32:    memref.prefetch %{{.*}}, read, locality<3>, data : memref<?xbf16
+// CHECK-NOT:         memref.prefetch %{{.*}}, read
+// CHECK:             %[[ROW:.*]] = arith.divui %[[K]], %c16
+// CHECK:             %[[FIRST:.*]] = arith.addi %{{.*}}, %[[ROW]]
+// CHECK:             arith.muli %[[FIRST]], %c1024
+// CHECK-COUNT-4:     memref.prefetch %{{.*}}, write, locality<3>, data : memref<?xf32
+// CHECK-NOT:         memref.prefetch
+// CHECK-COUNT-4:     "amx.tdpbf16ps"
+func.func @near(%x: memref<512x256x2xbf16>, %w: memref<32x256x32x2xbf16>, %y: memref<512x1024xf32>) attributes {strata.kernel} {
+  linalg.generic {indexing_maps = [#x, #w, #o], iterator_types = ["parallel", "parallel", "reduction", "reduction"]}
+      ins(%x, %w : memref<512x256x2xbf16>, memref<32x256x32x2xbf16>) outs(%y : memref<512x1024xf32>) {
+  ^bb0(%a: bf16, %b: bf16, %s: f32):
+    %1 = arith.extf %a : bf16 to f32
+    %2 = arith.extf %b : bf16 to f32
+    %3 = arith.mulf %1, %2 : f32
+    %4 = arith.addf %s, %3 : f32
+    linalg.yield %4 : f32
+  }
+  return
+}
+
 // Of an unknown number of rows, too, tiles bring shares of the next block, or what comes a page ahead if one is all there
 // is. Its second half is left out where the first has all rows.
 // CHECK-LABEL: func.func @unknown(
