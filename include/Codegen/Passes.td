@@ -347,6 +347,31 @@ def PrepareAttention : Pass<"strata-prepare-attention", "mlir::func::FuncOp"> {
                            "mlir::tensor::TensorDialect"];
 }
 
+def PadKeys : Pass<"strata-pad-keys", "mlir::func::FuncOp"> {
+  let summary = "Attention with an unknown number of keys takes operands of bf16, and keys in whole blocks";
+  let description = [{
+    A matrix unit takes blocks of 32 keys; `strata-narrow-products` leaves products of an unknown number of terms alone.
+    Where only the run tells the number of keys, and many queries use them, K and V are filled up with zeros to the next
+    multiple of 32, and the scores of what was filled up become -inf, whose exponentials are 0:
+
+    ```mlir
+    %s = linalg.generic ... ins(%q, %k) -> tensor<?x?xf32>   // q * k
+    ```
+    becomes
+    ```mlir
+    %p = tensor.pad %k ... : tensor<?x64xbf16> to tensor<?x64xbf16>
+    %s = linalg.generic ... ins(%h, %p) -> tensor<?x?xf32> {strata.padded_keys}
+    %m = linalg.generic ... ins(%s, %bound) {                // 0, behind the last key -inf
+      linalg.yield (arith.select (arith.cmpf olt %bound, 0.0), %bound, %s)
+    }
+    ```
+    A cache of keys stays as it is: a copy of it, for one query or few, would take longer than their products.
+  }];
+  let options = targetOptions;
+  let dependentDialects = ["mlir::affine::AffineDialect", "mlir::arith::ArithDialect", "mlir::linalg::LinalgDialect",
+                           "mlir::tensor::TensorDialect"];
+}
+
 def DeferDivision : Pass<"strata-defer-division", "mlir::func::FuncOp"> {
   let summary = "The division of a softmax in front of a product goes behind the product";
   let description = [{

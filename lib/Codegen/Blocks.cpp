@@ -4,6 +4,7 @@
 #include "LinalgQueries.h"
 #include "Transposed.h"
 
+#include "mlir/Dialect/Affine/IR/AffineOps.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 
 using namespace mlir;
@@ -27,6 +28,14 @@ SmallVector<ReassociationIndices> strata::withNext(int64_t rank, int64_t dim) {
 Value strata::inGroups(OpBuilder &b, Location loc, Value value, int64_t dim, int64_t group, int64_t size) {
   auto type = cast<RankedTensorType>(value.getType());
   SmallVector<int64_t> shape(type.getShape());
+  SmallVector<OpFoldResult> sizes = tensor::getMixedSizes(b, loc, value);
+  sizes.insert(sizes.begin() + dim + 1, b.getIndexAttr(group));
+  if (ShapedType::isDynamic(shape[dim])) {
+    AffineExpr all = b.getAffineSymbolExpr(0);
+    sizes[dim] = affine::makeComposedFoldedAffineApply(b, loc, all.floorDiv(group), {sizes[dim]});
+    shape.insert(shape.begin() + dim + 1, group);
+    return b.create<tensor::ExpandShapeOp>(loc, type.clone(shape), value, withNext(type.getRank(), dim), sizes);
+  }
   size = size ? size : llvm::alignTo(shape[dim], group);
   if (int64_t more = size - shape[dim]) {
     SmallVector<OpFoldResult> low(type.getRank(), b.getIndexAttr(0)), high = low;
@@ -35,11 +44,9 @@ Value strata::inGroups(OpBuilder &b, Location loc, Value value, int64_t dim, int
     Value zero = b.create<arith::ConstantOp>(loc, b.getZeroAttr(type.getElementType()));
     value = b.create<tensor::PadOp>(loc, type.clone(shape), value, low, high, zero);
   }
-  SmallVector<OpFoldResult> sizes = tensor::getMixedSizes(b, loc, value);
   shape[dim] = size / group;
   shape.insert(shape.begin() + dim + 1, group);
   sizes[dim] = b.getIndexAttr(shape[dim]);
-  sizes.insert(sizes.begin() + dim + 1, b.getIndexAttr(group));
   return b.create<tensor::ExpandShapeOp>(loc, type.clone(shape), value, withNext(type.getRank(), dim), sizes);
 }
 
@@ -100,8 +107,10 @@ static SmallVector<SmallVector<Part>> partsOf(RankedTensorType type, int64_t dim
 
 Value strata::inBlocks(OpBuilder &b, Location loc, Value value, int64_t dim, int64_t block, ArrayRef<int64_t> order) {
   auto type = cast<RankedTensorType>(value.getType());
-  SmallVector<SmallVector<Part>> parts = partsOf(type, dim, block);
-  if (parts.size() == 1)
+  SmallVector<SmallVector<Part>> parts;
+  if (type.hasStaticShape())
+    parts = partsOf(type, dim, block);
+  if (parts.size() < 2)
     return transposed(b, loc, inGroups(b, loc, value, dim, block), order);
   SmallVector<int64_t> packed(type.getShape());
   packed[dim] = llvm::divideCeil(packed[dim], block);

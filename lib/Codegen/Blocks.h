@@ -9,13 +9,13 @@ namespace strata {
 /// Dimensions of `rank` and one more: `dim` and the one behind it belong together.
 llvm::SmallVector<mlir::ReassociationIndices> withNext(int64_t rank, int64_t dim);
 
-/// Dimension `dim`, of known size, filled up with zeros to `size` (0: whole groups), as one of groups and, behind it,
-/// one of the `group` elements of each.
+/// Dimension `dim`, filled up with zeros to `size` (0: whole groups), as one of groups and, behind it, one of the
+/// `group` elements of each. One of unknown size has whole groups.
 mlir::Value inGroups(mlir::OpBuilder &b, mlir::Location loc, mlir::Value value, int64_t dim, int64_t group,
                      int64_t size = 0);
 
-/// Dimension `dim` of a tensor of known sizes in blocks, the last one filled up with zeros, as dimensions `dim` and
-/// `dim + 1`; then all dimensions in `order`.
+/// Dimension `dim` of a tensor in blocks, the last one filled up with zeros, as dimensions `dim` and `dim + 1`; then
+/// all dimensions in `order`. One of unknown size has whole blocks.
 mlir::Value inBlocks(mlir::OpBuilder &b, mlir::Location loc, mlir::Value value, int64_t dim, int64_t block,
                      llvm::ArrayRef<int64_t> order);
 

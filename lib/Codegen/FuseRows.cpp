@@ -124,7 +124,7 @@ bool FusedRows::agrees(GenericOp op, ArrayRef<unsigned> rows) const {
 /// A product of two computed matrices, one of which has the rows. A matrix of weights is best used up by all rows
 /// before the next part of it is read.
 bool FusedRows::isRowProduct(GenericOp op, ArrayRef<unsigned> rows) const {
-  return op.getNumDpsInputs() == 2 && op.getNumDpsInits() == 1 && op.getNumReductionLoops() <= 2 &&
+  return op.getNumDpsInputs() == 2 && op.getNumDpsInits() == 1 && op.getNumReductionLoops() <= 3 &&
          llvm::all_of(op.getIndexingMapsArray(), [&](AffineMap map) { return hasNoWindow(op, map); }) &&
          llvm::none_of(op.getDpsInputs(), [&](Value input) { return constants.isConstant(input); });
 }
@@ -379,14 +379,14 @@ LogicalResult FusedRows::fuse() {
     }
 
   // Of an unknown number of rows full blocks, then a few, then one row after the other: code for a number that is known
-  // is shorter and faster.
+  // is shorter and faster. Of products, what is left of a block goes together.
   if (std::optional<unsigned> row = fit ? std::nullopt : peeledRow(block)) {
     constexpr int64_t few = 4; // as tiles of sums along the lanes have
     AffineExpr n = b.getAffineSymbolExpr(0), left = n;
     OpFoldResult all = range.counts[*row];
     auto rows = [&](AffineExpr count) { return affine::makeComposedFoldedAffineApply(b, loc, count, {all}); };
     range.isWhole = true;
-    for (int64_t size = block[*row]; size > 1; size = size > few ? few : 1) {
+    for (int64_t size = block[*row]; size > 1; size = size > few && !hasProduct ? few : 1) {
       AffineExpr rest = left % size;
       range.counts[*row] = rows(left - rest);
       range.steps[*row] = range.most[*row] = b.getIndexAttr(size);
@@ -395,7 +395,9 @@ LogicalResult FusedRows::fuse() {
       range.first[*row] = rows(n - left);
     }
     range.counts[*row] = rows(left);
-    range.steps[*row] = range.most[*row] = b.getIndexAttr(1);
+    range.isWhole = !hasProduct;
+    if (range.isWhole)
+      range.steps[*row] = range.most[*row] = b.getIndexAttr(1);
   }
   for (auto [result, whole] : llvm::zip(plan.results, emitLoop(b, loc, plan, range, destinations)))
     result.replaceAllUsesWith(whole);

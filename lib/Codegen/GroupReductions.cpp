@@ -55,6 +55,10 @@ struct GroupReductionsPass : strata::impl::GroupReductionsBase<GroupReductionsPa
         groupComputed(op, *weights);
         continue;
       }
+      if (isOfKeys(op)) {
+        groupKeys(op);
+        continue;
+      }
       for (unsigned weights : {0u, 1u})
         if (canGroup(op, weights, constants)) {
           unsigned depth = *strata::innermost(op.getMatchingIndexingMap(op.getDpsInputOperand(1 - weights)));
@@ -128,6 +132,49 @@ private:
       number.getResult().replaceAllUsesExcept(each, first);
     }
     replace(op, inputs, maps, kinds);
+  }
+
+  /// A sum over an unknown number of keys, in whole blocks.
+  bool isOfKeys(linalg::GenericOp op) const {
+    if (!op->hasAttr(strata::kPaddedKeys) || !op.hasPureTensorSemantics() || op.getNumReductionLoops() != 1)
+      return false;
+    std::optional<strata::ProductSum> sum = strata::matchProductSum(op);
+    SmallVector<unsigned> reduced;
+    op.getReductionDims(reduced);
+    return sum && isMultiplied(*sum) && ShapedType::isDynamic(op.getStaticLoopRanges()[reduced.front()]);
+  }
+
+  /// The loop over the keys becomes three: over the blocks, and in each as any other.
+  static void groupKeys(linalg::GenericOp op) {
+    int64_t group = groupOf(op);
+    SmallVector<AffineMap> maps = op.getIndexingMapsArray();
+    SmallVector<utils::IteratorType> kinds = op.getIteratorTypesArray();
+    SmallVector<Value> inputs(op.getDpsInputs());
+    SmallVector<unsigned> reduced;
+    op.getReductionDims(reduced);
+    unsigned dims = kinds.size();
+    OpBuilder b(op);
+    for (auto [i, map] : llvm::enumerate(maps)) {
+      if (i < inputs.size())
+        foldTransposes(inputs[i], map);
+      SmallVector<AffineExpr> results(map.getResults());
+      if (std::optional<unsigned> at = strata::positionOf(map, reduced.front())) {
+        inputs[i] = strata::inGroups(b, op.getLoc(), inputs[i], *at, strata::kKeyBlock);
+        inputs[i] = strata::inGroups(b, op.getLoc(), inputs[i], *at + 1, group);
+        results.insert(results.begin() + *at + 1, {b.getAffineDimExpr(dims), b.getAffineDimExpr(dims + 1)});
+      }
+      map = AffineMap::get(dims + 2, 0, results, op.getContext());
+    }
+    kinds.append(2, utils::IteratorType::reduction);
+    replace(op, inputs, maps, kinds);
+  }
+
+  /// What is transposed and copied is copied in the order of use.
+  static void foldTransposes(Value &input, AffineMap &map) {
+    while (auto transpose = input.getDefiningOp<linalg::TransposeOp>()) {
+      map = strata::mapBehind(transpose, map);
+      input = transpose.getInput();
+    }
   }
 
   static int64_t groupOf(linalg::GenericOp op) {
@@ -221,8 +268,8 @@ private:
     OpBuilder b(op);
     auto moved = b.create<linalg::GenericOp>(op.getLoc(), op.getResultTypes(), inputs, op.getDpsInits(), maps, kinds);
     moved.getRegion().takeBody(op.getRegion());
-    // What `strata-widen-products` has noted of the elements.
-    for (const char *name : {strata::kLargestProduct, strata::kExactPairs})
+    // What earlier passes have noted of the elements.
+    for (const char *name : {strata::kLargestProduct, strata::kExactPairs, strata::kPaddedKeys})
       if (Attribute noted = op->getAttr(name))
         moved->setAttr(name, noted);
     op.replaceAllUsesWith(moved);

@@ -635,6 +635,10 @@ void strata::simplify(OpBuilder &b, Location loc, LoopNest &nest, bool roundsGro
         nest.loops[outer].reduction != nest.loops[inner].reduction)
       return false;
     const Extent &size = nest.loops[inner].size;
+    // A matrix unit takes blocks of a known number of keys.
+    if (nest.loops[inner].reduction && size.isKnown() && !nest.loops[outer].size.isKnown() && nest.reduce &&
+        nest.reduce->op->hasAttr(kPaddedKeys))
+      return false;
     bool fits = true;
     nest.forEachAccess([&](Access &access) {
       const Extent &o = access.strides[outer], &i = access.strides[inner];

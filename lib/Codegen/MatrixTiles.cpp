@@ -463,7 +463,6 @@ SmallVector<int> MatrixTiles::reductionOrder() {
 
 /// The sums of products of tiles of rows and so many of lanes, from nothing to the scratch buffer.
 void MatrixTiles::sumUp(ArrayRef<Place> places, int64_t columns, const Tile &tile) {
-  const MatrixPlan &matrix = *plan.matrix;
   Value laneBytes = constant(4 * tileColumns, 16), sumStride = constant(4 * tileColumns, 64);
   int64_t lanes = columnTiles * tileColumns;
   auto eachSum = [&](auto visit) {

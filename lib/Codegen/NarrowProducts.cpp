@@ -9,7 +9,7 @@
 #include "BlockDots.h"
 #include "Codegen/Passes.h"
 #include "ConstantExpressions.h"
-#include "KeptElements.h"
+#include "Halves.h"
 #include "LoopNest.h"
 #include "ProductSums.h"
 #include "WinogradCost.h"
@@ -38,60 +38,14 @@ static constexpr Least ofTiles{8, 16, 2, 8}, ofDots{16, 16, 4, 32};
 /// scaled block by block, for so many rows and blocks of so few terms.
 static constexpr int64_t rowsOfPanel = 128, termsOfPanel = 32, productsOfTile = 32;
 
-/// Subnormal numbers may be 0, as they are for the instructions that multiply.
-static arith::TruncFOp roundToHalf(OpBuilder &b, Location loc, Value element) {
-  auto rounded = b.create<arith::TruncFOp>(loc, b.getBF16Type(), element);
-  rounded.setFastmath(arith::FastMathFlags::afn);
-  return rounded;
-}
-
 namespace {
-/// Elements that are kept as bf16.
-class Halves : public strata::KeptElements {
-public:
-  explicit Halves(function_ref<bool(linalg::GenericOp, unsigned weights)> isForWinograd)
-      : isForWinograd(isForWinograd) {}
-
-protected:
-  Type typeOf(Type element) const override { return BFloat16Type::get(element.getContext()); }
-  Value convert(OpBuilder &b, Location loc, Value element) const override { return roundToHalf(b, loc, element); }
-  TypedAttr convert(TypedAttr constant) const override {
-    return FloatAttr::get(typeOf(constant.getType()), cast<FloatAttr>(constant).getValueAsDouble());
-  }
-  Value restore(OpBuilder &b, Location loc, Value element) const override {
-    return b.create<arith::ExtFOp>(loc, b.getF32Type(), element);
-  }
-  bool isKept(Value value) const override { return getElementTypeOrSelf(value).isBF16(); }
-  bool canRead(linalg::GenericOp op, OpOperand &use) const override {
-    return !isForWinograd(op, 1 - use.getOperandNumber());
-  }
-  void prepare(Operation *maker) override {
-    if (Value wider = maximumOf(maker); wider && isa<FloatType>(getElementTypeOrSelf(wider)))
-      keep(wider);
-  }
-
-private:
-  function_ref<bool(linalg::GenericOp, unsigned)> isForWinograd;
-
-  /// The input of a reduction to the largest elements, as pools are: rounding keeps the order of numbers.
-  static Value maximumOf(Operation *op) {
-    auto pool = dyn_cast<linalg::GenericOp>(op);
-    if (!pool || !pool.getNumReductionLoops() || !pool.getNumDpsInputs())
-      return {};
-    std::optional<strata::Combiner> combiner = strata::matchCombiner(pool);
-    bool isLargest = combiner && (combiner->kind == vector::CombiningKind::MAXIMUMF ||
-                                  combiner->kind == vector::CombiningKind::MAXNUMF);
-    return isLargest ? pool.getDpsInputs()[0] : Value();
-  }
-};
-
 struct NarrowProductsPass : strata::WithTarget<strata::impl::NarrowProductsBase<NarrowProductsPass>> {
   using WithTarget::WithTarget;
 
   void runOnOperation() override {
     strata::ConstantExpressions constants(getOperation());
     auto forWinograd = [this](linalg::GenericOp op, unsigned weights) { return isForWinograd(op, weights); };
-    Halves halves(forWinograd);
+    strata::Halves halves(forWinograd);
     if (computed)
       return narrowComputed(constants, halves);
     SmallVector<std::pair<linalg::GenericOp, unsigned>> found;
@@ -212,7 +166,7 @@ private:
   }
 
   /// Products whose bodies make their weights of few bits, where enough rows share them.
-  void narrowComputed(const strata::ConstantExpressions &constants, Halves &halves) {
+  void narrowComputed(const strata::ConstantExpressions &constants, strata::Halves &halves) {
     SmallVector<std::pair<linalg::GenericOp, strata::ComputedWeights>> found;
     getOperation().walk([&](linalg::GenericOp op) {
       SmallVector<int64_t> ranges = op.getStaticLoopRanges();
@@ -234,14 +188,14 @@ private:
       halves.readAs(op, data, halves.keep(data->get()));
       OpBuilder b(op.getContext());
       b.setInsertionPointAfterValue(weights.value);
-      arith::TruncFOp rounded = roundToHalf(b, op.getLoc(), weights.value);
+      arith::TruncFOp rounded = strata::roundToHalf(b, op.getLoc(), weights.value);
       Value restored = b.create<arith::ExtFOp>(op.getLoc(), b.getF32Type(), rounded.getResult());
       weights.value.replaceAllUsesExcept(restored, rounded);
     }
   }
 
   /// In place: what is known of its result stays true.
-  static void narrow(linalg::GenericOp op, Halves &halves) {
+  static void narrow(linalg::GenericOp op, strata::Halves &halves) {
     SmallVector<Value> inputs = llvm::map_to_vector(op.getDpsInputs(), [&](Value input) { return halves.keep(input); });
     SmallVector<OpOperand *> operands = op.getDpsInputOperands();
     for (OpOperand *input : llvm::reverse(operands))

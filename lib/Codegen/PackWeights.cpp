@@ -81,7 +81,9 @@ private:
   static constexpr int64_t fewRows = 4;    ///< so few sums of two vectors wait for each other
 
   /// Two vectors of lanes, or two tiles of a matrix unit, unless one has them all.
-  int64_t blockOfUnit(int64_t lanes) const { return lanes <= tileLanes ? tileLanes : 2 * vectorBits / 32; }
+  int64_t blockOfUnit(int64_t lanes) const {
+    return !ShapedType::isDynamic(lanes) && lanes <= tileLanes ? tileLanes : 2 * vectorBits / 32;
+  }
 
   /// The result's last dimension.
   static std::optional<unsigned> laneOf(linalg::GenericOp op) {

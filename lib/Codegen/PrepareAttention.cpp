@@ -17,8 +17,7 @@ using namespace mlir;
 using namespace strata;
 using linalg::GenericOp;
 
-/// Whether there are other keys than those of the queries' own tokens, however many there are of either.
-static bool isCache(Value keys, int64_t count) {
+bool strata::isCache(Value keys, int64_t count) {
   constexpr int64_t fewKeys = 64;
   if (!ShapedType::isDynamic(count))
     return count >= fewKeys;

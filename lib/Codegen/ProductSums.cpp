@@ -77,8 +77,17 @@ int64_t strata::getUses(linalg::GenericOp op, OpOperand *operand) {
 
 bool strata::isWorthCopyingInGroups(linalg::GenericOp op, OpOperand *operand) {
   constexpr int64_t rows = 48, elements = 1 << 12;
-  auto type = cast<RankedTensorType>(operand->get().getType());
-  return type.hasStaticShape() && type.getNumElements() >= elements && getUses(op, operand) >= rows;
+  if (op->hasAttr(kPaddedKeys))
+    return true;
+  // Of an unknown number of matrices there may be one.
+  int64_t known = 1;
+  AffineMap map = op.getMatchingIndexingMap(operand), out = op.getIndexingMapsArray().back();
+  for (auto [expr, size] : llvm::zip(map.getResults(), cast<RankedTensorType>(operand->get().getType()).getShape())) {
+    if (ShapedType::isDynamic(size) && !llvm::is_contained(out.getResults().drop_back(), expr))
+      return false;
+    known *= ShapedType::isDynamic(size) ? 1 : size;
+  }
+  return known >= elements && getUses(op, operand) >= rows;
 }
 
 std::optional<unsigned> strata::innermost(AffineMap map) {

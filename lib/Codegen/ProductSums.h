@@ -53,6 +53,10 @@ std::optional<unsigned> getGroup(mlir::linalg::GenericOp op, mlir::OpOperand *da
 /// On a sum of products of unsigned and signed bytes: two such products and their sum fit 16 bits.
 constexpr const char kExactPairs[] = "strata.exact_pairs";
 
+/// On the products of an attention whose keys are filled up to whole blocks of so many.
+constexpr const char kPaddedKeys[] = "strata.padded_keys";
+constexpr int64_t kKeyBlock = 32;
+
 /// On a sum of products of bytes that were extended to 16 bits: the largest magnitude of such a product.
 constexpr const char kLargestProduct[] = "strata.largest_product";
 

@@ -2,6 +2,7 @@
 #include "Blocks.h"
 #include "FusedRows.h"
 #include "LinalgQueries.h"
+#include "ProductSums.h"
 #include "RowTiles.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -121,8 +122,10 @@ std::optional<unsigned> FusedRows::peeledRow(ArrayRef<int64_t> block) const {
   std::optional<unsigned> found;
   for (auto [row, extent, size] : llvm::enumerate(extents, block))
     if (size > 1 && size != extent) {
-      bool isPeeled = !hasProduct && !found && ShapedType::isDynamic(extent) && size <= kMostRows &&
-                      contiguousRow() != static_cast<int64_t>(row);
+      // A matrix unit's tiles of a known number of rows gain most.
+      bool pays = hasProduct ? llvm::any_of(members(), [](GenericOp op) { return op->hasAttr(kPaddedKeys); })
+                             : size <= kMostRows && contiguousRow() != static_cast<int64_t>(row);
+      bool isPeeled = pays && !found && ShapedType::isDynamic(extent);
       if (!isPeeled)
         return std::nullopt;
       found = row;

@@ -87,6 +87,11 @@ void strata::buildFusedPhase(OpPassManager &pm, const CompileOptions &options) {
   pm.addNestedPass<func::FuncOp>(createFuseElementwise(fuse));
   if (options.gpu.empty()) {
     pm.addNestedPass<func::FuncOp>(createPrepareAttention());
+    if (options.precision == Precision::BF16) {
+      PadKeysOptions pad;
+      copyTarget(pad, facts);
+      pm.addNestedPass<func::FuncOp>(createPadKeys(pad));
+    }
     pm.addNestedPass<func::FuncOp>(createDeferDivision());
   }
   // Behind what keeps bytes between the products.

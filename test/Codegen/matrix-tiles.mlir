@@ -222,6 +222,29 @@ func.func @unknown(%x: memref<?x2048x2xbf16>, %w: memref<4x2048x32x2xbf16>, %y: 
   return
 }
 
+// Keys of an unknown number, in whole blocks: the blocks stay a loop of their own, so that a tile has 16 pairs.
+// CHECK-LABEL: func.func @keys(
+// CHECK:         %[[BLOCKS:.*]] = memref.dim %arg1, %c1
+// CHECK:           scf.for %{{.*}} = %c0 to %[[BLOCKS]] step %c1
+// CHECK-NOT:         scf.for
+// CHECK-COUNT-4:     "amx.tdpbf16ps"(%c16_i16, %c64_i16, %c64_i16,
+#weights = affine_map<(m, n, b, k, g) -> (m, (b * 16 + k) * 2 + g)>
+#keys = affine_map<(m, n, b, k, g) -> (n floordiv 32, b, k, n mod 32, g)>
+#sums = affine_map<(m, n, b, k, g) -> (m, n)>
+func.func @keys(%x: memref<64x?xbf16>, %w: memref<2x?x16x32x2xbf16>, %y: memref<64x64xf32>) attributes {strata.kernel} {
+  linalg.generic {indexing_maps = [#weights, #keys, #sums],
+                  iterator_types = ["parallel", "parallel", "reduction", "reduction", "reduction"]}
+      ins(%x, %w : memref<64x?xbf16>, memref<2x?x16x32x2xbf16>) outs(%y : memref<64x64xf32>) attrs = {strata.padded_keys} {
+  ^bb0(%a: bf16, %b: bf16, %s: f32):
+    %1 = arith.extf %a : bf16 to f32
+    %2 = arith.extf %b : bf16 to f32
+    %3 = arith.mulf %1, %2 : f32
+    %4 = arith.addf %s, %3 : f32
+    linalg.yield %4 : f32
+  }
+  return
+}
+
 // In a loop over blocks of rows: what a block needs on the stack is there before the loop.
 // CHECK-LABEL: func.func @rows(
 // CHECK-COUNT-4: llvm.alloca

@@ -141,6 +141,55 @@ fitting (float[n, 4] x, float[m, 4] y) => (float[k, l] z) {
   z = Concat <axis = 1> (a, b)
 }"""
 
+# Queries, and keys of another number, all but those that a mask hides; then of each token's own and those before it.
+ATTENTION = """<ir_version: 9, opset_import: ["" : 18]>
+attention (float[b, q, 64] x, float[b, k, 64] z, float[b, 1, 1, k] mask, float[64, 128] wq, float[64, 128] wk,
+           float[64, 128] wv, float[128, 64] wo, float[64, 96] ws)
+          => (float[b, q, 64] y, float[b, q, 32] v) {
+  heads = Constant <value_ints = [0, 0, 4, 32]> ()
+  three = Constant <value_ints = [0, 0, 3, 32]> ()
+  rows = Constant <value_ints = [0, 0, 128]> ()
+  q0 = MatMul (x, wq)
+  q1 = Reshape (q0, heads)
+  q2 = Transpose <perm = [0, 2, 1, 3]> (q1)
+  k0 = MatMul (z, wk)
+  k1 = Reshape (k0, heads)
+  k2 = Transpose <perm = [0, 2, 3, 1]> (k1)
+  v0 = MatMul (z, wv)
+  v1 = Reshape (v0, heads)
+  v2 = Transpose <perm = [0, 2, 1, 3]> (v1)
+  s0 = MatMul (q2, k2)
+  scale = Constant <value_float = 0.18> ()
+  s1 = Mul (s0, scale)
+  s2 = Add (s1, mask)
+  s3 = Softmax <axis = -1> (s2)
+  o0 = MatMul (s3, v2)
+  o1 = Transpose <perm = [0, 2, 1, 3]> (o0)
+  o2 = Reshape (o1, rows)
+  y = MatMul (o2, wo)
+  t0 = MatMul (x, ws)
+  t1 = Reshape (t0, three)
+  parts = Constant <value_ints = [1, 1, 1]> ()
+  t2, t3, t4 = Split <axis = 2> (t1, parts)
+  two = Constant <value_ints = [2]> ()
+  a = Squeeze (t2, two)
+  c = Squeeze (t3, two)
+  d = Squeeze (t4, two)
+  e = Transpose <perm = [0, 2, 1]> (c)
+  u0 = MatMul (a, e)
+  size = Shape (u0)
+  first = Constant <value_ints = [1]> ()
+  last = Constant <value_ints = [3]> ()
+  square = Slice (size, first, last)
+  ones = ConstantOfShape <value = float {1.0}> (square)
+  seen = Trilu <upper = 0> (ones)
+  none = Constant <value_float = -3e38> ()
+  is_seen = Cast <to = 9> (seen)
+  u1 = Where (is_seen, u0, none)
+  u2 = Softmax <axis = -1> (u1)
+  v = MatMul (u2, d)
+}"""
+
 
 def with_weights(text, inputs):
     """The model, whose inputs behind so many are constants."""
@@ -247,6 +296,21 @@ def test_experts(threads):
     for tokens in (0, 1, 2, 7):
         ids, x = RNG.integers(-4, 4, size=tokens), RNG.standard_normal((tokens, 256)).astype(np.float32)
         check(model, {"ids": ids, "x": x}, 2e-5)(compiled)
+
+
+@pytest.mark.parametrize("threads", [1, 2])
+@pytest.mark.parametrize("precision, tolerance", [("f32", 2e-5), ("bf16", 2e-2)])
+def test_attention(threads, precision, tolerance):
+    if precision == "bf16" and not has("avx512_bf16"):
+        pytest.skip("this CPU has no AVX512-BF16")
+    model = with_weights(ATTENTION, 3)
+    compiled = strata.compile(model, threads=threads, precision=precision)
+    for b, q, k in [(1, 1, 1), (2, 3, 31), (1, 33, 32), (1, 64, 33), (3, 65, 70), (1, 150, 129), (2, 130, 2)]:
+        mask = np.where(RNG.integers(4, size=(b, 1, 1, k)) == 0, -np.inf, RNG.standard_normal((b, 1, 1, k)))
+        mask[..., 0] = 0  # at least one is seen
+        inputs = {"x": 0.5 * RNG.standard_normal((b, q, 64)), "z": RNG.standard_normal((b, k, 64)), "mask": mask}
+        inputs = {name: value.astype(np.float32) for name, value in inputs.items()}
+        check(model, inputs, tolerance)(compiled)
 
 
 def test_volumes():

@@ -66,6 +66,9 @@ std::optional<Attention> findAttention(mlir::linalg::GenericOp values);
 /// that start with nothing.
 bool canMove(const Attention &attention);
 
+/// Whether there are other keys than those of the queries' own tokens, however many there are of either.
+bool isCache(mlir::Value keys, int64_t count);
+
 /// What takes the place of a result of an attention's operations, in other sizes along one dimension.
 struct Remade {
   mlir::Value tensor;
