@@ -10,7 +10,7 @@ A number makes the same chain in each run. The forms of it, and what their times
     openvino  as it is, with OpenVINO in f32
     int8      quantised as ONNX Runtime's quantize_static does it, with ONNX Runtime
     bf16      with --precision=bf16, with what OpenVINO does by default
-    symbolic  where every size of the input is symbolic that no weight fixes, with Strata's own code for known sizes
+    symbolic  where every size of the input is symbolic that no weight fixes, with Strata's own code for known sizes; symbolic-bf16 in bf16
 
 What has a ratio above RATIO (1.05) is marked, and what differs from ONNX Runtime without graph optimisations by more
 than the form's rounding explains and by more than the peer; --save writes these as FOLDER/NUMBER.onnx and .npz. A ratio
@@ -310,6 +310,7 @@ FORMS = {
     "int8": ("strata_model", "onnxruntime", 2e-2),
     "bf16": ("strata_bf16", "openvino_default", 4e-2),
     "symbolic": ("strata_model", "strata_model", 1e-4),
+    "symbolic-bf16": ("strata_bf16", "strata_bf16", 4e-2),
 }
 
 
@@ -370,7 +371,7 @@ def main():
         except ValueError as error:
             print(f"{number:6} {what}: {error}", flush=True)
             continue
-        if options.form == "symbolic":
+        if options.form.startswith("symbolic"):
             models[0] = with_symbolic_sizes(model, fixed)
         with tempfile.TemporaryDirectory() as folder:
             np.savez(Path(folder, "inputs.npz"), x=x)
