@@ -193,7 +193,7 @@ static int chooseLane(LoopNest &nest, NestPlan &plan) {
 
 static int64_t chooseTile(const Extent &size, int64_t most) {
   if (!size.isKnown())
-    return std::min<int64_t>(8, most);
+    return std::min(kEvenTiles, most);
   if (size.known <= most)
     return std::max<int64_t>(1, size.known);
   for (int64_t tile = most; tile >= (most + 1) / 2; --tile)
@@ -627,6 +627,11 @@ NestPlan strata::planNest(LoopNest &nest, const NestOptions &options) {
     plan.rowTile =
         chooseTile(nest.loops[plan.row].size, std::max<int64_t>(1, reuse ? accumulators / plan.vectorTile
                                                                          : std::max<int64_t>(4, 8 / plan.vectorTile)));
+  // Of wide windows twice as many: each sum waits less for its own last product, and more rows share what is read.
+  constexpr int64_t manyTaps = 5;
+  if (plan.window >= 0 && !nest.loops[plan.row].size.isKnown() && nest.loops[plan.window].size.known >= manyTaps &&
+      accumulators >= 2 * kEvenTiles)
+    plan.rowTile = 2 * kEvenTiles;
   if (blocks)
     planBlockTiles(nest, options, block, plan);
   else if (isProduct(nest, plan))
