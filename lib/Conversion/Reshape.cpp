@@ -16,10 +16,10 @@ using namespace mlir;
 namespace strata {
 
 namespace {
-/// A product: the constant times the values, which are sorted.
+/// A product: the constant times the values, which are sorted for comparisons.
 struct Factors {
   int64_t constant = 1;
-  SmallVector<Value> values;
+  SmallVector<Value> values, inOrder; ///< in that of the addresses, which no run has again; as they were given
 
   Factors() = default;
   Factors(ArrayRef<OpFoldResult> sizes) {
@@ -39,6 +39,7 @@ struct Factors {
       return;
     }
     values.insert(llvm::upper_bound(values, value, before), value);
+    inOrder.push_back(value);
   }
   static bool before(Value a, Value b) { return a.getAsOpaquePointer() < b.getAsOpaquePointer(); }
   bool operator==(const Factors &other) const { return constant == other.constant && values == other.values; }
@@ -59,11 +60,12 @@ bool LinalgBuilder::haveSameProduct(ArrayRef<OpFoldResult> a, ArrayRef<OpFoldRes
 
 OpFoldResult LinalgBuilder::quotient(ArrayRef<OpFoldResult> numerators, ArrayRef<OpFoldResult> denominators) {
   Factors top(numerators), bottom(denominators);
-  SmallVector<Value> topOnly, bottomOnly;
-  std::set_difference(top.values.begin(), top.values.end(), bottom.values.begin(), bottom.values.end(),
-                      std::back_inserter(topOnly), Factors::before);
-  std::set_difference(bottom.values.begin(), bottom.values.end(), top.values.begin(), top.values.end(),
-                      std::back_inserter(bottomOnly), Factors::before);
+  SmallVector<Value> topOnly, bottomOnly(bottom.inOrder);
+  for (Value value : top.inOrder)
+    if (auto *same = llvm::find(bottomOnly, value); same != bottomOnly.end())
+      bottomOnly.erase(same);
+    else
+      topOnly.push_back(value);
   if (bottom.constant != 0 && top.constant % bottom.constant == 0) {
     top.constant /= bottom.constant;
     bottom.constant = 1;
