@@ -154,9 +154,10 @@ private:
     op.getReductionDims(reduced);
     unsigned dims = kinds.size();
     OpBuilder b(op);
+    Transposes folded;
     for (auto [i, map] : llvm::enumerate(maps)) {
       if (i < inputs.size())
-        foldTransposes(inputs[i], map);
+        folded.append(foldTransposes(inputs[i], map));
       SmallVector<AffineExpr> results(map.getResults());
       if (std::optional<unsigned> at = strata::positionOf(map, reduced.front())) {
         inputs[i] = strata::inGroups(b, op.getLoc(), inputs[i], *at, strata::kKeyBlock);
@@ -167,14 +168,26 @@ private:
     }
     kinds.append(2, utils::IteratorType::reduction);
     replace(op, inputs, maps, kinds);
+    eraseUnused(folded);
   }
 
-  /// What is transposed and copied is copied in the order of use.
-  static void foldTransposes(Value &input, AffineMap &map) {
+  using Transposes = SmallVector<linalg::TransposeOp, 1>;
+
+  /// Where weights that are given in each run are transposed, their copy does it, too.
+  static Transposes foldTransposes(Value &input, AffineMap &map) {
+    Transposes folded;
     while (auto transpose = input.getDefiningOp<linalg::TransposeOp>()) {
+      folded.push_back(transpose);
       map = strata::mapBehind(transpose, map);
       input = transpose.getInput();
     }
+    return folded;
+  }
+
+  static void eraseUnused(ArrayRef<linalg::TransposeOp> transposes) {
+    for (linalg::TransposeOp transpose : transposes)
+      if (transpose->use_empty())
+        transpose.erase();
   }
 
   static int64_t groupOf(linalg::GenericOp op) {
@@ -284,13 +297,7 @@ private:
     unsigned dims = kinds.size();
     int64_t group = groupOf(op);
     int64_t size = filledUp(op.getStaticLoopRanges()[depth], group, tiles);
-    // Where weights that are given in each run are transposed, their copy does it, too.
-    SmallVector<linalg::TransposeOp> folded;
-    while (auto transpose = inputs[weights].getDefiningOp<linalg::TransposeOp>()) {
-      folded.push_back(transpose);
-      maps[weights] = strata::mapBehind(transpose, maps[weights]);
-      inputs[weights] = transpose.getInput();
-    }
+    Transposes folded = foldTransposes(inputs[weights], maps[weights]);
     OpBuilder b(op);
     Location loc = op.getLoc();
     for (auto [i, map] : llvm::enumerate(maps)) {
@@ -309,9 +316,7 @@ private:
     SmallVector<strata::PaddedLoop> padded = strata::getPaddedLoops(op);
     replace(op, inputs, maps, kinds);
     strata::setPaddedLoops(op, padded);
-    for (linalg::TransposeOp transpose : folded)
-      if (transpose->use_empty())
-        transpose.erase();
+    eraseUnused(folded);
   }
 };
 } // namespace

@@ -147,7 +147,7 @@ void NestEmitter::tiles(Tile tile) {
   if (size.isKnown() && !plan.transposes)
     return with(size.known % plan.rowTile, start);
   Value at = start;
-  for (int64_t rows = plan.rowTile / 2; rows >= 1; rows = rows >= kEvenTiles ? rows / 2 : rows > 1 ? 1 : 0) {
+  for (int64_t rows = plan.rowTile / 2; rows >= 1; rows = rows >= kWindowRows ? rows / 2 : rows > 1 ? 1 : 0) {
     Value left = b.create<arith::SubIOp>(loc, end, at);
     Value over = b.create<arith::RemUIOp>(loc, left, index(rows));
     Value stop = b.create<arith::SubIOp>(loc, end, over);

@@ -113,9 +113,8 @@ bool strata::canLoadParts(LoopNest &nest, const NestPlan &plan, const TargetFact
 }
 
 bool strata::canMaskLanes(LoopNest &nest, const NestPlan &plan, const NestOptions &options) {
-  bool can = plan.width > 1 && !options.isReadAtOnce && !plan.laneBlock && !plan.blocks &&
-             !plan.scaled && !plan.dots && !plan.matrix && !plan.transposes && !plan.interleaves &&
-             nest.tails.empty() && canComputeMore(nest);
+  bool can = plan.width > 1 && !options.isReadAtOnce && !plan.laneBlock && !plan.blocks && !plan.scaled && !plan.dots &&
+             !plan.matrix && !plan.transposes && !plan.interleaves && nest.tails.empty() && canComputeMore(nest);
   nest.forEachAccess([&](Access &access) {
     Extent lanes = stride(access, plan.lane);
     can &= access.scalar || !access.base || lanes.is(0) ||
@@ -193,7 +192,7 @@ static int chooseLane(LoopNest &nest, NestPlan &plan) {
 
 static int64_t chooseTile(const Extent &size, int64_t most) {
   if (!size.isKnown())
-    return std::min(kEvenTiles, most);
+    return std::min(kWindowRows, most);
   if (size.known <= most)
     return std::max<int64_t>(1, size.known);
   for (int64_t tile = most; tile >= (most + 1) / 2; --tile)
@@ -630,8 +629,8 @@ NestPlan strata::planNest(LoopNest &nest, const NestOptions &options) {
   // Of wide windows twice as many: each sum waits less for its own last product, and more rows share what is read.
   constexpr int64_t manyTaps = 5;
   if (plan.window >= 0 && !nest.loops[plan.row].size.isKnown() && nest.loops[plan.window].size.known >= manyTaps &&
-      accumulators >= 2 * kEvenTiles)
-    plan.rowTile = 2 * kEvenTiles;
+      accumulators >= 2 * kWindowRows)
+    plan.rowTile = 2 * kWindowRows;
   if (blocks)
     planBlockTiles(nest, options, block, plan);
   else if (isProduct(nest, plan))

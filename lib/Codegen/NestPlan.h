@@ -94,6 +94,9 @@ constexpr int64_t kTilesForCopy = 8;
 /// There is code for each number of rows that one of even tiles may have.
 constexpr int64_t kEvenTiles = 8;
 
+/// Of windows over an unknown number of rows a tile has so many, or twice as many.
+constexpr int64_t kWindowRows = 8;
+
 /// Weights that the body makes (ComputedWeights.h), the last thing a factor for each block of the reduction: it comes
 /// out of the block's sum.
 struct ScaledPlan {
