@@ -10,7 +10,8 @@ A number makes the same chain in each run. The forms of it, and what their times
     openvino  as it is, with OpenVINO in f32
     int8      quantised as ONNX Runtime's quantize_static does it, with ONNX Runtime
     bf16      with --precision=bf16, with what OpenVINO does by default
-    symbolic  where every size of the input is symbolic that no weight fixes, with Strata's own code for known sizes; symbolic-bf16 in bf16
+    symbolic  where every size of the input is symbolic that no weight fixes, with Strata's own code for known sizes
+    symbolic-bf16  the same with --precision=bf16
 
 What has a ratio above RATIO (1.05) is marked, and what differs from ONNX Runtime without graph optimisations by more
 than the form's rounding explains and by more than the peer; --save writes these as FOLDER/NUMBER.onnx and .npz. A ratio
