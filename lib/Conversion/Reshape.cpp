@@ -16,10 +16,10 @@ using namespace mlir;
 namespace strata {
 
 namespace {
-/// A product: the constant times the values, which are sorted for comparisons.
+/// A product: the constant times the values, in the order in which they were given.
 struct Factors {
   int64_t constant = 1;
-  SmallVector<Value> values, inOrder; ///< in that of the addresses, which no run has again; as they were given
+  SmallVector<Value> values;
 
   Factors() = default;
   Factors(ArrayRef<OpFoldResult> sizes) {
@@ -38,14 +38,23 @@ struct Factors {
       add(product.getRhs());
       return;
     }
-    values.insert(llvm::upper_bound(values, value, before), value);
-    inOrder.push_back(value);
+    values.push_back(value);
   }
-  static bool before(Value a, Value b) { return a.getAsOpaquePointer() < b.getAsOpaquePointer(); }
-  bool operator==(const Factors &other) const { return constant == other.constant && values == other.values; }
+  /// The values that `other` has not, or not as often.
+  SmallVector<Value> without(const Factors &other) const {
+    SmallVector<Value> left, theirs(other.values);
+    for (Value value : values)
+      if (auto *same = llvm::find(theirs, value); same != theirs.end())
+        theirs.erase(same);
+      else
+        left.push_back(value);
+    return left;
+  }
   bool divides(const Factors &other) const {
-    return constant != 0 && other.constant % constant == 0 &&
-           std::includes(other.values.begin(), other.values.end(), values.begin(), values.end(), before);
+    return constant != 0 && other.constant % constant == 0 && without(other).empty();
+  }
+  bool operator==(const Factors &other) const {
+    return constant == other.constant && values.size() == other.values.size() && without(other).empty();
   }
 };
 
@@ -60,12 +69,7 @@ bool LinalgBuilder::haveSameProduct(ArrayRef<OpFoldResult> a, ArrayRef<OpFoldRes
 
 OpFoldResult LinalgBuilder::quotient(ArrayRef<OpFoldResult> numerators, ArrayRef<OpFoldResult> denominators) {
   Factors top(numerators), bottom(denominators);
-  SmallVector<Value> topOnly, bottomOnly(bottom.inOrder);
-  for (Value value : top.inOrder)
-    if (auto *same = llvm::find(bottomOnly, value); same != bottomOnly.end())
-      bottomOnly.erase(same);
-    else
-      topOnly.push_back(value);
+  SmallVector<Value> topOnly = top.without(bottom), bottomOnly = bottom.without(top);
   if (bottom.constant != 0 && top.constant % bottom.constant == 0) {
     top.constant /= bottom.constant;
     bottom.constant = 1;
