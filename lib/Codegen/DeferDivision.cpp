@@ -8,12 +8,12 @@
 //
 //===----------------------------------------------------------------------===//
 #include "Codegen/Passes.h"
+#include "Conversions.h"
 #include "GPU/Attention.h"
 #include "LinalgQueries.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
-#include "mlir/Dialect/Linalg/Transforms/Transforms.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/IR/IRMapping.h"
 #include "mlir/IR/Matchers.h"
@@ -187,18 +187,8 @@ void Deferral::fuseWithUser(GenericOp divided) {
     return;
   OpOperand &use = *divided->getResult(0).getUses().begin();
   auto user = dyn_cast<GenericOp>(use.getOwner());
-  if (!user || user.getNumReductionLoops() || !user.getMatchingIndexingMap(&use).isPermutation() ||
-      !linalg::areElementwiseOpsFusable(&use))
-    return;
-  IRRewriter rewriter(user);
-  FailureOr<linalg::ElementwiseOpFusionResult> fused = linalg::fuseElementwiseOps(rewriter, &use);
-  if (failed(fused))
-    return;
-  for (auto [before, after] : fused->replacements)
-    before.replaceAllUsesWith(after);
-  user->erase();
-  if (divided->use_empty())
-    divided->erase();
+  if (user && !user.getNumReductionLoops() && user.getMatchingIndexingMap(&use).isPermutation())
+    fuseWithMaker(use);
 }
 
 void Deferral::apply() {

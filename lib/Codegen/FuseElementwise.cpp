@@ -123,6 +123,22 @@ bool strata::isConversion(linalg::GenericOp op) {
          (isa<arith::TruncFOp>(op.getBody()->front()) || isWidening(op.getBody()->front()));
 }
 
+linalg::GenericOp strata::fuseWithMaker(OpOperand &use) {
+  if (!linalg::areElementwiseOpsFusable(&use))
+    return nullptr;
+  Operation *reader = use.getOwner(), *maker = use.get().getDefiningOp();
+  IRRewriter rewriter(reader);
+  FailureOr<linalg::ElementwiseOpFusionResult> fused = linalg::fuseElementwiseOps(rewriter, &use);
+  if (failed(fused))
+    return nullptr;
+  for (auto [before, after] : fused->replacements)
+    before.replaceAllUsesWith(after);
+  reader->erase();
+  if (maker->use_empty())
+    maker->erase();
+  return cast<linalg::GenericOp>(fused->fusedOp);
+}
+
 void strata::joinWithProducer(linalg::GenericOp conversion) {
   auto result = dyn_cast<OpResult>(conversion.getDpsInputs()[0]);
   auto producer = result ? dyn_cast<linalg::GenericOp>(result.getOwner()) : nullptr;

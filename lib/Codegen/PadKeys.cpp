@@ -1,5 +1,6 @@
 //===- PadKeys.cpp - an unknown number of keys in whole blocks ------------===//
 #include "Codegen/Passes.h"
+#include "Conversions.h"
 #include "GPU/Attention.h"
 #include "Halves.h"
 #include "LinalgQueries.h"
@@ -7,7 +8,6 @@
 
 #include "mlir/Dialect/Affine/IR/AffineOps.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
-#include "mlir/Dialect/Linalg/Transforms/Transforms.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
 
 namespace strata {
@@ -152,23 +152,10 @@ private:
   }
 
   GenericOp remake(GenericOp op, unsigned loop) {
-    SmallVector<Value> operands;
-    for (OpOperand &operand : op->getOpOperands()) {
-      std::optional<unsigned> dim = positionOf(mapOf(operand), loop);
-      Value tensor = operand.get();
-      if (auto known = remade.find(tensor); known != remade.end()) {
-        tensor = known->second.tensor;
-      } else if (op.isDpsInit(&operand)) {
-        SmallVector<OpFoldResult> sizes = destinationBehind(tensor).getMixedSizes();
-        if (dim)
-          sizes[*dim] = padded;
-        tensor = placeLike(b, op.getLoc(), tensor, sizes);
-      } else if (dim && op != a.scores && op != a.values) {
-        tensor = fillUp(tensor, *dim, cast<TypedAttr>(b.getZeroAttr(getElementTypeOrSelf(tensor))));
-      }
-      operands.push_back(tensor);
-    }
-    return cast<GenericOp>(clone(b, op, operands.back().getType(), operands));
+    return strata::remake(b, op, loop, padded, remade, [&](Value given, unsigned dim) {
+      bool isFilledLater = op == a.scores || op == a.values; // when it is rounded
+      return isFilledLater ? given : fillUp(given, dim, cast<TypedAttr>(b.getZeroAttr(getElementTypeOrSelf(given))));
+    });
   }
 
   /// The operands of a product are rounded where they are made, and then filled up.
@@ -204,19 +191,9 @@ private:
   void joinWithMakers() {
     for (Value wide : halves.converted) {
       auto conversion = halves.keep(wide).getDefiningOp<GenericOp>();
-      OpOperand *read = conversion.getDpsInputOperand(0);
       readSizesElsewhere(wide);
-      if (!wide.hasOneUse() || !linalg::areElementwiseOpsFusable(read))
-        continue;
-      IRRewriter rewriter(conversion);
-      FailureOr<linalg::ElementwiseOpFusionResult> fused = linalg::fuseElementwiseOps(rewriter, read);
-      if (failed(fused))
-        continue;
-      for (auto [before, after] : fused->replacements)
-        before.replaceAllUsesWith(after);
-      Operation *maker = wide.getDefiningOp();
-      conversion->erase();
-      maker->erase();
+      if (wide.hasOneUse())
+        fuseWithMaker(*conversion.getDpsInputOperand(0));
     }
   }
 
@@ -240,17 +217,8 @@ private:
     };
     auto hidden = b.create<GenericOp>(loc, init.getType(), ValueRange{score, bound}, init, ArrayRef{same, key, same},
                                       kinds, body);
-    OpOperand *read = hidden.getDpsInputOperand(0);
-    if (scored.getNumReductionLoops() || !linalg::areElementwiseOpsFusable(read))
-      return hidden->getResult(0);
-    IRRewriter rewriter(hidden);
-    FailureOr<linalg::ElementwiseOpFusionResult> fused = linalg::fuseElementwiseOps(rewriter, read);
-    if (failed(fused))
-      return hidden->getResult(0);
-    Value result = fused->replacements.lookup(hidden->getResult(0));
-    hidden->erase();
-    scored->erase();
-    return result;
+    GenericOp fused = scored.getNumReductionLoops() ? nullptr : fuseWithMaker(*hidden.getDpsInputOperand(0));
+    return (fused ? fused : hidden)->getResult(0);
   }
 };
 

@@ -81,27 +81,13 @@ public:
 
 private:
   void clone(GenericOp op, unsigned loop) {
-    Location loc = op.getLoc();
-    SmallVector<Value> operands;
-    for (OpOperand &operand : op->getOpOperands()) {
-      std::optional<unsigned> dim = positionOf(op.getMatchingIndexingMap(&operand), loop);
-      Value tensor = operand.get();
-      if (auto known = done.find(tensor); known != done.end()) {
-        tensor = known->second.tensor;
-      } else if (op.isDpsInit(&operand)) {
-        SmallVector<OpFoldResult> sizes = destinationBehind(tensor).getMixedSizes();
-        if (dim)
-          sizes[*dim] = b.getIndexAttr(1);
-        tensor = placeLike(b, loc, tensor, sizes);
-      } else if (dim) {
-        auto type = cast<RankedTensorType>(tensor.getType());
-        SmallVector<int64_t> shape(type.getShape());
-        shape[*dim] = 1;
-        tensor = b.create<tensor::CastOp>(loc, type.clone(shape), tensor);
-      }
-      operands.push_back(tensor);
-    }
-    Value result = mlir::clone(b, op, operands.back().getType(), operands)->getResult(0);
+    auto cast = [&](Value given, unsigned dim) -> Value {
+      auto type = mlir::cast<RankedTensorType>(given.getType());
+      SmallVector<int64_t> shape(type.getShape());
+      shape[dim] = 1;
+      return b.create<tensor::CastOp>(op.getLoc(), type.clone(shape), given);
+    };
+    Value result = remake(b, op, loop, b.getIndexAttr(1), done, cast)->getResult(0);
     done[op->getResult(0)] = {result, *positionOf(op.getIndexingMapsArray().back(), loop)};
   }
 

@@ -83,6 +83,12 @@ unsigned remadeLoop(mlir::linalg::GenericOp op, const RemadeValues &before);
 mlir::Value placeLike(mlir::OpBuilder &b, mlir::Location loc, mlir::Value init,
                       llvm::ArrayRef<mlir::OpFoldResult> sizes);
 
+/// The operation once more, with `size` iterations of a loop: it reads what was remade before, and of an operand from
+/// elsewhere, which the loop walks along dimension `dim`, what `resized` makes of it.
+mlir::linalg::GenericOp remake(mlir::OpBuilder &b, mlir::linalg::GenericOp op, unsigned loop, mlir::OpFoldResult size,
+                               const RemadeValues &before,
+                               llvm::function_ref<mlir::Value(mlir::Value given, unsigned dim)> resized);
+
 /// Where K and V are repeated, for the heads of Q that share them, the operations read what is not. Gives the product
 /// with V, now of other operations; null if nothing is repeated.
 mlir::linalg::GenericOp shareRepeatedHeads(const Attention &attention);

@@ -9,6 +9,7 @@
 //
 //===----------------------------------------------------------------------===//
 #include "../Blocks.h"
+#include "../LinalgQueries.h"
 #include "Attention.h"
 
 #include "mlir/Dialect/Affine/IR/AffineOps.h"
@@ -237,6 +238,27 @@ unsigned strata::remadeLoop(GenericOp op, const RemadeValues &before) {
 Value strata::placeLike(OpBuilder &b, Location loc, Value init, ArrayRef<OpFoldResult> sizes) {
   Value place = b.create<tensor::EmptyOp>(loc, sizes, getElementTypeOrSelf(init)), number = filledWith(init);
   return number ? b.create<linalg::FillOp>(loc, number, place).getResult(0) : place;
+}
+
+GenericOp strata::remake(OpBuilder &b, GenericOp op, unsigned loop, OpFoldResult size, const RemadeValues &before,
+                         function_ref<Value(Value given, unsigned dim)> resized) {
+  SmallVector<Value> operands;
+  for (OpOperand &operand : op->getOpOperands()) {
+    std::optional<unsigned> dim = positionOf(op.getMatchingIndexingMap(&operand), loop);
+    Value tensor = operand.get();
+    if (auto known = before.find(tensor); known != before.end()) {
+      tensor = known->second.tensor;
+    } else if (op.isDpsInit(&operand)) {
+      SmallVector<OpFoldResult> sizes = destinationBehind(tensor).getMixedSizes();
+      if (dim)
+        sizes[*dim] = size;
+      tensor = placeLike(b, op.getLoc(), tensor, sizes);
+    } else if (dim) {
+      tensor = resized(tensor, *dim);
+    }
+    operands.push_back(tensor);
+  }
+  return cast<GenericOp>(clone(b, op, operands.back().getType(), operands));
 }
 
 namespace {
