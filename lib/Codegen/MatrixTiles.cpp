@@ -368,8 +368,8 @@ std::tuple<int, Extent, int64_t> MatrixTiles::loopOfTiles() const {
 void MatrixTiles::prefetchNear(Value here) {
   const Access &weights = nest.reduce->inputs[plan.matrix->weights];
   auto [loop, size, step] = loopOfTiles();
-  int64_t panel = tileEmitter.reductionPoints() * weights.block / tileEmitter.lineElements(weights);
-  if ((size.isKnown() && size.known <= step) || panel * target.lineBytes <= target.nearCacheBytes / 2)
+  if ((size.isKnown() && size.known <= step) ||
+      tileEmitter.areNear(weights, weights.block * tileEmitter.reductionPoints()))
     return;
   int64_t elements = linesOfStep() * tileEmitter.lineElements(weights);
   tileEmitter.prefetchLines(weights, add(here, index(elements)), elements, /*localityHint=*/3);
@@ -383,7 +383,8 @@ void MatrixTiles::prefetch(Value block, Value within, const Tile &at) {
   const Access &weights = nest.reduce->inputs[matrix.weights];
   if (!plan.laneOutermost || !weights.blockStride.isKnown() || weights.blockStride.is(0))
     return;
-  int64_t bytes = weights.element.getIntOrFloatBitWidth() / 8, line = target.lineBytes / bytes, lines = linesOfStep();
+  int64_t bytes = weights.element.getIntOrFloatBitWidth() / 8, line = tileEmitter.lineElements(weights),
+          lines = linesOfStep();
   Value here = add(block, within), ahead = add(here, index(target.pageBytes / bytes));
   auto [loop, size, step] = loopOfTiles();
   if ((size.isKnown() && size.known <= step) || weights.blockStride.known * bytes > target.cacheBytes / 2)

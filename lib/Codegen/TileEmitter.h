@@ -79,6 +79,10 @@ public:
   void prefetchResults(const Tile &row, int64_t lanes);
   /// How often the reduction adds to one element; a loop of an unknown size counts once.
   int64_t reductionPoints() const;
+  /// Whether so many elements are in memory rather than in the caches; whether the first level has room for them beside
+  /// others.
+  bool areFar(const Access &access, int64_t elements) const;
+  bool areNear(const Access &access, int64_t elements) const;
 
   /// From where to where a loop of the reduction goes: past the taps that lie in the padding at this position, or, of
   /// the row loop's positions, at all rows of the tile.
@@ -130,7 +134,6 @@ private:
   mlir::Value load(const Access &access, mlir::Value base, const Tile &tile, int64_t i, int64_t j);
   bool prefetchNext(const Access &access, mlir::Value base, const Tile &tile);
   int64_t spanOf(const Access &access) const;
-  bool areFar(const Access &access, int64_t elements) const;
   bool comesFromFar(const Access &access) const;
   bool hasShortLines(const Tile &tile) const;
   std::optional<int64_t> nextLine(const Access &access);

@@ -129,8 +129,7 @@ void TileEmitter::prefetchResults(const Tile &row, int64_t lanes) {
     if (!access.base || !access.element.isIntOrFloat() || apart.is(0) || !stride(access, plan.lane).is(1) ||
         access.blockedLoop >= 0)
       return;
-    bool isNear = spanOf(access) / lineElements(access) * target.lineBytes <= target.nearCacheBytes / 2;
-    if (isNear && nest.loops[plan.row].size.isKnown())
+    if (nest.loops[plan.row].size.isKnown() && areNear(access, spanOf(access)))
       return;
     Value at = position(access, row, /*reduction=*/false);
     prefetchLines(access, at, lanes, /*localityHint=*/3, isWrite);
@@ -284,9 +283,16 @@ int64_t TileEmitter::spanOf(const Access &access) const {
   return elements;
 }
 
-/// Whether so many elements are in memory rather than in the caches.
+static int64_t bytesOfElements(const Access &access, int64_t elements) {
+  return elements * std::max(8u, access.element.getIntOrFloatBitWidth()) / 8;
+}
+
 bool TileEmitter::areFar(const Access &access, int64_t elements) const {
-  return elements * std::max(8u, access.element.getIntOrFloatBitWidth()) / 8 > 4 * target.cacheBytes;
+  return bytesOfElements(access, elements) > 4 * target.cacheBytes;
+}
+
+bool TileEmitter::areNear(const Access &access, int64_t elements) const {
+  return bytesOfElements(access, elements) <= target.nearCacheBytes / 2;
 }
 
 /// Whether an access lies behind the second level, if its lanes lie side by side and its rows in order.
@@ -398,7 +404,6 @@ void TileEmitter::prefetch(const Access &access, Value base, Value at, const Til
   if (!access.blockStride.isKnown() || tile.parts > 1)
     return;
   bool fromMemory = plan.laneOutermost && access.blockStride.known && !prefetchNext(access, base, tile);
-  int64_t bytes = access.element.getIntOrFloatBitWidth() / 8 * reductionPoints();
-  if (tile.rows > 1 && access.block * bytes > target.nearCacheBytes / 2)
+  if (tile.rows > 1 && !areNear(access, access.block * reductionPoints()))
     prefetchNear(access, at, {blockStep(access), {}}, tile, fromMemory);
 }
