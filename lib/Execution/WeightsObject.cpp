@@ -176,10 +176,14 @@ Error writeWeightsObject(raw_ostream &os, const Triple &triple, uint32_t eflags,
 
 /// Where the linker left room in the file.
 static Expected<uint64_t> findRoom(StringRef file) {
-  auto linked = object::ObjectFile::createObjectFile(file);
+  // A file whose size is that of whole pages has no zero behind it, for which all of it would be read.
+  auto bytes = MemoryBuffer::getFile(file, /*IsText=*/false, /*RequiresNullTerminator=*/false);
+  if (!bytes)
+    return errorCodeToError(bytes.getError());
+  auto linked = object::ObjectFile::createObjectFile(**bytes);
   if (!linked)
     return linked.takeError();
-  for (const object::SectionRef &section : linked->getBinary()->sections()) {
+  for (const object::SectionRef &section : (*linked)->sections()) {
     Expected<StringRef> name = section.getName();
     if (!name)
       return name.takeError();
