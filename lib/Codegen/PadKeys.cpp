@@ -1,4 +1,4 @@
-//===- PadKeys.cpp - an unknown number of keys in whole blocks ------------===//
+//===- PadKeys.cpp - any number of keys in whole blocks -------------------===//
 #include "Codegen/Passes.h"
 #include "Conversions.h"
 #include "GPU/Attention.h"
@@ -35,22 +35,23 @@ static unsigned termsOf(GenericOp op) {
   return reduced.front();
 }
 
-/// Whether enough queries read an unknown number of keys to pay for a copy of these, and the products are as the unit
-/// takes them: scores along the keys, and results along the columns of V.
+/// Whether enough queries read keys that may be no whole blocks to pay for a copy of these, and the products are as the
+/// unit takes them: scores along the keys, and results along the columns of V.
 static bool isWorthPadding(const Attention &a) {
   constexpr int64_t leastTerms = 8, leastColumns = 16, manyQueries = 48;
   GenericOp scores = a.scores, values = a.values;
   SmallVector<int64_t> sizes = scores.getStaticLoopRanges();
   std::optional<unsigned> columns = getLaneOf(values, 1 - a.probability);
-  if (!ShapedType::isDynamic(sizes[a.key]) || ShapedType::isDynamic(sizes[a.depth]) || sizes[a.depth] < leastTerms ||
-      !columns || ShapedType::isDynamic(values.getStaticLoopRanges()[*columns]) ||
+  bool isInBlocks = !ShapedType::isDynamic(sizes[a.key]) && sizes[a.key] % kKeyBlock == 0;
+  if (isInBlocks || ShapedType::isDynamic(sizes[a.depth]) || sizes[a.depth] < leastTerms || !columns ||
+      ShapedType::isDynamic(values.getStaticLoopRanges()[*columns]) ||
       values.getStaticLoopRanges()[*columns] < leastColumns)
     return false;
   if (!getElementTypeOrSelf((a.score ? a.score : scores)->getResult(0)).isF32())
     return false;
   for (GenericOp product : {scores, values})
     for (Value input : product.getDpsInputs())
-      if (!getElementTypeOrSelf(input).isF32())
+      if (Type element = getElementTypeOrSelf(input); !element.isF32() && !element.isBF16())
         return false;
   if (!comesLast(scores.getIndexingMapsArray().back(), a.key) || !comesLast(mapOf(a.queries()), a.depth) ||
       !comesLast(values.getMatchingIndexingMap(values.getDpsInputOperand(a.probability)), termsOf(values)))
@@ -148,7 +149,7 @@ private:
     SmallVector<OpFoldResult> low(type.getRank(), b.getIndexAttr(0)), high = low;
     high[dim] = more;
     Value padding = b.create<arith::ConstantOp>(loc, with);
-    return b.create<tensor::PadOp>(loc, type, value, low, high, padding);
+    return b.create<tensor::PadOp>(loc, Type(), value, low, high, padding);
   }
 
   GenericOp remake(GenericOp op, unsigned loop) {
@@ -160,15 +161,20 @@ private:
 
   /// The operands of a product are rounded where they are made, and then filled up.
   void readHalves(GenericOp op, GenericOp copy) {
-    copy->setAttr(kPaddedKeys, b.getUnitAttr());
+    if (isa<Value>(padded))
+      copy->setAttr(kPaddedKeys, b.getUnitAttr());
     for (OpOperand *input : copy.getDpsInputOperands()) {
-      Value kept = halves.keep(input->get());
+      bool isHalf = getElementTypeOrSelf(input->get()).isBF16();
+      Value kept = isHalf ? input->get() : halves.keep(input->get());
       OpOperand *read = op.getDpsInputOperand(input->getOperandNumber());
       std::optional<unsigned> dim = positionOf(mapOf(*read), op == a.scores ? a.key : termsOf(op));
       b.setInsertionPoint(copy);
       if (dim && !remade.contains(read->get()))
         kept = fillUp(kept, *dim, b.getZeroAttr(b.getBF16Type()));
-      halves.readAs(copy, input, kept);
+      if (isHalf)
+        input->set(kept);
+      else
+        halves.readAs(copy, input, kept);
     }
   }
 

@@ -207,9 +207,10 @@ def test_both_given(left, right, transposed):
 
 @needs_bf16
 @pytest.mark.parametrize("size", [16, 24, 48, 80])
-@pytest.mark.parametrize("keys", [96, 100, 384])
+@pytest.mark.parametrize("keys", [77, 96, 100, 196, 384])
 def test_attention(size, keys):
-    """Products in one loop over rows, of which a matrix unit would take differently many terms at once."""
+    """Products in one loop over rows, of which a matrix unit would take differently many terms at once; keys that are
+    whole blocks of the unit's, and keys that are filled up to such."""
     q, k, v = (values(2, 2, keys, size, seed=seed) for seed in range(3))
     nodes = [
         helper.make_node("Transpose", ["k"], ["t"], perm=[0, 1, 3, 2]),
