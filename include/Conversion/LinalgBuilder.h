@@ -28,6 +28,10 @@ using ScalarFn = llvm::function_ref<mlir::Value(mlir::ImplicitLocOpBuilder &b, m
 mlir::Type getSeamType(mlir::Type type);
 mlir::Type getSeamElementType(mlir::Type element);
 
+/// On a linalg.generic that resamples a tensor, which it reads last: to the sizes that it has, the result is that
+/// tensor.
+constexpr llvm::StringLiteral kResamples = "strata.resamples";
+
 class LinalgBuilder : public mlir::ImplicitLocOpBuilder {
 public:
   LinalgBuilder(mlir::Location loc, mlir::OpBuilder &builder, mlir::ModuleOp module);

@@ -1,5 +1,6 @@
 //===- EqualSizes.cpp - sizes that turn out to be one value ---------------===//
 #include "EqualSizes.h"
+#include "Conversion/LinalgBuilder.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/ControlFlow/IR/ControlFlowOps.h"
@@ -20,6 +21,9 @@ static OpFoldResult sizeOf(Value tensor, int64_t dim) {
     return empty.getMixedSizes()[dim];
   if (auto expanded = tensor.getDefiningOp<tensor::ExpandShapeOp>())
     return getMixedValues(expanded.getStaticOutputShape(), expanded.getOutputShape(), b)[dim];
+  if (auto reshaped = tensor.getDefiningOp<tensor::ReshapeOp>())
+    if (auto sizes = reshaped.getShape().getDefiningOp<tensor::FromElementsOp>())
+      return sizes.getElements()[dim];
   if (auto maker = tensor.getDefiningOp<linalg::LinalgOp>())
     return sizeOf(maker.getTiedOpOperand(cast<OpResult>(tensor))->get(), dim);
   return {};
@@ -41,6 +45,34 @@ static bool isSizeOfLoop(OpFoldResult size, linalg::GenericOp op, unsigned loop)
         op.getMatchingIndexingMap(&operand).getResultPosition(getAffineDimExpr(loop, op.getContext()));
     return dim && isSizeOf(size, operand.get(), *dim);
   });
+}
+
+/// Whether a loop takes so many steps as a check says that the size is.
+static bool isCheckedSizeOfLoop(tensor::DimOp size, linalg::GenericOp op, unsigned loop) {
+  return llvm::any_of(size->getUsers(), [&](Operation *user) {
+    auto equal = dyn_cast<arith::CmpIOp>(user);
+    if (!equal || equal.getPredicate() != arith::CmpIPredicate::eq)
+      return false;
+    bool isChecked = llvm::any_of(equal->getUsers(), [&](Operation *check) {
+      return isa<cf::AssertOp>(check) && check->getBlock() == op->getBlock();
+    });
+    Value other = equal.getLhs() == size ? equal.getRhs() : equal.getLhs();
+    return isChecked && isSizeOfLoop(other, op, loop);
+  });
+}
+
+/// Whether a loop takes as many steps as the tensor has places along the dimension.
+static bool isWhole(Value tensor, int64_t dim, linalg::GenericOp op, unsigned loop) {
+  if (OpFoldResult size = sizeOf(tensor, dim))
+    return isSizeOfLoop(size, op, loop);
+  for (Operation *user : tensor.getUsers()) {
+    auto read = dyn_cast<tensor::DimOp>(user);
+    if (!read || read.getConstantIndex() != dim)
+      continue;
+    if (isSizeOfLoop(read.getResult(), op, loop) || isCheckedSizeOfLoop(read, op, loop))
+      return true;
+  }
+  return false;
 }
 
 namespace {
@@ -120,20 +152,31 @@ private:
     AffineMap map = AffineMap::get(op.getNumLoops(), 0, places, op.getContext());
     return map.isProjectedPermutation(/*allowZeroInResults=*/true) ? std::optional(map) : std::nullopt;
   }
+};
 
-  static bool isWhole(Value tensor, int64_t dim, linalg::GenericOp op, unsigned loop) {
-    if (OpFoldResult size = sizeOf(tensor, dim))
-      return isSizeOfLoop(size, op, loop);
-    return llvm::any_of(tensor.getUsers(), [&](Operation *user) {
-      auto read = dyn_cast<tensor::DimOp>(user);
-      return read && read.getConstantIndex() == dim && isSizeOfLoop(read.getResult(), op, loop);
-    });
+/// A tensor that is resampled to the sizes that it has stays as it is.
+struct KeepUnresampled : OpRewritePattern<linalg::GenericOp> {
+  using OpRewritePattern::OpRewritePattern;
+
+  LogicalResult matchAndRewrite(linalg::GenericOp op, PatternRewriter &rewriter) const override {
+    if (!op->hasAttr(strata::kResamples) || !op.hasPureTensorSemantics())
+      return failure();
+    auto reads = llvm::to_vector(op.getBody()->getOps<tensor::ExtractOp>());
+    Value data = reads.empty() ? Value() : reads.back().getTensor();
+    auto type = cast<RankedTensorType>(op.getType(0));
+    if (!data || cast<RankedTensorType>(data.getType()).getRank() != type.getRank() ||
+        !llvm::all_of(llvm::seq(type.getRank()), [&](int64_t dim) { return isWhole(data, dim, op, dim); }))
+      return failure();
+    if (data.getType() != type)
+      data = rewriter.create<tensor::CastOp>(op.getLoc(), type, data);
+    rewriter.replaceOp(op, data);
+    return success();
   }
 };
 } // namespace
 
 void strata::populateReadInPlacePatterns(RewritePatternSet &patterns) {
-  patterns.add<ReadOwnPlace, ReadAsOperands>(patterns.getContext());
+  patterns.add<ReadOwnPlace, ReadAsOperands, KeepUnresampled>(patterns.getContext());
 }
 
 void strata::useSizeChecks(Operation *function) {

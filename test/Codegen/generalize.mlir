@@ -158,3 +158,45 @@ func.func @checked(%x: tensor<?xf32>, %y: tensor<?xf32>, %l: index, %c: i1)
   }
   return %before, %behind, %known, %choice : tensor<?xf32>, tensor<?xf32>, tensor<?xf32>, tensor<?xf32>
 }
+
+// What is resampled to the sizes that it has, as a check says, stays as it is; what may have others is resampled.
+// CHECK-LABEL: func.func @resampled(
+// CHECK-SAME:      %[[X:.*]]: tensor<?x8xf32>
+// CHECK-NOT:     linalg.generic
+// CHECK:         return %[[X]]
+func.func @resampled(%x: tensor<?x8xf32>, %n: index, %weights: tensor<?x2xf32>, %places: tensor<?x2xindex>) -> tensor<?x8xf32> {
+  %zero = arith.constant 0.0 : f32
+  %c0 = arith.constant 0 : index
+  %m = tensor.dim %x, %c0 : tensor<?x8xf32>
+  %equal = arith.cmpi eq, %m, %n : index
+  cf.assert %equal, "another size"
+  %e = tensor.empty(%n) : tensor<?x8xf32>
+  %f = linalg.fill ins(%zero : f32) outs(%e : tensor<?x8xf32>) -> tensor<?x8xf32>
+  %0 = linalg.generic {indexing_maps = [affine_map<(i, c, t) -> (i, t)>, affine_map<(i, c, t) -> (i, t)>, affine_map<(i, c, t) -> (i, c)>], iterator_types = ["parallel", "parallel", "reduction"]}
+      ins(%weights, %places : tensor<?x2xf32>, tensor<?x2xindex>) outs(%f : tensor<?x8xf32>) attrs = {strata.resamples} {
+  ^bb0(%w: f32, %at: index, %o: f32):
+    %c = linalg.index 1 : index
+    %v = tensor.extract %x[%at, %c] : tensor<?x8xf32>
+    %p = arith.mulf %w, %v : f32
+    %s = arith.addf %o, %p : f32
+    linalg.yield %s : f32
+  } -> tensor<?x8xf32>
+  return %0 : tensor<?x8xf32>
+}
+
+// CHECK-LABEL: func.func @resampled_elsewhere(
+// CHECK:         linalg.generic
+// CHECK:           tensor.extract
+func.func @resampled_elsewhere(%x: tensor<?x8xf32>, %n: index, %places: tensor<?xindex>) -> tensor<?x8xf32> {
+  %e = tensor.empty(%n) : tensor<?x8xf32>
+  %0 = linalg.generic {indexing_maps = [affine_map<(i, c) -> (i, c)>], iterator_types = ["parallel", "parallel"]}
+      outs(%e : tensor<?x8xf32>) attrs = {strata.resamples} {
+  ^bb0(%o: f32):
+    %i = linalg.index 0 : index
+    %c = linalg.index 1 : index
+    %at = tensor.extract %places[%i] : tensor<?xindex>
+    %v = tensor.extract %x[%at, %c] : tensor<?x8xf32>
+    linalg.yield %v : f32
+  } -> tensor<?x8xf32>
+  return %0 : tensor<?x8xf32>
+}

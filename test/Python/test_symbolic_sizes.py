@@ -64,6 +64,23 @@ pixels (float[1, p, 16] x, float[1, 1, h, w] like, float[1, 1, l, m] size,
   y = Resize <axes = [2, 3], mode = "linear"> (x5, "", "", to)
 }"""
 
+# Resized to the sizes of another image, which are its own, as a check says, or larger ones.
+RESIZED = """<ir_version: 10, opset_import: ["" : 19]>
+resized (float[1, p, 4] x, float[1, 1, h, w] like, float[1, 1, l, m] size)
+      => (float[1, 4, h, w] a, float[1, 4, h, w] b, float[1, 4, l, m] c, float[1, 4, l, m] d) {
+  x0 = Transpose <perm = [0, 2, 1]> (x)
+  before = Constant <value_ints = [1, 4]> ()
+  sides = Shape <start = 2> (like)
+  shape = Concat <axis = 0> (before, sides)
+  x1 = Reshape (x0, shape)
+  a0 = Resize <axes = [2, 3], mode = "linear"> (x1, "", "", sides)
+  a = Neg (a0)
+  b = Resize <axes = [2, 3], mode = "nearest"> (x1, "", "", sides)
+  to = Shape <start = 2> (size)
+  c = Resize <axes = [2, 3], mode = "cubic"> (x1, "", "", to)
+  d = Resize <axes = [2, 3], mode = "nearest"> (x1, "", "", to)
+}"""
+
 # What lies along a row, side by side or two elements apart, in elements of several widths.
 RESTS = """<ir_version: 10, opset_import: ["" : 19]>
 rests (float[n, 5, h, w] x, float[1, 5, 1, 1] a)
@@ -229,6 +246,15 @@ def test_pixels(threads):
     sizes = [((4, 5), (9, 17)), ((1, 1), (2, 3)), ((7, 16), (14, 32)), ((9, 3), (5, 40)), ((2, 40), (4, 7))]
     for image, result in sizes:
         x = RNG.standard_normal((1, image[0] * image[1], 16)).astype(np.float32)
+        like, size = (np.zeros((1, 1, *sides), np.float32) for sides in (image, result))
+        check(model, {"x": x, "like": like, "size": size}, 2e-5)(compiled)
+
+
+def test_resized():
+    model = onnx.parser.parse_model(RESIZED)
+    compiled = strata.compile(model)
+    for image, result in [((4, 5), (4, 5)), ((4, 5), (9, 17)), ((1, 1), (1, 1)), ((7, 16), (7, 8)), ((9, 3), (5, 40))]:
+        x = RNG.standard_normal((1, image[0] * image[1], 4)).astype(np.float32)
         like, size = (np.zeros((1, 1, *sides), np.float32) for sides in (image, result))
         check(model, {"x": x, "like": like, "size": size}, 2e-5)(compiled)
 

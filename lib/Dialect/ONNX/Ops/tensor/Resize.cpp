@@ -228,6 +228,8 @@ namespace {
 struct Axis {
   int64_t dim;
   OpFoldResult from, to;
+  /// The scale is the sizes' ratio: 1 where they turn out to be equal.
+  bool fits = false;
   /// f64, and f64 positions of the region in [0, 1] (tf_crop_and_resize).
   Value scale, start, end;
 };
@@ -423,8 +425,11 @@ static Value interpolate(LinalgBuilder &b, const Settings &settings, const Axis 
         Value product = body.create<arith::MulFOp>(weight, body.create<tensor::ExtractOp>(data, at));
         body.create<linalg::YieldOp>(body.create<arith::AddFOp>(args[2], product).getResult());
       });
-  if (settings.coordinates != "tf_crop_and_resize")
+  if (settings.coordinates != "tf_crop_and_resize") {
+    if (axis.fits)
+      sum->setDiscardableAttr(kResamples, b.getUnitAttr());
     return sum.getResult(0);
+  }
   return b.elementwise(sum.getResult(0), element, [&](ImplicitLocOpBuilder &body, ValueRange args) -> Value {
     Value x = positionOf(body, body.create<linalg::IndexOp>(axis.dim));
     Value last = body.create<arith::SubFOp>(from, f64Constant(body, 1));
@@ -510,6 +515,7 @@ static FailureOr<SmallVector<Value>> lowerResize(Operation *op, ValueRange opera
                                         : b.createOrFold<arith::MaximumFOp>(common, axis.scale);
       else
         common = axis.scale;
+      axis.fits = policy == "stretch";
     }
     list.push_back(axis);
   }
@@ -533,7 +539,7 @@ static FailureOr<SmallVector<Value>> lowerResize(Operation *op, ValueRange opera
   // Axes that stay as they are, of whatever size.
   llvm::erase_if(list, [&](const Axis &axis) {
     FloatAttr one;
-    bool keepsSize = sizes && policy == "stretch" && axis.to == axis.from;
+    bool keepsSize = axis.fits && axis.to == axis.from;
     return !crops && (keepsSize || (matchPattern(axis.scale, m_Constant(&one)) && one.getValueAsDouble() == 1.0));
   });
   for (const Axis &axis : list)
@@ -582,7 +588,7 @@ static FailureOr<SmallVector<Value>> lowerResize(Operation *op, ValueRange opera
     if (crops && isa<StringType>(onnx))
       text = callRuntime(b, "strata_rt_string_from_float", {f64Constant(b, outside), dtypeOf(b, b.getF32Type())},
                          b.getI64Type());
-    return SmallVector<Value>{b.generate(result, element, [&](ImplicitLocOpBuilder &body, ValueRange at) -> Value {
+    Value resized = b.generate(result, element, [&](ImplicitLocOpBuilder &body, ValueRange at) -> Value {
       SmallVector<Value> source(at);
       Value inside;
       Value zero = body.create<arith::ConstantIndexOp>(0);
@@ -607,7 +613,10 @@ static FailureOr<SmallVector<Value>> lowerResize(Operation *op, ValueRange opera
         other = scalar::convert(body, f64Constant(body, outside), body.getF64Type(), onnx);
       }
       return body.create<arith::SelectOp>(inside, value, other);
-    })};
+    });
+    if (!crops && llvm::all_of(list, [](const Axis &axis) { return axis.fits; }))
+      resized.getDefiningOp()->setDiscardableAttr(kResamples, b.getUnitAttr());
+    return SmallVector<Value>{resized};
   }
 
   // The parts of complex numbers one by one.
