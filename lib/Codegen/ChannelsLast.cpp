@@ -231,7 +231,7 @@ static OpOperand *onlyReader(Value value) {
 /// generic(transpose(x)): the indexing map reads x. An elementwise operation, or a
 /// reduction of x alone, then writes in x's order, and the transpose goes behind it.
 struct SinkThroughGeneric : OpRewritePattern<linalg::GenericOp> {
-  using OpRewritePattern::OpRewritePattern;
+  SinkThroughGeneric(MLIRContext *context, int64_t lanes) : OpRewritePattern(context), lanes(lanes) {}
 
   LogicalResult matchAndRewrite(linalg::GenericOp op, PatternRewriter &rewriter) const override {
     if (!op.hasPureTensorSemantics())
@@ -253,7 +253,7 @@ struct SinkThroughGeneric : OpRewritePattern<linalg::GenericOp> {
       maps[i] = strata::mapBehind(transpose, maps[i]);
       input = transpose.getInput();
       changed = true;
-      if (!leader && maps[i].isPermutation())
+      if (!leader && (maps[i].isPermutation() || (elementwise && interleaves(op, maps[i]))))
         leader = maps[i];
     }
     if (!changed)
@@ -264,20 +264,13 @@ struct SinkThroughGeneric : OpRewritePattern<linalg::GenericOp> {
     if (leader)
       for (auto [o, init] : llvm::enumerate(inits)) {
         AffineMap &map = maps[inputs.size() + o];
-        // The result's dimensions in the order in which the source has them.
-        SmallVector<int64_t> order;
-        SmallVector<AffineExpr> results;
-        for (AffineExpr expr : leader->getResults())
-          if (std::optional<unsigned> position = map.getResultPosition(expr)) {
-            order.push_back(*position);
-            results.push_back(expr);
-          }
+        SmallVector<int64_t> order = orderOf(*leader, map);
         if (order.size() != map.getNumResults()) {
           back.push_back({});
           continue;
         }
         init = transposed(rewriter, loc, init, order);
-        map = AffineMap::get(map.getNumDims(), 0, results, getContext());
+        map = AffineMap::get(map.getNumDims(), 0, applyPermutation(map.getResults(), order), getContext());
         back.push_back(invertPermutationVector(order));
       }
     auto moved = rewriter.create<linalg::GenericOp>(loc, ValueRange(inits).getTypes(), inputs, inits, maps,
@@ -295,6 +288,31 @@ struct SinkThroughGeneric : OpRewritePattern<linalg::GenericOp> {
 private:
   /// A contraction: which operand may be read how is decided elsewhere.
   static bool isProduct(linalg::GenericOp op) { return op.getNumDpsInputs() > 1; }
+
+  /// Elements are repeated one by one, as a larger image has them channel by channel; with the channels last they are
+  /// repeated in whole vectors.
+  bool interleaves(linalg::GenericOp op, AffineMap read) const {
+    AffineMap result = op.getIndexingMapsArray().back();
+    std::optional<unsigned> channels = strata::innermost(read), last = strata::innermost(result);
+    return op->getNumResults() == 1 && result.isPermutation() && channels && last && !read.isFunctionOfDim(*last) &&
+           read.isProjectedPermutation(/*allowZeroInResults=*/true) && op.getStaticLoopRanges()[*channels] >= lanes &&
+           !strata::isReturned(op->getResult(0));
+  }
+
+  /// The result's dimensions in the order in which the source has them, each with those behind it that repeat it.
+  static SmallVector<int64_t> orderOf(AffineMap source, AffineMap result) {
+    SmallVector<int64_t> order;
+    for (AffineExpr expr : source.getResults())
+      if (std::optional<unsigned> position = result.getResultPosition(expr); position && isa<AffineDimExpr>(expr)) {
+        order.push_back(*position);
+        for (unsigned next = *position + 1;
+             next < result.getNumResults() && !source.isFunctionOfDim(result.getDimPosition(next)); ++next)
+          order.push_back(next);
+      }
+    return order;
+  }
+
+  int64_t lanes;
 };
 
 /// A product of f32 between two transposes: what lies contiguously in its data, and shall in what reads its result, are
@@ -398,6 +416,40 @@ struct SinkThroughSlice : OpRewritePattern<tensor::ExtractSliceOp> {
     applyPermutationToVector(strides, back);
     Value slice = rewriter.create<tensor::ExtractSliceOp>(op.getLoc(), transpose.getInput(), offsets, sizes, strides);
     rewriter.replaceOp(op, transposed(rewriter, op.getLoc(), slice, transpose.getPermutation()));
+    return success();
+  }
+};
+
+/// A part of what nothing is in yet, or of what is transposed, as is what a Pad with elements of the data is made of.
+struct SinkThroughInsert : OpRewritePattern<tensor::InsertSliceOp> {
+  using OpRewritePattern::OpRewritePattern;
+
+  LogicalResult matchAndRewrite(tensor::InsertSliceOp op, PatternRewriter &rewriter) const override {
+    auto source = transposeBefore(op, op.getSource()), dest = transposeBefore(op, op.getDest());
+    auto leader = dest ? dest : source;
+    if (!leader || (!dest && !op.getDest().getDefiningOp<tensor::EmptyOp>()) ||
+        op.getSourceType().getRank() != op.getType().getRank())
+      return failure();
+    SmallVector<int64_t> back = invertPermutationVector(leader.getPermutation());
+    SmallVector<OpFoldResult> offsets = op.getMixedOffsets(), sizes = op.getMixedSizes(),
+                              strides = op.getMixedStrides();
+    applyPermutationToVector(offsets, back);
+    applyPermutationToVector(sizes, back);
+    applyPermutationToVector(strides, back);
+    auto moved = [&](Value value, linalg::TransposeOp transpose) {
+      bool isAlike = transpose && transpose.getPermutation() == leader.getPermutation();
+      return isAlike ? transpose.getInput() : transposed(rewriter, op.getLoc(), value, back);
+    };
+    Value part = moved(op.getSource(), source), whole;
+    if (dest)
+      whole = dest.getInput();
+    else {
+      SmallVector<OpFoldResult> room = tensor::getMixedSizes(rewriter, op.getLoc(), op.getDest());
+      applyPermutationToVector(room, back);
+      whole = rewriter.create<tensor::EmptyOp>(op.getLoc(), room, op.getType().getElementType());
+    }
+    Value inserted = rewriter.create<tensor::InsertSliceOp>(op.getLoc(), part, whole, offsets, sizes, strides);
+    rewriter.replaceOp(op, transposed(rewriter, op.getLoc(), inserted, leader.getPermutation()));
     return success();
   }
 };
@@ -617,9 +669,11 @@ struct ChannelsLastPass : strata::WithTarget<strata::impl::ChannelsLastBase<Chan
       }
       patterns.add<MoveChannels>(&getContext(), movesPixels, target());
     }
-    patterns.add<ComposeTransposes, SinkThroughGeneric, SinkThroughPad, SinkThroughSlice, SinkThroughConcat,
+    patterns.add<ComposeTransposes, SinkThroughPad, SinkThroughSlice, SinkThroughInsert, SinkThroughConcat,
                  SinkThroughCollapse, SinkThroughExpand, SinkThroughReshape, MoveThroughProduct>(&getContext());
-    strata::populateSinkThroughGather(patterns, target().vectorBits / 32);
+    int64_t lanes = target().vectorBits / 32;
+    patterns.add<SinkThroughGeneric>(&getContext(), lanes);
+    strata::populateSinkThroughGather(patterns, lanes);
     tensor::EmptyOp::getCanonicalizationPatterns(patterns, &getContext());
     GreedyRewriteConfig config;
     config.maxIterations = 100;

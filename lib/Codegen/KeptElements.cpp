@@ -10,10 +10,38 @@
 using namespace mlir;
 using namespace strata;
 
+/// What a generic reads at computed places, if its elements are what it writes.
+static tensor::ExtractOp gatherOf(Operation *op) {
+  auto generic = dyn_cast<linalg::GenericOp>(op);
+  if (!generic || !generic.hasPureTensorSemantics() || generic.getNumDpsInits() != 1 ||
+      generic.getNumReductionLoops() || !generic.getDpsInits()[0].getDefiningOp<tensor::EmptyOp>())
+    return nullptr;
+  auto read = generic.getBody()->getTerminator()->getOperand(0).getDefiningOp<tensor::ExtractOp>();
+  return read && !generic->isAncestor(read.getTensor().getParentBlock()->getParentOp()) ? read : nullptr;
+}
+
+/// The operation on tensors that reads a value.
+static Operation *readerOf(OpOperand &use) {
+  Operation *user = use.getOwner();
+  return isa<tensor::ExtractOp>(user) && gatherOf(user->getParentOp()) == user ? user->getParentOp() : user;
+}
+
+/// The operands that an operation moves elements of.
+static SmallVector<Value> movedBy(Operation *op) {
+  if (tensor::ExtractOp read = gatherOf(op))
+    return {read.getTensor()};
+  if (auto insert = dyn_cast<tensor::InsertSliceOp>(op))
+    return {insert.getSource(), insert.getDest()};
+  auto destination = dyn_cast<DestinationStyleOpInterface>(op);
+  return destination ? destination.getDpsInputs() : SmallVector<Value>(op->getOperands());
+}
+
 bool KeptElements::moves(Operation *op) const {
   if (auto pad = dyn_cast<tensor::PadOp>(op))
     return pad.getConstantPaddingValue() && matchPattern(pad.getConstantPaddingValue(), m_Constant());
-  return isa<tensor::ConcatOp, tensor::ExpandShapeOp, tensor::CollapseShapeOp, linalg::TransposeOp>(op);
+  return isa<tensor::ConcatOp, tensor::ExpandShapeOp, tensor::CollapseShapeOp, tensor::InsertSliceOp, tensor::EmptyOp,
+             linalg::TransposeOp>(op) ||
+         gatherOf(op);
 }
 
 Value KeptElements::moved(OpBuilder &b, Operation *op, IRMapping &mapping) const {
@@ -33,8 +61,17 @@ Value KeptElements::moved(OpBuilder &b, Operation *op, IRMapping &mapping) const
     return b.create<tensor::PadOp>(loc, type, mapping.lookup(pad.getSource()), pad.getMixedLowPad(),
                                    pad.getMixedHighPad(), constant);
   }
+  if (auto gather = dyn_cast<linalg::GenericOp>(op)) {
+    Value empty =
+        b.create<tensor::EmptyOp>(loc, tensor::getMixedSizes(b, loc, gather.getDpsInits()[0]), type.getElementType());
+    mapping.map(gather.getDpsInits()[0], empty);
+  }
   Operation *result = b.clone(*op, mapping);
   result->getResult(0).setType(type);
+  if (auto gather = dyn_cast<linalg::GenericOp>(result)) {
+    gather.getBody()->getArguments().back().setType(type.getElementType());
+    gatherOf(gather).getResult().setType(type.getElementType());
+  }
   return result->getResult(0);
 }
 
@@ -49,8 +86,7 @@ Value KeptElements::keep(Value value) {
   Value result;
   if (maker && moves(maker)) {
     IRMapping mapping;
-    auto destination = dyn_cast<DestinationStyleOpInterface>(maker);
-    for (Value operand : destination ? destination.getDpsInputs() : SmallVector<Value>(maker->getOperands()))
+    for (Value operand : movedBy(maker))
       if (isa<RankedTensorType>(operand.getType()) && getElementTypeOrSelf(operand) == getElementTypeOrSelf(value))
         mapping.map(operand, keep(operand));
     b.setInsertionPointAfterValue(value);
@@ -72,9 +108,9 @@ bool KeptElements::canAllRead(Value value, DenseSet<Value> &seen) const {
   if (!seen.insert(value).second) // a join of several paths
     return true;
   return !isa<BlockArgument>(value) && llvm::all_of(value.getUses(), [&](OpOperand &use) {
-    Operation *user = use.getOwner();
+    Operation *user = readerOf(use);
     if (moves(user))
-      return use.getOperandNumber() == 0 || isa<tensor::ConcatOp>(user) ? canAllRead(user->getResult(0), seen) : false;
+      return llvm::is_contained(movedBy(user), value) && canAllRead(user->getResult(0), seen);
     auto generic = dyn_cast<linalg::GenericOp>(user);
     return isa<tensor::DimOp>(user) || conversions.contains(user) ||
            (generic && generic.hasPureTensorSemantics() && generic.isDpsInput(&use) && canRead(generic, use));
@@ -86,7 +122,7 @@ void KeptElements::readKept(Value value) {
     return;
   Value kept = keep(value);
   for (OpOperand *use : llvm::to_vector(llvm::make_pointer_range(value.getUses()))) {
-    Operation *user = use->getOwner();
+    Operation *user = readerOf(*use);
     if (moves(user))
       readKept(user->getResult(0));
     else if (auto generic = dyn_cast<linalg::GenericOp>(user); generic && !conversions.contains(user))

@@ -14,9 +14,7 @@
 using namespace mlir;
 using namespace strata;
 
-/// Whether elements of the value are a result of the function, as they are or changed one by one. Then the transpose is
-/// left to do, and of more elements than before if they were interpolated.
-static bool isReturned(Value value) {
+bool strata::isReturned(Value value) {
   llvm::SmallSetVector<Operation *, 8> readers;
   auto add = [&](Value read) {
     for (Operation *user : read.getUsers())
@@ -28,7 +26,8 @@ static bool isReturned(Value value) {
     Operation *reader = readers[i];
     if (reader->hasTrait<OpTrait::IsTerminator>())
       return true;
-    if (isa<linalg::GenericOp, tensor::PadOp, tensor::CollapseShapeOp, tensor::ExpandShapeOp>(reader))
+    if (isa<linalg::GenericOp, tensor::PadOp, tensor::InsertSliceOp, tensor::CollapseShapeOp, tensor::ExpandShapeOp>(
+            reader))
       if (auto sums = dyn_cast<linalg::LinalgOp>(reader); !sums || sums.getNumReductionLoops() == 0)
         for (Value result : reader->getResults())
           add(result);

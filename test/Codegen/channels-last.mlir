@@ -499,3 +499,53 @@ func.func @interpolated_result(%x: tensor<1x8x8x32xf32>, %rows: tensor<16xindex>
   } -> tensor<1x32x16x8xf32>
   return %1 : tensor<1x32x16x8xf32>
 }
+
+// An enlarged image that repeats pixels, with a border of its own: rows of channels are repeated and inserted as they
+// lie; a part that is not transposed is, for the others' sake.
+// CHECK-LABEL: func.func @enlarged(
+// CHECK-SAME:      %[[X:.*]]: tensor<1x4x4x32xf32>, %[[BORDER:.*]]: tensor<1x32x1x8xf32>
+// CHECK:         %[[REPEATED:.*]] = linalg.generic {{.*}} ins(%{{.*}} : tensor<1x4x1x4x1x32xf32>) outs(%{{.*}} : tensor<1x4x2x4x2x32xf32>)
+// CHECK:         %[[IMAGE:.*]] = tensor.collapse_shape %[[REPEATED]] {{\[\[0\], \[1, 2\], \[3, 4\], \[5\]\]}}
+// CHECK:         %[[EMPTY:.*]] = tensor.empty() : tensor<1x9x8x32xf32>
+// CHECK:         %[[PART:.*]] = tensor.insert_slice %[[IMAGE]] into %[[EMPTY]][0, 1, 0, 0] [1, 8, 8, 32]
+// CHECK:         %[[T:.*]] = linalg.transpose ins(%[[BORDER]]
+// CHECK:         %[[ALL:.*]] = tensor.insert_slice %[[T]] into %[[PART]][0, 0, 0, 0] [1, 1, 8, 32]
+// CHECK-NOT:     linalg.transpose
+// CHECK:         return %[[ALL]]
+func.func @enlarged(%x: tensor<1x4x4x32xf32>, %border: tensor<1x32x1x8xf32>) -> tensor<1x9x8x32xf32> {
+  %e0 = tensor.empty() : tensor<1x32x4x4xf32>
+  %0 = linalg.transpose ins(%x : tensor<1x4x4x32xf32>) outs(%e0 : tensor<1x32x4x4xf32>) permutation = [0, 3, 1, 2]
+  %1 = tensor.expand_shape %0 [[0], [1], [2, 3], [4, 5]] output_shape [1, 32, 4, 1, 4, 1] : tensor<1x32x4x4xf32> into tensor<1x32x4x1x4x1xf32>
+  %e1 = tensor.empty() : tensor<1x32x4x2x4x2xf32>
+  %2 = linalg.generic {indexing_maps = [affine_map<(n, c, h, i, w, j) -> (n, c, h, 0, w, 0)>, affine_map<(n, c, h, i, w, j) -> (n, c, h, i, w, j)>],
+                       iterator_types = ["parallel", "parallel", "parallel", "parallel", "parallel", "parallel"]}
+      ins(%1 : tensor<1x32x4x1x4x1xf32>) outs(%e1 : tensor<1x32x4x2x4x2xf32>) {
+  ^bb0(%a: f32, %o: f32):
+    linalg.yield %a : f32
+  } -> tensor<1x32x4x2x4x2xf32>
+  %3 = tensor.collapse_shape %2 [[0], [1], [2, 3], [4, 5]] : tensor<1x32x4x2x4x2xf32> into tensor<1x32x8x8xf32>
+  %e2 = tensor.empty() : tensor<1x32x9x8xf32>
+  %4 = tensor.insert_slice %3 into %e2[0, 0, 1, 0] [1, 32, 8, 8] [1, 1, 1, 1] : tensor<1x32x8x8xf32> into tensor<1x32x9x8xf32>
+  %5 = tensor.insert_slice %border into %4[0, 0, 0, 0] [1, 32, 1, 8] [1, 1, 1, 1] : tensor<1x32x1x8xf32> into tensor<1x32x9x8xf32>
+  %e3 = tensor.empty() : tensor<1x9x8x32xf32>
+  %6 = linalg.transpose ins(%5 : tensor<1x32x9x8xf32>) outs(%e3 : tensor<1x9x8x32xf32>) permutation = [0, 2, 3, 1]
+  return %6 : tensor<1x9x8x32xf32>
+}
+
+// Few channels are no vector.
+// CHECK-LABEL: func.func @few_channels(
+// CHECK:         linalg.generic {{.*}} outs(%{{.*}} : tensor<1x3x4x4x2xf32>)
+func.func @few_channels(%x: tensor<1x4x4x3xf32>) -> tensor<1x4x4x2x3xf32> {
+  %e0 = tensor.empty() : tensor<1x3x4x4xf32>
+  %0 = linalg.transpose ins(%x : tensor<1x4x4x3xf32>) outs(%e0 : tensor<1x3x4x4xf32>) permutation = [0, 3, 1, 2]
+  %e1 = tensor.empty() : tensor<1x3x4x4x2xf32>
+  %1 = linalg.generic {indexing_maps = [affine_map<(n, c, h, w, j) -> (n, c, h, w)>, affine_map<(n, c, h, w, j) -> (n, c, h, w, j)>],
+                       iterator_types = ["parallel", "parallel", "parallel", "parallel", "parallel"]}
+      ins(%0 : tensor<1x3x4x4xf32>) outs(%e1 : tensor<1x3x4x4x2xf32>) {
+  ^bb0(%a: f32, %o: f32):
+    linalg.yield %a : f32
+  } -> tensor<1x3x4x4x2xf32>
+  %e2 = tensor.empty() : tensor<1x4x4x2x3xf32>
+  %2 = linalg.transpose ins(%1 : tensor<1x3x4x4x2xf32>) outs(%e2 : tensor<1x4x4x2x3xf32>) permutation = [0, 2, 3, 4, 1]
+  return %2 : tensor<1x4x4x2x3xf32>
+}

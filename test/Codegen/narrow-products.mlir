@@ -315,3 +315,37 @@ func.func @two(%x: tensor<1x64x9x9xf32>, %c: tensor<1x2x8x8xf32>) -> tensor<1x2x
     outs(%c : tensor<1x2x8x8xf32>) -> tensor<1x2x8x8xf32>
   return %0 : tensor<1x2x8x8xf32>
 }
+
+// -----
+
+// A border of elements of the image: what is inserted and read at other places is so in bf16, and the image rounded once.
+// CHECK-LABEL: func.func @border(
+// CHECK:         %[[IMAGE:.*]] = linalg.generic {{.*}} ins(%arg0 : tensor<1x64x8x8xf32>) outs(%{{.*}} : tensor<1x64x8x8xbf16>)
+// CHECK-DAG:     %[[EMPTY:.*]] = tensor.empty() : tensor<1x64x9x8xbf16>
+// CHECK-DAG:     %[[PART:.*]] = tensor.insert_slice %[[IMAGE]] into %[[EMPTY]][0, 0, 1, 0]
+// CHECK:         %[[FIRST:.*]] = linalg.generic {{.*}} outs(%{{.*}} : tensor<1x64x1x8xbf16>)
+// CHECK:           %[[READ:.*]] = tensor.extract %[[IMAGE]]
+// CHECK-NEXT:      linalg.yield %[[READ]] : bf16
+// CHECK:         %[[ALL:.*]] = tensor.insert_slice %[[FIRST]] into %[[PART]][0, 0, 0, 0]
+// CHECK:         linalg.generic {{.*}} ins(%[[ALL]], %{{.*}} : tensor<1x64x9x8xbf16>
+// DOTS-LABEL: func.func @border(
+ml_program.global private @w(dense_resource<w> : tensor<32x64x3x3xf32>) : tensor<32x64x3x3xf32>
+func.func @border(%x: tensor<1x64x8x8xf32>, %c: tensor<1x32x7x6xf32>) -> tensor<1x32x7x6xf32> {
+  %w = ml_program.global_load_const @w : tensor<32x64x3x3xf32>
+  %c1 = arith.constant 1 : index
+  %room = tensor.empty() : tensor<1x64x9x8xf32>
+  %0 = tensor.insert_slice %x into %room[0, 0, 1, 0] [1, 64, 8, 8] [1, 1, 1, 1] : tensor<1x64x8x8xf32> into tensor<1x64x9x8xf32>
+  %row = tensor.empty() : tensor<1x64x1x8xf32>
+  %1 = linalg.generic {indexing_maps = [affine_map<(n, c, h, w) -> (n, c, h, w)>], iterator_types = ["parallel", "parallel", "parallel", "parallel"]}
+      outs(%row : tensor<1x64x1x8xf32>) {
+  ^bb0(%o: f32):
+    %n = linalg.index 0 : index
+    %k = linalg.index 1 : index
+    %j = linalg.index 3 : index
+    %e = tensor.extract %x[%n, %k, %c1, %j] : tensor<1x64x8x8xf32>
+    linalg.yield %e : f32
+  } -> tensor<1x64x1x8xf32>
+  %2 = tensor.insert_slice %1 into %0[0, 0, 0, 0] [1, 64, 1, 8] [1, 1, 1, 1] : tensor<1x64x1x8xf32> into tensor<1x64x9x8xf32>
+  %3 = linalg.conv_2d_nchw_fchw ins(%2, %w : tensor<1x64x9x8xf32>, tensor<32x64x3x3xf32>) outs(%c : tensor<1x32x7x6xf32>) -> tensor<1x32x7x6xf32>
+  return %3 : tensor<1x32x7x6xf32>
+}

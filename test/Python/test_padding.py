@@ -5,7 +5,9 @@ import itertools
 
 import numpy as np
 import pytest
-from onnx import TensorProto, helper, numpy_helper
+from onnx import TensorProto, helper, numpy_helper, parser
+from onnx.reference import ReferenceEvaluator
+from support.targets import has
 
 import strata
 
@@ -91,3 +93,36 @@ def test_repeated_borders(mode, pads, known):
     model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 21)], ir_version=10)
     feeds = {"x": x} if known else {"x": x, "p": amounts}
     np.testing.assert_array_equal(strata.compile(model, threads=1).run(feeds)[0], expected)
+
+
+BETWEEN = """<ir_version: 9, opset_import: ["" : 18]>
+between (float[1, 8, %s] x, float[%d, 8, 3, 3] v, float[24, %d, 3, 3] w) => (float[1, 24, r, s] y) {
+  a = Conv <pads = [1, 1, 1, 1]> (x, v)
+  b = Relu (a)
+  scales = Constant <value_floats = [1.0, 1.0, %s]> ()
+  c = Resize <mode = "nearest", nearest_mode = "floor", coordinate_transformation_mode = "asymmetric"> (b, "", scales)
+  pads = Constant <value_ints = [0, 0, 2, 1, 0, 0, 1, 3]> ()
+  d = Pad <mode = "%s"> (c, pads)
+  y = Conv (d, w)
+}"""
+
+
+@pytest.mark.parametrize("precision, tolerance", [("f32", 1e-5), ("bf16", 2e-2)])
+@pytest.mark.parametrize("known", [True, False])
+@pytest.mark.parametrize("mode, channels, scales", [("reflect", 32, "2.0, 2.0"), ("edge", 3, "2.0, 2.0"),
+                                                    ("wrap", 32, "1.0, 1.0"), ("reflect", 16, "1.0, 3.0")])  # fmt: skip
+def test_between_convolutions(mode, channels, scales, known, precision, tolerance):
+    if precision == "bf16" and not has("avx512_bf16"):
+        pytest.skip("this CPU has no AVX512-BF16")
+    model = parser.parse_model(BETWEEN % ("6, 7" if known else "h, w", channels, channels, scales, mode))
+    feeds = {}
+    for value in list(model.graph.input):
+        shape = [dim.dim_value or size for dim, size in zip(value.type.tensor_type.shape.dim, (1, 8, 6, 7))]
+        feeds[value.name] = RNG.standard_normal(shape).astype(np.float32)
+        if value.name != "x":
+            model.graph.initializer.append(numpy_helper.from_array(feeds[value.name], value.name))
+            model.graph.input.remove(value)
+    [expected] = ReferenceEvaluator(model).run(None, {"x": feeds["x"]})
+    [y] = strata.compile(model, precision=precision).run({"x": feeds["x"]})
+    assert y.shape == expected.shape
+    assert np.abs(y - expected).max() <= tolerance * np.abs(expected).max()
