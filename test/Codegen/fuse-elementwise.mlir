@@ -432,3 +432,63 @@ func.func @chosen_places(%x: tensor<?x?xf32>, %n: index, %o: tensor<?x?xf32>) ->
   } -> tensor<?x?xf32>
   return %1 : tensor<?x?xf32>
 }
+
+// Behind a reshape that joins two sizes of which only the run knows the numbers, an operation is computed with what made
+// them; along the other dimensions it may read something else.
+// CHECK-LABEL: func.func @joined(
+// CHECK:         %[[R:.*]] = linalg.generic {{.*}} ins(%arg0, %arg1 : tensor<?x?x8xf32>, tensor<8xf32>) outs(%{{.*}} : tensor<?x?x8xf32>)
+// CHECK:           math.absf
+// CHECK:           arith.addf
+// CHECK:         %[[C:.*]] = tensor.collapse_shape %[[R]] {{\[\[0, 1\], \[2\]\]}}
+// CHECK:         return %[[C]]
+func.func @joined(%x: tensor<?x?x8xf32>, %bias: tensor<8xf32>) -> tensor<?x8xf32> {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %h = tensor.dim %x, %c0 : tensor<?x?x8xf32>
+  %w = tensor.dim %x, %c1 : tensor<?x?x8xf32>
+  %e = tensor.empty(%h, %w) : tensor<?x?x8xf32>
+  %0 = linalg.generic {indexing_maps = [affine_map<(a, b, c) -> (a, b, c)>, affine_map<(a, b, c) -> (a, b, c)>], iterator_types = ["parallel", "parallel", "parallel"]}
+      ins(%x : tensor<?x?x8xf32>) outs(%e : tensor<?x?x8xf32>) {
+  ^bb0(%a: f32, %o: f32):
+    %1 = math.absf %a : f32
+    linalg.yield %1 : f32
+  } -> tensor<?x?x8xf32>
+  %2 = tensor.collapse_shape %0 [[0, 1], [2]] : tensor<?x?x8xf32> into tensor<?x8xf32>
+  %n = tensor.dim %2, %c0 : tensor<?x8xf32>
+  %f = tensor.empty(%n) : tensor<?x8xf32>
+  %3 = linalg.generic {indexing_maps = [affine_map<(a, b) -> (a, b)>, affine_map<(a, b) -> (b)>, affine_map<(a, b) -> (a, b)>], iterator_types = ["parallel", "parallel"]}
+      ins(%2, %bias : tensor<?x8xf32>, tensor<8xf32>) outs(%f : tensor<?x8xf32>) {
+  ^bb0(%a: f32, %b: f32, %o: f32):
+    %4 = arith.addf %a, %b : f32
+    linalg.yield %4 : f32
+  } -> tensor<?x8xf32>
+  return %3 : tensor<?x8xf32>
+}
+
+// What it reads along the joined dimension is not split.
+// CHECK-LABEL: func.func @joined_with_another(
+// CHECK:         %[[C:.*]] = tensor.collapse_shape
+// CHECK:         linalg.generic {{.*}} ins(%[[C]], %arg1
+func.func @joined_with_another(%x: tensor<?x?x8xf32>, %y: tensor<?x8xf32>) -> tensor<?x8xf32> {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %h = tensor.dim %x, %c0 : tensor<?x?x8xf32>
+  %w = tensor.dim %x, %c1 : tensor<?x?x8xf32>
+  %e = tensor.empty(%h, %w) : tensor<?x?x8xf32>
+  %0 = linalg.generic {indexing_maps = [affine_map<(a, b, c) -> (a, b, c)>, affine_map<(a, b, c) -> (a, b, c)>], iterator_types = ["parallel", "parallel", "parallel"]}
+      ins(%x : tensor<?x?x8xf32>) outs(%e : tensor<?x?x8xf32>) {
+  ^bb0(%a: f32, %o: f32):
+    %1 = math.absf %a : f32
+    linalg.yield %1 : f32
+  } -> tensor<?x?x8xf32>
+  %2 = tensor.collapse_shape %0 [[0, 1], [2]] : tensor<?x?x8xf32> into tensor<?x8xf32>
+  %n = tensor.dim %2, %c0 : tensor<?x8xf32>
+  %f = tensor.empty(%n) : tensor<?x8xf32>
+  %3 = linalg.generic {indexing_maps = [affine_map<(a, b) -> (a, b)>, affine_map<(a, b) -> (a, b)>, affine_map<(a, b) -> (a, b)>], iterator_types = ["parallel", "parallel"]}
+      ins(%2, %y : tensor<?x8xf32>, tensor<?x8xf32>) outs(%f : tensor<?x8xf32>) {
+  ^bb0(%a: f32, %b: f32, %o: f32):
+    %4 = arith.addf %a, %b : f32
+    linalg.yield %4 : f32
+  } -> tensor<?x8xf32>
+  return %3 : tensor<?x8xf32>
+}
