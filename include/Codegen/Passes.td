@@ -319,6 +319,9 @@ def FuseElementwise : Pass<"strata-fuse-elementwise"> {
 
     A conversion to a narrower type of a result that has other readers becomes a
     second result of what computes it.
+
+    Where a reshape splits a dimension into several of unknown sizes, or joins such, upstream's patterns do nothing: what
+    a product leads to is computed in the loops of the split result, and what reads joined ones in theirs.
   }];
   let options = [Option<"packsWeights", "packs-weights", "bool", "false",
                         "Weights will be packed by vectors of columns: a reshape does not split a product's columns">];

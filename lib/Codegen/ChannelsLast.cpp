@@ -12,6 +12,7 @@
 #include "ProductSums.h"
 #include "SinkThroughGather.h"
 #include "Transposed.h"
+#include "UnknownReshapes.h"
 #include "WinogradCost.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -605,7 +606,7 @@ struct SinkThroughReshape : OpRewritePattern<tensor::ReshapeOp> {
     auto to = dyn_cast<RankedTensorType>(op.getResult().getType());
     if (!transpose || !sizes || !from || !to)
       return failure();
-    std::optional<SmallVector<ReassociationIndices>> groups = splitOne(from.getShape(), to.getShape());
+    std::optional<SmallVector<ReassociationIndices>> groups = strata::splitOne(from.getShape(), to.getShape());
     if (!groups)
       return failure();
     SmallVector<int64_t> dims = dimsBefore(transpose, *groups);
@@ -615,27 +616,6 @@ struct SinkThroughReshape : OpRewritePattern<tensor::ReshapeOp> {
                                                       transpose.getInput(), shape);
     rewriter.replaceOp(op, transposed(rewriter, op.getLoc(), source, invertPermutationVector(dims)));
     return success();
-  }
-
-private:
-  /// What each dimension becomes, if all but one stay.
-  static std::optional<SmallVector<ReassociationIndices>> splitOne(ArrayRef<int64_t> from, ArrayRef<int64_t> to) {
-    auto stays = [](int64_t before, int64_t after) { return before == after && before > 0; };
-    size_t first = 0, last = 0;
-    while (first + 1 < from.size() && first < to.size() && stays(from[first], to[first]))
-      ++first;
-    while (first + last + 1 < from.size() && first + last < to.size() &&
-           stays(from[from.size() - 1 - last], to[to.size() - 1 - last]))
-      ++last;
-    if (first + 1 + last != from.size() || to.size() < from.size())
-      return std::nullopt;
-    SmallVector<ReassociationIndices> groups;
-    for (size_t dim = 0; dim < to.size(); ++dim)
-      if (dim <= first || dim >= to.size() - last)
-        groups.push_back({static_cast<int64_t>(dim)});
-      else
-        groups.back().push_back(dim);
-    return groups;
   }
 };
 

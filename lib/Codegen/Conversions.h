@@ -12,6 +12,9 @@ mlir::linalg::GenericOp mapElements(mlir::OpBuilder &b, mlir::Location loc, mlir
                                     llvm::function_ref<mlir::Value(mlir::OpBuilder &, mlir::Value)> of,
                                     mlir::AffineMap read = {});
 
+/// Reads tensors by computed position, or branches: has no vector form.
+bool isIrregular(mlir::linalg::GenericOp op);
+
 /// Rounds each element of its operand to a narrower type, or extends bytes to 16 bits or floats to f32, and does
 /// nothing else.
 bool isConversion(mlir::linalg::GenericOp op);

@@ -5,6 +5,7 @@
 #include "Conversions.h"
 #include "ProductSums.h"
 #include "QuantisedBodies.h"
+#include "UnknownReshapes.h"
 
 #include "mlir/Dialect/Affine/IR/AffineOps.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -35,8 +36,7 @@ static bool isBroadcast(tensor::ExtractOp element) {
   });
 }
 
-/// Reads tensors by computed position, or branches: has no vector form.
-static bool isIrregular(linalg::GenericOp op) {
+bool strata::isIrregular(linalg::GenericOp op) {
   return llvm::any_of(op.getBody()->without_terminator(), [](Operation &inner) {
     if (auto element = dyn_cast<tensor::ExtractOp>(inner))
       return !isBroadcast(element);
@@ -80,7 +80,7 @@ static bool hidesColumns(tensor::ExpandShapeOp expand, linalg::GenericOp product
 static bool shouldFuse(OpOperand *operand) {
   auto producer = operand->get().getDefiningOp<linalg::GenericOp>();
   auto consumer = dyn_cast<linalg::GenericOp>(operand->getOwner());
-  if (!producer || !consumer || isIrregular(producer) || isIrregular(consumer))
+  if (!producer || !consumer || strata::isIrregular(producer) || strata::isIrregular(consumer))
     return false;
   // Not into reductions, which round products and sums at once: a random number
   // is the same wherever it is computed.
@@ -142,7 +142,7 @@ linalg::GenericOp strata::fuseWithMaker(OpOperand &use) {
 void strata::joinWithProducer(linalg::GenericOp conversion) {
   auto result = dyn_cast<OpResult>(conversion.getDpsInputs()[0]);
   auto producer = result ? dyn_cast<linalg::GenericOp>(result.getOwner()) : nullptr;
-  if (!producer || producer.getNumReductionLoops() || isIrregular(producer) ||
+  if (!producer || producer.getNumReductionLoops() || strata::isIrregular(producer) ||
       producer->getBlock() != conversion->getBlock())
     return;
   OpBuilder b(producer);
@@ -169,98 +169,6 @@ void strata::joinWithProducer(linalg::GenericOp conversion) {
 }
 
 namespace {
-/// elementwise(collapse(x)), where a dimension is joined of several whose sizes only the run tells, with which
-/// upstream's expansion does nothing: the reshape goes behind, and the operation can be computed with what x is.
-struct MoveBeforeCollapse : OpRewritePattern<linalg::GenericOp> {
-  using OpRewritePattern::OpRewritePattern;
-
-  LogicalResult matchAndRewrite(linalg::GenericOp op, PatternRewriter &rewriter) const override {
-    if (!op.hasPureTensorSemantics() || op.getNumReductionLoops() || op->getNumResults() != 1 || isIrregular(op) ||
-        op.hasIndexSemantics() || !op.getDpsInits()[0].getDefiningOp<tensor::EmptyOp>())
-      return failure();
-    OpOperand *read = nullptr;
-    for (OpOperand *input : op.getDpsInputOperands())
-      if (isUnknownJoin(input->get().getDefiningOp<tensor::CollapseShapeOp>())) {
-        if (read)
-          return failure();
-        read = input;
-      }
-    if (!read || !op.getMatchingIndexingMap(read).isPermutation())
-      return failure();
-    auto collapse = read->get().getDefiningOp<tensor::CollapseShapeOp>();
-    // Of each loop, the loops that it becomes.
-    SmallVector<ReassociationIndices> groups = collapse.getReassociationIndices(), parts;
-    SmallVector<unsigned> placeOf(op.getNumLoops());
-    for (auto [place, expr] : llvm::enumerate(op.getMatchingIndexingMap(read).getResults()))
-      placeOf[cast<AffineDimExpr>(expr).getPosition()] = place;
-    int64_t loops = 0;
-    for (unsigned place : placeOf) {
-      parts.push_back(llvm::to_vector<2>(llvm::seq<int64_t>(loops, loops + groups[place].size())));
-      loops += groups[place].size();
-    }
-    SmallVector<Value> inputs(op.getDpsInputs());
-    SmallVector<AffineMap> maps;
-    for (OpOperand &operand : op->getOpOperands()) {
-      bool isWhole = &operand == read || op.isDpsInit(&operand);
-      std::optional<AffineMap> map = expanded(op.getMatchingIndexingMap(&operand), parts, loops, isWhole);
-      if (!map)
-        return failure();
-      maps.push_back(*map);
-    }
-    inputs[read->getOperandNumber()] = collapse.getSrc();
-    Location loc = op.getLoc();
-    SmallVector<OpFoldResult> sizes(loops), room;
-    for (auto [size, expr] : llvm::zip(tensor::getMixedSizes(rewriter, loc, collapse.getSrc()),
-                                       maps[read->getOperandNumber()].getResults()))
-      sizes[cast<AffineDimExpr>(expr).getPosition()] = size;
-    for (AffineExpr expr : maps.back().getResults())
-      room.push_back(sizes[cast<AffineDimExpr>(expr).getPosition()]);
-    Value init = rewriter.create<tensor::EmptyOp>(loc, room, getElementTypeOrSelf(op.getType(0)));
-    SmallVector<utils::IteratorType> kinds(loops, utils::IteratorType::parallel);
-    auto moved = rewriter.create<linalg::GenericOp>(loc, init.getType(), inputs, init, maps, kinds);
-    rewriter.inlineRegionBefore(op.getRegion(), moved.getRegion(), moved.getRegion().begin());
-    SmallVector<ReassociationIndices> joined;
-    int64_t next = 0;
-    for (AffineExpr expr : op.getIndexingMapsArray().back().getResults()) {
-      int64_t count = parts[cast<AffineDimExpr>(expr).getPosition()].size();
-      joined.push_back(llvm::to_vector<2>(llvm::seq(next, next + count)));
-      next += count;
-    }
-    rewriter.replaceOpWithNewOp<tensor::CollapseShapeOp>(op, op.getType(0), moved.getResult(0), joined);
-    return success();
-  }
-
-private:
-  /// Of what an operation makes that this one could be computed with.
-  static bool isUnknownJoin(tensor::CollapseShapeOp collapse) {
-    auto maker = collapse ? collapse.getSrc().getDefiningOp<linalg::GenericOp>() : nullptr;
-    if (!maker || !maker->hasOneUse() || !collapse->hasOneUse() || isIrregular(maker))
-      return false;
-    return llvm::any_of(collapse.getReassociationIndices(), [&](const ReassociationIndices &group) {
-      return llvm::count_if(group, [&](int64_t dim) { return collapse.getSrcType().isDynamicDim(dim); }) > 1;
-    });
-  }
-
-  /// The map with several loops in place of one; null if it reads along such a one in another way.
-  static std::optional<AffineMap> expanded(AffineMap map, ArrayRef<ReassociationIndices> parts, int64_t loops,
-                                           bool isWhole) {
-    SmallVector<AffineExpr> results;
-    for (AffineExpr expr : map.getResults()) {
-      auto loop = dyn_cast<AffineDimExpr>(expr);
-      if (!loop && !isa<AffineConstantExpr>(expr))
-        return std::nullopt;
-      if (loop && parts[loop.getPosition()].size() > 1 && !isWhole)
-        return std::nullopt;
-      if (!loop)
-        results.push_back(expr);
-      else
-        for (int64_t part : parts[loop.getPosition()])
-          results.push_back(getAffineDimExpr(part, map.getContext()));
-    }
-    return AffineMap::get(loops, 0, results, map.getContext());
-  }
-};
-
 struct FuseElementwisePass : strata::impl::FuseElementwiseBase<FuseElementwisePass> {
   using FuseElementwiseBase::FuseElementwiseBase;
 
@@ -292,14 +200,14 @@ private:
       auto consumer = dyn_cast<linalg::GenericOp>(operand->getOwner());
       auto producer = operand->get().getDefiningOp<linalg::GenericOp>();
       auto stays = [](linalg::GenericOp op) {
-        return isIrregular(op) || op.hasIndexSemantics(); // one loop, one number
+        return strata::isIrregular(op) || op.hasIndexSemantics(); // one loop, one number
       };
       auto expand = dyn_cast<tensor::ExpandShapeOp>(operand->getOwner());
       return !(consumer && stays(consumer)) &&
              !(producer &&
                (stays(producer) || !producer->hasOneUse() || (expand && hidesColumns(expand, producer, packsWeights))));
     });
-    patterns.add<MoveBeforeCollapse>(context);
+    strata::populateUnknownReshapePatterns(patterns);
     linalg::GenericOp::getCanonicalizationPatterns(patterns, context);
     tensor::ExpandShapeOp::getCanonicalizationPatterns(patterns, context);
     tensor::CollapseShapeOp::getCanonicalizationPatterns(patterns, context);
