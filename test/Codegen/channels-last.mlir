@@ -549,3 +549,23 @@ func.func @few_channels(%x: tensor<1x4x4x3xf32>) -> tensor<1x4x4x2x3xf32> {
   %2 = linalg.transpose ins(%1 : tensor<1x3x4x4x2xf32>) outs(%e2 : tensor<1x4x4x2x3xf32>) permutation = [0, 2, 3, 4, 1]
   return %2 : tensor<1x4x4x2x3xf32>
 }
+
+// A constant's transpose is made before the first run: a bias of heads does not give the scores its order.
+// CHECK-LABEL: func.func @bias(
+// CHECK:         linalg.transpose
+// CHECK:         linalg.generic {{.*}} ins(%arg0, %{{.*}} outs(%{{.*}} : tensor<4x8x8xf32>)
+// CHECK-NOT:     linalg.transpose
+// CHECK:         return
+ml_program.global private @table(dense_resource<table> : tensor<8x8x4xf32>) : tensor<8x8x4xf32>
+func.func @bias(%scores: tensor<4x8x8xf32>) -> tensor<4x8x8xf32> {
+  %table = ml_program.global_load_const @table : tensor<8x8x4xf32>
+  %e = tensor.empty() : tensor<4x8x8xf32>
+  %0 = linalg.transpose ins(%table : tensor<8x8x4xf32>) outs(%e : tensor<4x8x8xf32>) permutation = [2, 0, 1]
+  %1 = linalg.generic {indexing_maps = [affine_map<(a, b, c) -> (a, b, c)>, affine_map<(a, b, c) -> (a, b, c)>, affine_map<(a, b, c) -> (a, b, c)>], iterator_types = ["parallel", "parallel", "parallel"]}
+      ins(%scores, %0 : tensor<4x8x8xf32>, tensor<4x8x8xf32>) outs(%e : tensor<4x8x8xf32>) {
+  ^bb0(%a: f32, %b: f32, %o: f32):
+    %2 = arith.addf %a, %b : f32
+    linalg.yield %2 : f32
+  } -> tensor<4x8x8xf32>
+  return %1 : tensor<4x8x8xf32>
+}
