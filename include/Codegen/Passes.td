@@ -354,8 +354,9 @@ def PadKeys : Pass<"strata-pad-keys", "mlir::func::FuncOp"> {
   let summary = "Attention with any number of keys takes operands of bf16, and keys in whole blocks";
   let description = [{
     A matrix unit takes blocks of 32 keys; `strata-narrow-products` leaves products of an unknown number of terms alone.
-    Where only the run tells the number of keys, or it is no multiple of 32, and many queries use them, K and V are filled
-    up with zeros to the next multiple, and the scores of what was filled up become -inf, whose exponentials are 0:
+    Where only the run tells the number of keys, or it is a little below a multiple of 32, and many queries use them, K
+    and V are filled up with zeros to that multiple, and the scores of what was filled up become -inf, whose
+    exponentials are 0:
 
     ```mlir
     %s = linalg.generic ... ins(%q, %k) -> tensor<?x?xf32>   // q * k

@@ -17,7 +17,6 @@
 #include "WinogradCost.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
-#include "mlir/Dialect/MLProgram/IR/MLProgram.h"
 #include "mlir/Dialect/Utils/StaticValueUtils.h"
 #include "mlir/Transforms/GreedyPatternRewriteDriver.h"
 
@@ -231,21 +230,6 @@ static OpOperand *onlyReader(Value value) {
   return only;
 }
 
-/// Whether the value is made of the model's constants, by a few operations: it is computed before the first run.
-static bool isConstant(Value value) {
-  constexpr size_t few = 64;
-  SetVector<Value> seen;
-  seen.insert(value);
-  for (size_t i = 0; i < seen.size(); ++i) {
-    Operation *maker = seen[i].getDefiningOp();
-    if (!maker || seen.size() > few || !(isa<ml_program::GlobalLoadConstOp>(maker) || isMemoryEffectFree(maker)))
-      return false;
-    for (Value read : strata::valuesReadBy(maker))
-      seen.insert(read);
-  }
-  return true;
-}
-
 /// generic(transpose(x)): the indexing map reads x. An elementwise operation, or a
 /// reduction of x alone, then writes in x's order, and the transpose goes behind it.
 /// That of a constant stays if other inputs are none: it costs nothing, and what is computed has its own order.
@@ -265,10 +249,12 @@ struct SinkThroughGeneric : OpRewritePattern<linalg::GenericOp> {
     SmallVector<Value> inputs(op.getDpsInputs());
     std::optional<AffineMap> leader;
     bool changed = false;
-    bool computes = !llvm::all_of(inputs, isConstant);
+    auto isConstantAlone = [&](Value input) {
+      return strata::isMadeOfConstants(input) && !llvm::all_of(inputs, strata::isMadeOfConstants);
+    };
     for (auto [i, input] : llvm::enumerate(inputs)) {
       auto transpose = transposeBefore(op, input);
-      if (!transpose || (computes && isConstant(transpose.getInput())))
+      if (!transpose || isConstantAlone(transpose.getInput()))
         continue;
       maps[i] = strata::mapBehind(transpose, maps[i]);
       input = transpose.getInput();

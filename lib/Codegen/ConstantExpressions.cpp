@@ -20,6 +20,20 @@ llvm::SetVector<Value> strata::valuesReadBy(Operation *op) {
   return values;
 }
 
+bool strata::isMadeOfConstants(Value value) {
+  constexpr size_t few = 64;
+  llvm::SetVector<Value> seen;
+  seen.insert(value);
+  for (size_t i = 0; i < seen.size(); ++i) {
+    Operation *maker = seen[i].getDefiningOp();
+    if (!maker || seen.size() > few || !(isa<ml_program::GlobalLoadConstOp>(maker) || isMemoryEffectFree(maker)))
+      return false;
+    for (Value read : valuesReadBy(maker))
+      seen.insert(read);
+  }
+  return true;
+}
+
 ConstantExpressions::ConstantExpressions(func::FuncOp function) {
   function.getBody().walk<WalkOrder::PreOrder>([&](Operation *op) {
     // Of a global that can be stored to: what the init function has computed. Lists of numbers are weights, too: what

@@ -11,6 +11,10 @@ namespace strata {
 /// The operands of an operation, and what its regions read from outside of it.
 llvm::SetVector<mlir::Value> valuesReadBy(mlir::Operation *op);
 
+/// Whether the value is made of the model's constants alone, by a few operations, as the class below finds it in a
+/// function that does not change.
+bool isMadeOfConstants(mlir::Value value);
+
 /// The bytes and the type of the elements, in whichever order, of the model's constant that is moved and perhaps
 /// converted to become `value`; none if it is anything else. Of equal elements it may be one.
 std::pair<llvm::ArrayRef<char>, mlir::Type> elementsBehind(mlir::Value value);

@@ -164,8 +164,10 @@ struct KeepUnresampled : OpRewritePattern<linalg::GenericOp> {
     auto reads = llvm::to_vector(op.getBody()->getOps<tensor::ExtractOp>());
     Value data = reads.empty() ? Value() : reads.back().getTensor();
     auto type = cast<RankedTensorType>(op.getType(0));
-    if (!data || cast<RankedTensorType>(data.getType()).getRank() != type.getRank() ||
-        !llvm::all_of(llvm::seq(type.getRank()), [&](int64_t dim) { return isWhole(data, dim, op, dim); }))
+    AffineMap out = op.getIndexingMapsArray().back();
+    auto keepsSize = [&](int64_t dim) { return isWhole(data, dim, op, out.getDimPosition(dim)); };
+    if (!data || cast<RankedTensorType>(data.getType()).getRank() != type.getRank() || !out.isProjectedPermutation() ||
+        !llvm::all_of(llvm::seq(type.getRank()), keepsSize))
       return failure();
     if (data.getType() != type)
       data = rewriter.create<tensor::CastOp>(op.getLoc(), type, data);

@@ -42,8 +42,10 @@ static bool isWorthPadding(const Attention &a) {
   GenericOp scores = a.scores, values = a.values;
   SmallVector<int64_t> sizes = scores.getStaticLoopRanges();
   std::optional<unsigned> columns = getLaneOf(values, 1 - a.probability);
-  bool isInBlocks = !ShapedType::isDynamic(sizes[a.key]) && sizes[a.key] % kKeyBlock == 0;
-  if (isInBlocks || ShapedType::isDynamic(sizes[a.depth]) || sizes[a.depth] < leastTerms || !columns ||
+  int64_t keys = sizes[a.key], filled = llvm::alignTo(keys, kKeyBlock);
+  // Each of those that are added costs an exponential.
+  bool isWorthFilling = ShapedType::isDynamic(keys) || (filled != keys && 3 * (filled - keys) <= keys);
+  if (!isWorthFilling || ShapedType::isDynamic(sizes[a.depth]) || sizes[a.depth] < leastTerms || !columns ||
       ShapedType::isDynamic(values.getStaticLoopRanges()[*columns]) ||
       values.getStaticLoopRanges()[*columns] < leastColumns)
     return false;

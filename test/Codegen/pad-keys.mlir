@@ -158,61 +158,61 @@ func.func @known(%q: tensor<2x48x16xf32>, %k: tensor<2x?x16xf32>, %v: tensor<2x?
   return %r : tensor<2x48x16xf32>
 }
 
-// A known number of keys that are no whole blocks, of which bf16 is read already: two more by 30, and no attribute.
+// A known number of keys that are no whole blocks, of which bf16 is read already: fourteen more, and no attribute.
 // CHECK-LABEL: func.func @uneven(
 // CHECK-NOT:     strata.padded_keys
-// CHECK:         %[[KEYS:.*]] = tensor.pad %arg1 low[0, 0, 0] high[0, 30, 0]
-// CHECK:         } : tensor<2x34x16xbf16> to tensor<2x64x16xbf16>
+// CHECK:         %[[KEYS:.*]] = tensor.pad %arg1 low[0, 0, 0] high[0, 14, 0]
+// CHECK:         } : tensor<2x50x16xbf16> to tensor<2x64x16xbf16>
 // CHECK:         %[[S:.*]] = linalg.generic {{.*}} ins(%arg0, %[[KEYS]] : {{.*}} outs(%{{.*}} : tensor<2x48x64xf32>)
-// CHECK:         %[[BOUND:.*]] = tensor.pad %{{.*}} low[0] high[30]
-// CHECK:         } : tensor<34xf32> to tensor<64xf32>
+// CHECK:         %[[BOUND:.*]] = tensor.pad %{{.*}} low[0] high[14]
+// CHECK:         } : tensor<50xf32> to tensor<64xf32>
 // CHECK:         linalg.generic {{.*}} ins(%[[S]], %[[BOUND]] :
-// CHECK:         %[[VALUES:.*]] = tensor.pad %arg2 low[0, 0, 0] high[0, 30, 0]
+// CHECK:         %[[VALUES:.*]] = tensor.pad %arg2 low[0, 0, 0] high[0, 14, 0]
 // CHECK:         linalg.generic {{.*}} ins(%{{.*}}, %[[VALUES]] : tensor<2x48x64xbf16>, tensor<2x64x16xbf16>)
 // CHECK-NOT:     strata.padded_keys
 // CHECK:         return
-func.func @uneven(%q: tensor<2x48x16xbf16>, %k: tensor<2x34x16xbf16>, %v: tensor<2x34x16xbf16>) -> tensor<2x48x16xf32> {
+func.func @uneven(%q: tensor<2x48x16xbf16>, %k: tensor<2x50x16xbf16>, %v: tensor<2x50x16xbf16>) -> tensor<2x48x16xf32> {
   %zero = arith.constant 0.0 : f32
   %lowest = arith.constant 0xFF800000 : f32
-  %wide = tensor.empty() : tensor<2x48x34xf32>
-  %half = tensor.empty() : tensor<2x48x34xbf16>
+  %wide = tensor.empty() : tensor<2x48x50xf32>
+  %half = tensor.empty() : tensor<2x48x50xbf16>
   %narrow = tensor.empty() : tensor<2x48xf32>
   %out = tensor.empty() : tensor<2x48x16xf32>
-  %0 = linalg.fill ins(%zero : f32) outs(%wide : tensor<2x48x34xf32>) -> tensor<2x48x34xf32>
-  %product = linalg.generic {indexing_maps = [#query, #key, #score], iterator_types = ["parallel", "parallel", "parallel", "reduction"]} ins(%q, %k : tensor<2x48x16xbf16>, tensor<2x34x16xbf16>) outs(%0 : tensor<2x48x34xf32>) {
+  %0 = linalg.fill ins(%zero : f32) outs(%wide : tensor<2x48x50xf32>) -> tensor<2x48x50xf32>
+  %product = linalg.generic {indexing_maps = [#query, #key, #score], iterator_types = ["parallel", "parallel", "parallel", "reduction"]} ins(%q, %k : tensor<2x48x16xbf16>, tensor<2x50x16xbf16>) outs(%0 : tensor<2x48x50xf32>) {
   ^bb0(%a: bf16, %c: bf16, %o: f32):
     %x = arith.extf %a : bf16 to f32
     %y = arith.extf %c : bf16 to f32
     %p = arith.mulf %x, %y : f32
     %s = arith.addf %o, %p : f32
     linalg.yield %s : f32
-  } -> tensor<2x48x34xf32>
+  } -> tensor<2x48x50xf32>
   %1 = linalg.fill ins(%lowest : f32) outs(%narrow : tensor<2x48xf32>) -> tensor<2x48xf32>
-  %max = linalg.generic {indexing_maps = [#all, #row], iterator_types = ["parallel", "parallel", "reduction"]} ins(%product : tensor<2x48x34xf32>) outs(%1 : tensor<2x48xf32>) {
+  %max = linalg.generic {indexing_maps = [#all, #row], iterator_types = ["parallel", "parallel", "reduction"]} ins(%product : tensor<2x48x50xf32>) outs(%1 : tensor<2x48xf32>) {
   ^bb0(%a: f32, %o: f32):
     %m = arith.maximumf %a, %o : f32
     linalg.yield %m : f32
   } -> tensor<2x48xf32>
-  %e = linalg.generic {indexing_maps = [#all, #row, #all], iterator_types = ["parallel", "parallel", "parallel"]} ins(%product, %max : tensor<2x48x34xf32>, tensor<2x48xf32>) outs(%wide : tensor<2x48x34xf32>) {
+  %e = linalg.generic {indexing_maps = [#all, #row, #all], iterator_types = ["parallel", "parallel", "parallel"]} ins(%product, %max : tensor<2x48x50xf32>, tensor<2x48xf32>) outs(%wide : tensor<2x48x50xf32>) {
   ^bb0(%a: f32, %m: f32, %o: f32):
     %d = arith.subf %a, %m : f32
     %p = math.exp %d : f32
     linalg.yield %p : f32
-  } -> tensor<2x48x34xf32>
+  } -> tensor<2x48x50xf32>
   %2 = linalg.fill ins(%zero : f32) outs(%narrow : tensor<2x48xf32>) -> tensor<2x48xf32>
-  %sum = linalg.generic {indexing_maps = [#all, #row], iterator_types = ["parallel", "parallel", "reduction"]} ins(%e : tensor<2x48x34xf32>) outs(%2 : tensor<2x48xf32>) {
+  %sum = linalg.generic {indexing_maps = [#all, #row], iterator_types = ["parallel", "parallel", "reduction"]} ins(%e : tensor<2x48x50xf32>) outs(%2 : tensor<2x48xf32>) {
   ^bb0(%a: f32, %o: f32):
     %s = arith.addf %o, %a : f32
     linalg.yield %s : f32
   } -> tensor<2x48xf32>
-  %w = linalg.generic {indexing_maps = [#all, #row, #all], iterator_types = ["parallel", "parallel", "parallel"]} ins(%e, %sum : tensor<2x48x34xf32>, tensor<2x48xf32>) outs(%half : tensor<2x48x34xbf16>) {
+  %w = linalg.generic {indexing_maps = [#all, #row, #all], iterator_types = ["parallel", "parallel", "parallel"]} ins(%e, %sum : tensor<2x48x50xf32>, tensor<2x48xf32>) outs(%half : tensor<2x48x50xbf16>) {
   ^bb0(%a: f32, %m: f32, %o: bf16):
     %p = arith.divf %a, %m : f32
     %r = arith.truncf %p : f32 to bf16
     linalg.yield %r : bf16
-  } -> tensor<2x48x34xbf16>
+  } -> tensor<2x48x50xbf16>
   %3 = linalg.fill ins(%zero : f32) outs(%out : tensor<2x48x16xf32>) -> tensor<2x48x16xf32>
-  %r = linalg.generic {indexing_maps = [#weight, #value, #result], iterator_types = ["parallel", "parallel", "parallel", "reduction"]} ins(%w, %v : tensor<2x48x34xbf16>, tensor<2x34x16xbf16>) outs(%3 : tensor<2x48x16xf32>) {
+  %r = linalg.generic {indexing_maps = [#weight, #value, #result], iterator_types = ["parallel", "parallel", "parallel", "reduction"]} ins(%w, %v : tensor<2x48x50xbf16>, tensor<2x50x16xbf16>) outs(%3 : tensor<2x48x16xf32>) {
   ^bb0(%a: bf16, %c: bf16, %o: f32):
     %x = arith.extf %a : bf16 to f32
     %y = arith.extf %c : bf16 to f32
