@@ -415,12 +415,9 @@ struct SinkThroughSlice : OpRewritePattern<tensor::ExtractSliceOp> {
     if (!transpose || op.getType().getRank() != op.getSourceType().getRank())
       return failure();
     SmallVector<int64_t> back = invertPermutationVector(transpose.getPermutation());
-    SmallVector<OpFoldResult> offsets = op.getMixedOffsets(), sizes = op.getMixedSizes(),
-                              strides = op.getMixedStrides();
-    applyPermutationToVector(offsets, back);
-    applyPermutationToVector(sizes, back);
-    applyPermutationToVector(strides, back);
-    Value slice = rewriter.create<tensor::ExtractSliceOp>(op.getLoc(), transpose.getInput(), offsets, sizes, strides);
+    Value slice = rewriter.create<tensor::ExtractSliceOp>(
+        op.getLoc(), transpose.getInput(), applyPermutation(op.getMixedOffsets(), back),
+        applyPermutation(op.getMixedSizes(), back), applyPermutation(op.getMixedStrides(), back));
     rewriter.replaceOp(op, transposed(rewriter, op.getLoc(), slice, transpose.getPermutation()));
     return success();
   }
@@ -437,11 +434,6 @@ struct SinkThroughInsert : OpRewritePattern<tensor::InsertSliceOp> {
         op.getSourceType().getRank() != op.getType().getRank())
       return failure();
     SmallVector<int64_t> back = invertPermutationVector(leader.getPermutation());
-    SmallVector<OpFoldResult> offsets = op.getMixedOffsets(), sizes = op.getMixedSizes(),
-                              strides = op.getMixedStrides();
-    applyPermutationToVector(offsets, back);
-    applyPermutationToVector(sizes, back);
-    applyPermutationToVector(strides, back);
     auto moved = [&](Value value, linalg::TransposeOp transpose) {
       bool isAlike = transpose && transpose.getPermutation() == leader.getPermutation();
       return isAlike ? transpose.getInput() : transposed(rewriter, op.getLoc(), value, back);
@@ -454,7 +446,9 @@ struct SinkThroughInsert : OpRewritePattern<tensor::InsertSliceOp> {
       applyPermutationToVector(room, back);
       whole = rewriter.create<tensor::EmptyOp>(op.getLoc(), room, op.getType().getElementType());
     }
-    Value inserted = rewriter.create<tensor::InsertSliceOp>(op.getLoc(), part, whole, offsets, sizes, strides);
+    Value inserted = rewriter.create<tensor::InsertSliceOp>(
+        op.getLoc(), part, whole, applyPermutation(op.getMixedOffsets(), back),
+        applyPermutation(op.getMixedSizes(), back), applyPermutation(op.getMixedStrides(), back));
     rewriter.replaceOp(op, transposed(rewriter, op.getLoc(), inserted, leader.getPermutation()));
     return success();
   }
