@@ -40,39 +40,36 @@ static SmallVector<ReassociationIndices> partsOf(ArrayRef<int64_t> counts) {
   return parts;
 }
 
-/// The map with those loops; null if it reads otherwise than place by place.
-static std::optional<AffineMap> expanded(AffineMap map, ArrayRef<ReassociationIndices> parts) {
-  SmallVector<AffineExpr> results;
-  for (AffineExpr expr : map.getResults()) {
-    auto loop = dyn_cast<AffineDimExpr>(expr);
-    if (!loop && !isa<AffineConstantExpr>(expr))
-      return std::nullopt;
-    if (!loop)
-      results.push_back(expr);
-    else
-      for (int64_t part : parts[loop.getPosition()])
-        results.push_back(getAffineDimExpr(part, map.getContext()));
-  }
-  return AffineMap::get(parts.back().back() + 1, 0, results, map.getContext());
+/// Whether a group has several dimensions whose sizes only the run tells.
+static bool areUnknown(const ReassociationIndices &group, RankedTensorType type) {
+  return llvm::count_if(group, [&](int64_t dim) { return type.isDynamicDim(dim); }) > 1;
 }
 
-/// An operation whose loops may become others, with one result that starts with nothing.
+/// An operation whose loops may become others: it reads place by place, and has one result that starts with nothing.
 static bool canExpand(linalg::GenericOp op) {
   return op && op.hasPureTensorSemantics() && op->getNumResults() == 1 && !isIrregular(op) && !op.hasIndexSemantics() &&
          isa_and_nonnull<tensor::EmptyOp, linalg::FillOp>(op.getDpsInits()[0].getDefiningOp()) &&
-         op.getIndexingMapsArray().back().isProjectedPermutation();
+         op.getIndexingMapsArray().back().isProjectedPermutation() &&
+         llvm::all_of(op.getIndexingMapsArray(),
+                      [](AffineMap map) { return map.isProjectedPermutation(/*allowZeroInResults=*/true); });
+}
+
+static AffineMap expanded(AffineMap map, ArrayRef<ReassociationIndices> parts) {
+  SmallVector<AffineExpr> results;
+  for (AffineExpr expr : map.getResults())
+    if (auto loop = dyn_cast<AffineDimExpr>(expr))
+      for (int64_t part : parts[loop.getPosition()])
+        results.push_back(getAffineDimExpr(part, map.getContext()));
+    else
+      results.push_back(expr);
+  return AffineMap::get(parts.back().back() + 1, 0, results, map.getContext());
 }
 
 /// The operation with the loops `parts`, which reads `inputs` and makes a tensor of `sizes`.
-static FailureOr<Value> expand(RewriterBase &b, linalg::GenericOp op, ArrayRef<ReassociationIndices> parts,
-                               ValueRange inputs, ArrayRef<OpFoldResult> sizes) {
-  SmallVector<AffineMap> maps;
-  for (AffineMap map : op.getIndexingMapsArray()) {
-    std::optional<AffineMap> larger = expanded(map, parts);
-    if (!larger)
-      return failure();
-    maps.push_back(*larger);
-  }
+static Value expand(RewriterBase &b, linalg::GenericOp op, ArrayRef<ReassociationIndices> parts, ValueRange inputs,
+                    ArrayRef<OpFoldResult> sizes) {
+  SmallVector<AffineMap> maps =
+      llvm::map_to_vector(op.getIndexingMapsArray(), [&](AffineMap map) { return expanded(map, parts); });
   SmallVector<utils::IteratorType> kinds;
   for (auto [kind, part] : llvm::zip_equal(op.getIteratorTypesArray(), parts))
     kinds.append(part.size(), kind);
@@ -123,10 +120,8 @@ struct MoveBeforeCollapse : OpRewritePattern<linalg::GenericOp> {
     }
     SmallVector<Value> inputs(op.getDpsInputs());
     inputs[read->getOperandNumber()] = collapse.getSrc();
-    FailureOr<Value> moved = expand(rewriter, op, parts, inputs, sizes);
-    if (failed(moved))
-      return failure();
-    rewriter.replaceOpWithNewOp<tensor::CollapseShapeOp>(op, op.getType(0), *moved, joined);
+    Value moved = expand(rewriter, op, parts, inputs, sizes);
+    rewriter.replaceOpWithNewOp<tensor::CollapseShapeOp>(op, op.getType(0), moved, joined);
     return success();
   }
 
@@ -136,9 +131,8 @@ private:
     auto maker = collapse ? collapse.getSrc().getDefiningOp<linalg::GenericOp>() : nullptr;
     if (!maker || !maker->hasOneUse() || !collapse->hasOneUse() || isIrregular(maker))
       return false;
-    return llvm::any_of(collapse.getReassociationIndices(), [&](const ReassociationIndices &group) {
-      return llvm::count_if(group, [&](int64_t dim) { return collapse.getSrcType().isDynamicDim(dim); }) > 1;
-    });
+    return llvm::any_of(collapse.getReassociationIndices(),
+                        [&](const ReassociationIndices &group) { return areUnknown(group, collapse.getSrcType()); });
   }
 };
 
@@ -156,10 +150,7 @@ struct MoveBehindReshape : OpRewritePattern<tensor::ReshapeOp> {
     std::optional<SmallVector<ReassociationIndices>> groups = splitOne(from.getShape(), to.getShape());
     if (!groups)
       return failure();
-    auto isUnknown = [&](const ReassociationIndices &group) {
-      return llvm::count_if(group, [&](int64_t dim) { return to.isDynamicDim(dim); }) > 1;
-    };
-    auto split = llvm::find_if(*groups, isUnknown);
+    auto split = llvm::find_if(*groups, [&](const ReassociationIndices &group) { return areUnknown(group, to); });
     if (split == groups->end())
       return failure();
     unsigned loop = maker.getIndexingMapsArray().back().getDimPosition(split - groups->begin());
@@ -176,10 +167,7 @@ struct MoveBehindReshape : OpRewritePattern<tensor::ReshapeOp> {
     SmallVector<Value> inputs(maker.getDpsInputs());
     Value &read = inputs[data->getOperandNumber()];
     read = reshaped(rewriter, maker.getLoc(), read, *positionOf(maker.getMatchingIndexingMap(data), loop), splitSizes);
-    FailureOr<Value> moved = expand(rewriter, maker, partsOf(counts), inputs, sizes);
-    if (failed(moved))
-      return failure();
-    rewriter.replaceOp(op, *moved);
+    rewriter.replaceOp(op, expand(rewriter, maker, partsOf(counts), inputs, sizes));
     rewriter.eraseOp(maker);
     return success();
   }
@@ -189,9 +177,7 @@ private:
   static OpOperand *dataOf(linalg::GenericOp op, unsigned loop) {
     SmallVector<OpOperand *> reads = op.getDpsInputOperands();
     llvm::erase_if(reads, [&](OpOperand *input) { return !op.getMatchingIndexingMap(input).isFunctionOfDim(loop); });
-    bool isPlain = llvm::all_of(op.getIndexingMapsArray(),
-                                [](AffineMap map) { return map.isProjectedPermutation(/*allowZeroInResults=*/true); });
-    if (reads.size() != 1 || !isPlain)
+    if (reads.size() != 1)
       return nullptr;
     OpOperand *data = reads.front();
     if (matchProductSum(op))
