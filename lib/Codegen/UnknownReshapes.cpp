@@ -145,7 +145,8 @@ struct MoveBehindReshape : OpRewritePattern<tensor::ReshapeOp> {
     auto maker = op.getSource().getDefiningOp<linalg::GenericOp>();
     auto given = op.getShape().getDefiningOp<tensor::FromElementsOp>();
     auto from = dyn_cast<RankedTensorType>(op.getSource().getType()), to = dyn_cast<RankedTensorType>(op.getType());
-    if (!canExpand(maker) || !given || !from || !to || !op.getSource().hasOneUse())
+    if (!canExpand(maker) || maker->getBlock() != op->getBlock() || !given || !from || !to ||
+        !op.getSource().hasOneUse())
       return failure();
     std::optional<SmallVector<ReassociationIndices>> groups = splitOne(from.getShape(), to.getShape());
     if (!groups)

@@ -120,3 +120,33 @@ func.func @split_sum(%x: tensor<1x?x8xf32>, %y: tensor<1x?x8xf32>, %h: index, %v
   %2 = tensor.reshape %0(%sizes) : (tensor<1x?x8xf32>, tensor<4xindex>) -> tensor<1x?x?x8xf32>
   return %2 : tensor<1x?x?x8xf32>
 }
+
+// What is computed once in front of a loop is not computed in each of its steps.
+// CHECK-LABEL: func.func @split_in_loop(
+// CHECK:         linalg.generic
+// CHECK:         scf.for
+// CHECK-NOT:     linalg.generic
+// CHECK:           tensor.reshape
+// CHECK:         return
+func.func @split_in_loop(%x: tensor<1x?x16xf32>, %w: tensor<16x8xf32>, %h: index, %v: index, %init: tensor<1x?x?x8xf32>) -> tensor<1x?x?x8xf32> {
+  %zero = arith.constant 0.0 : f32
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c8 = arith.constant 8 : index
+  %n = tensor.dim %x, %c1 : tensor<1x?x16xf32>
+  %e = tensor.empty(%n) : tensor<1x?x8xf32>
+  %f = linalg.fill ins(%zero : f32) outs(%e : tensor<1x?x8xf32>) -> tensor<1x?x8xf32>
+  %0 = linalg.generic {indexing_maps = [#data, #weights, #sums], iterator_types = ["parallel", "parallel", "parallel", "reduction"]}
+      ins(%x, %w : tensor<1x?x16xf32>, tensor<16x8xf32>) outs(%f : tensor<1x?x8xf32>) {
+  ^bb0(%a: f32, %b: f32, %o: f32):
+    %1 = arith.mulf %a, %b : f32
+    %2 = arith.addf %o, %1 : f32
+    linalg.yield %2 : f32
+  } -> tensor<1x?x8xf32>
+  %r = scf.for %i = %c0 to %c8 step %c1 iter_args(%s = %init) -> tensor<1x?x?x8xf32> {
+    %sizes = tensor.from_elements %c1, %h, %i, %c8 : tensor<4xindex>
+    %3 = tensor.reshape %0(%sizes) : (tensor<1x?x8xf32>, tensor<4xindex>) -> tensor<1x?x?x8xf32>
+    scf.yield %3 : tensor<1x?x?x8xf32>
+  }
+  return %r : tensor<1x?x?x8xf32>
+}
