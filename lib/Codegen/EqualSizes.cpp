@@ -177,7 +177,7 @@ struct KeepUnresampled : OpRewritePattern<linalg::GenericOp> {
 };
 } // namespace
 
-void strata::populateReadInPlacePatterns(RewritePatternSet &patterns) {
+void strata::populateEqualSizePatterns(RewritePatternSet &patterns) {
   patterns.add<ReadOwnPlace, ReadAsOperands, KeepUnresampled>(patterns.getContext());
 }
 

@@ -1,7 +1,7 @@
 //===- EqualSizes.h - sizes that turn out to be one value -------*- C++ -*-===//
 //
 // A broadcast between unknown sizes reads its operands at places that the run computes. Where the sizes turn out to be
-// those of the loops, it reads them as any other operation does.
+// those of the loops, it reads them as any other operation does; and what is resized to them stays as it is.
 //
 //===----------------------------------------------------------------------===//
 #ifndef STRATA_CODEGEN_EQUALSIZES_H
@@ -15,8 +15,8 @@ namespace strata {
 void useSizeChecks(mlir::Operation *function);
 
 /// What a body reads at 0 where a size is one, it reads at the loop's place where that size is the loop's; tensors that
-/// are read by the loops' own places alone are operands.
-void populateReadInPlacePatterns(mlir::RewritePatternSet &patterns);
+/// are read by the loops' own places alone are operands; tensors that are resampled to their own sizes are the result.
+void populateEqualSizePatterns(mlir::RewritePatternSet &patterns);
 
 } // namespace strata
 

@@ -103,7 +103,7 @@ struct GeneralizePass : strata::impl::GeneralizeBase<GeneralizePass> {
     patterns.add<DecomposeAggregate, GeneralizeNamed, RecognizeTranspose, SumOverNothing,
                  LowerWith<tensor::PackOp, linalg::lowerPack>, LowerWith<tensor::UnPackOp, linalg::lowerUnPack>>(
         &getContext());
-    strata::populateReadInPlacePatterns(patterns);
+    strata::populateEqualSizePatterns(patterns);
     if (failed(applyPatternsAndFoldGreedily(getOperation(), std::move(patterns))))
       return signalPassFailure();
   }
