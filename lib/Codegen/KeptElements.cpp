@@ -10,8 +10,7 @@
 using namespace mlir;
 using namespace strata;
 
-/// What a generic reads at computed places, if its elements are what it writes.
-static tensor::ExtractOp gatherOf(Operation *op) {
+tensor::ExtractOp KeptElements::gatherOf(Operation *op) {
   auto generic = dyn_cast<linalg::GenericOp>(op);
   if (!generic || !generic.hasPureTensorSemantics() || generic.getNumDpsInits() != 1 ||
       generic.getNumReductionLoops() || !generic.getDpsInits()[0].getDefiningOp<tensor::EmptyOp>())
@@ -20,14 +19,25 @@ static tensor::ExtractOp gatherOf(Operation *op) {
   return read && !generic->isAncestor(read.getTensor().getParentBlock()->getParentOp()) ? read : nullptr;
 }
 
-/// The operation on tensors that reads a value.
-static Operation *readerOf(OpOperand &use) {
+/// Whether a generic only repeats elements, once at least each.
+static bool isRepetition(Operation *op) {
+  auto generic = dyn_cast<linalg::GenericOp>(op);
+  if (!generic || !generic.hasPureTensorSemantics() || generic.getNumDpsInputs() != 1 ||
+      generic.getNumDpsInits() != 1 || generic.getNumReductionLoops() ||
+      generic.getBody()->getTerminator()->getOperand(0) != generic.getBody()->getArgument(0) ||
+      !generic.getDpsInits()[0].getDefiningOp<tensor::EmptyOp>())
+    return false;
+  AffineMap read = generic.getMatchingIndexingMap(generic.getDpsInputOperand(0));
+  return read.isProjectedPermutation(/*allowZeroInResults=*/true) &&
+         generic.getIndexingMapsArray().back().isPermutation();
+}
+
+Operation *KeptElements::readerOf(OpOperand &use) {
   Operation *user = use.getOwner();
   return isa<tensor::ExtractOp>(user) && gatherOf(user->getParentOp()) == user ? user->getParentOp() : user;
 }
 
-/// The operands that an operation moves elements of.
-static SmallVector<Value> movedBy(Operation *op) {
+SmallVector<Value> KeptElements::movedBy(Operation *op) {
   if (tensor::ExtractOp read = gatherOf(op))
     return {read.getTensor()};
   if (auto insert = dyn_cast<tensor::InsertSliceOp>(op))
@@ -41,7 +51,7 @@ bool KeptElements::moves(Operation *op) const {
     return pad.getConstantPaddingValue() && matchPattern(pad.getConstantPaddingValue(), m_Constant());
   return isa<tensor::ConcatOp, tensor::ExpandShapeOp, tensor::CollapseShapeOp, tensor::InsertSliceOp, tensor::EmptyOp,
              linalg::TransposeOp>(op) ||
-         gatherOf(op);
+         gatherOf(op) || isRepetition(op);
 }
 
 Value KeptElements::moved(OpBuilder &b, Operation *op, IRMapping &mapping) const {
@@ -61,16 +71,18 @@ Value KeptElements::moved(OpBuilder &b, Operation *op, IRMapping &mapping) const
     return b.create<tensor::PadOp>(loc, type, mapping.lookup(pad.getSource()), pad.getMixedLowPad(),
                                    pad.getMixedHighPad(), constant);
   }
-  if (auto gather = dyn_cast<linalg::GenericOp>(op)) {
+  if (auto generic = dyn_cast<linalg::GenericOp>(op)) {
     Value empty =
-        b.create<tensor::EmptyOp>(loc, tensor::getMixedSizes(b, loc, gather.getDpsInits()[0]), type.getElementType());
-    mapping.map(gather.getDpsInits()[0], empty);
+        b.create<tensor::EmptyOp>(loc, tensor::getMixedSizes(b, loc, generic.getDpsInits()[0]), type.getElementType());
+    mapping.map(generic.getDpsInits()[0], empty);
   }
   Operation *result = b.clone(*op, mapping);
   result->getResult(0).setType(type);
-  if (auto gather = dyn_cast<linalg::GenericOp>(result)) {
-    gather.getBody()->getArguments().back().setType(type.getElementType());
-    gatherOf(gather).getResult().setType(type.getElementType());
+  if (auto generic = dyn_cast<linalg::GenericOp>(result)) {
+    for (BlockArgument argument : generic.getBody()->getArguments())
+      argument.setType(type.getElementType());
+    if (tensor::ExtractOp read = gatherOf(generic))
+      read.getResult().setType(type.getElementType());
   }
   return result->getResult(0);
 }

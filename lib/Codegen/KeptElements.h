@@ -9,6 +9,7 @@
 #define STRATA_CODEGEN_KEPTELEMENTS_H
 
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
 
 namespace strata {
 
@@ -41,6 +42,11 @@ protected:
   /// one of `mapping`'s operands.
   virtual bool moves(mlir::Operation *op) const;
   virtual mlir::Value moved(mlir::OpBuilder &b, mlir::Operation *op, mlir::IRMapping &mapping) const;
+  /// The operands that an operation moves elements of; what it reads of one at computed places, if its elements are
+  /// what it writes; and the operation on tensors that reads a value.
+  static llvm::SmallVector<mlir::Value> movedBy(mlir::Operation *op);
+  static mlir::tensor::ExtractOp gatherOf(mlir::Operation *op);
+  static mlir::Operation *readerOf(mlir::OpOperand &use);
   /// Whether an operation may read elements that way.
   virtual bool canRead(mlir::linalg::GenericOp op, mlir::OpOperand &use) const { return true; }
   /// Whether a value has that form.

@@ -7,6 +7,7 @@
 //===----------------------------------------------------------------------===//
 #include "QuantisedBodies.h"
 #include "Conversions.h"
+#include "KeptElements.h"
 #include "LoopNest.h"
 #include "ProductSums.h"
 #include "WholeNumbers.h"
@@ -371,18 +372,113 @@ static bool quantiseBeforePool(GenericOp op) {
   return true;
 }
 
-/// What is concatenated and then made narrower is made narrower first.
-static bool narrowParts(GenericOp op) {
-  auto concat = isUnary(op) ? op.getDpsInputs()[0].getDefiningOp<tensor::ConcatOp>() : nullptr;
-  if (!concat || !concat->hasOneUse() || bitsOf(op.getResult(0)) >= bitsOf(concat.getResult()) ||
-      op.hasIndexSemantics())
+namespace {
+/// What an operation makes of each element, narrower than it is.
+class Narrowed : public strata::KeptElements {
+public:
+  explicit Narrowed(GenericOp op) : op(op), body(op.getBody()), type(getElementTypeOrSelf(op.getResult(0).getType())) {}
+
+  /// Whether its data is moved, or repeated, and is read so by nothing else. Of what is read at computed places all is
+  /// to be narrow anyway: it may be more than what is read.
+  bool isOfMoved() {
+    DenseSet<Value> found, gathered;
+    SmallVector<Value> rest{op.getDpsInputs()[0]};
+    bool keepsData = false;
+    while (!rest.empty()) {
+      Value value = rest.pop_back_val();
+      Operation *maker = value.getDefiningOp();
+      if (!found.insert(value).second || !maker || !moves(maker))
+        continue;
+      if (!isa<tensor::EmptyOp>(maker) && !canAllRead(value))
+        return false;
+      keepsData |= !isa<tensor::EmptyOp, tensor::ExpandShapeOp, tensor::CollapseShapeOp>(maker);
+      if (gatherOf(maker))
+        gathered.insert(movedBy(maker)[0]);
+      else
+        llvm::append_range(rest, movedBy(maker));
+    }
+    return keepsData && llvm::all_of(gathered, [&](Value value) { return found.contains(value); });
+  }
+
+protected:
+  Type typeOf(Type) const override { return type; }
+  Value convert(OpBuilder &b, Location, Value element) const override {
+    IRMapping mapping;
+    mapping.map(body->getArgument(0), element);
+    for (Operation &inner : body->without_terminator())
+      b.clone(inner, mapping);
+    return mapping.lookupOrDefault(body->getTerminator()->getOperand(0));
+  }
+  TypedAttr convert(TypedAttr constant) const override {
+    Block scratch;
+    OpBuilder b(constant.getContext());
+    b.setInsertionPointToStart(&scratch);
+    IRMapping mapping;
+    mapping.map(body->getArgument(0), b.create<arith::ConstantOp>(body->getTerminator()->getLoc(), constant));
+    for (Operation &inner : body->without_terminator()) {
+      SmallVector<Value> folded;
+      if (succeeded(b.tryFold(b.clone(inner, mapping), folded)))
+        mapping.map(inner.getResults(), folded);
+    }
+    TypedAttr result;
+    matchPattern(mapping.lookupOrDefault(body->getTerminator()->getOperand(0)), m_Constant(&result));
+    return result;
+  }
+  Value restore(OpBuilder &, Location, Value) const override {
+    llvm_unreachable("all that reads elements makes them narrower");
+  }
+  bool moves(Operation *op) const override {
+    if (isa<linalg::TransposeOp>(op) || !KeptElements::moves(op))
+      return false;
+    auto pad = dyn_cast<tensor::PadOp>(op);
+    TypedAttr padding;
+    return !pad || (matchPattern(pad.getConstantPaddingValue(), m_Constant(&padding)) && convert(padding));
+  }
+  bool canRead(GenericOp reader, OpOperand &) const override { return reader == op; }
+
+private:
+  GenericOp op;
+  Block *body;
+  Type type;
+};
+} // namespace
+
+static bool makesNarrower(GenericOp op) {
+  return bitsOf(op.getResult(0)) < bitsOf(op.getDpsInputs()[0]) && !op.hasIndexSemantics();
+}
+
+/// What is moved and then made narrower is made narrower first.
+static bool narrowMoved(GenericOp op) {
+  if (!isUnary(op) || !makesNarrower(op))
+    return false;
+  Narrowed narrowed(op);
+  if (!narrowed.isOfMoved())
+    return false;
+  op.replaceAllUsesWith(ValueRange(narrowed.keep(op.getDpsInputs()[0])));
+  op.erase();
+  return true;
+}
+
+/// So is what is repeated.
+static bool narrowRepeated(GenericOp op) {
+  if (!isElementwise(op) || op.getNumDpsInputs() != 1 || !makesNarrower(op) ||
+      op.getBody()->getOperations().size() == 1 || strata::isIrregular(op))
+    return false;
+  AffineMap read = op.getMatchingIndexingMap(op.getDpsInputOperand(0));
+  auto isRepeated = [&](auto range) {
+    auto [loop, size] = range;
+    return size != 1 && !read.isFunctionOfDim(loop);
+  };
+  if (!read.isProjectedPermutation(/*allowZeroInResults=*/true) ||
+      llvm::none_of(llvm::enumerate(op.getStaticLoopRanges()), isRepeated))
     return false;
   OpBuilder b(op);
-  SmallVector<Value> parts;
-  for (Value part : concat.getInputs())
-    parts.push_back(cloneOn(b, op, part).getResult(0));
-  Type type = op.getResult(0).getType();
-  op.replaceAllUsesWith(b.create<tensor::ConcatOp>(concat.getLoc(), type, concat.getDim(), parts).getOperation());
+  Value narrow = cloneOn(b, op, op.getDpsInputs()[0]).getResult(0);
+  auto yield = [](OpBuilder &b, Location loc, ValueRange arguments) {
+    b.create<linalg::YieldOp>(loc, arguments.front());
+  };
+  op.replaceAllUsesWith(b.create<GenericOp>(op.getLoc(), op.getResultTypes(), narrow, op.getDpsInits(),
+                                            op.getIndexingMapsArray(), op.getIteratorTypesArray(), yield));
   op.erase();
   return true;
 }
@@ -396,7 +492,7 @@ bool strata::keepQuantised(Operation *root) {
   bool changed = false;
   // The last one first: a pool's integers come from a concatenation's.
   for (GenericOp op : llvm::reverse(ops))
-    changed |= quantiseBeforePool(op) || narrowParts(op);
+    changed |= quantiseBeforePool(op) || narrowMoved(op) || narrowRepeated(op);
   return changed;
 }
 

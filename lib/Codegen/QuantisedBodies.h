@@ -6,8 +6,8 @@
 
 namespace strata {
 
-/// What is quantised behind a concatenation or a pool of maxima is quantised before: these work on integers then. Tells
-/// whether anything has changed.
+/// What is quantised behind a pool of maxima, or where elements are moved or repeated, is quantised before: these work on
+/// integers then. Tells whether anything has changed.
 bool keepQuantised(mlir::Operation *root);
 
 /// Bodies that quantise and dequantise in turn stay in f32 where the value is an integer anyway.

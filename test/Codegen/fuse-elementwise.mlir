@@ -256,6 +256,85 @@ func.func @pool(%x: tensor<8x4xf32>) -> tensor<4x4xi8> {
   return %1 : tensor<4x4xi8>
 }
 
+// Quantised behind borders that repeat what is inside, and repeated pixels: what is moved and repeated is quantised once.
+// CHECK-LABEL: func.func @borders(
+// CHECK-DAG:     %[[PADDING:.*]] = arith.constant 27 : i8
+// CHECK:         %[[Q:.*]] = linalg.generic {{.*}} ins(%{{.*}} : tensor<2x8xf32>) outs(%{{.*}} : tensor<2x8xi8>)
+// CHECK:           arith.mulf
+// CHECK:           arith.trunci
+// CHECK:         %[[REPEATED:.*]] = linalg.generic {{.*}} ins(%[[Q]] : tensor<2x8xi8>) outs(%{{.*}} : tensor<2x3x8xi8>)
+// CHECK:         %[[ROWS:.*]] = tensor.collapse_shape %[[REPEATED]] {{.*}} : tensor<2x3x8xi8> into tensor<6x8xi8>
+// CHECK:         %[[INSIDE:.*]] = tensor.insert_slice %[[ROWS]] into %{{.*}}[1, 0]
+// CHECK:         %[[BORDER:.*]] = linalg.generic
+// CHECK:           tensor.extract %[[ROWS]]
+// CHECK:         %[[ALL:.*]] = tensor.insert_slice %[[BORDER]] into %[[INSIDE]][0, 0]
+// CHECK:         tensor.pad %[[ALL]]
+// CHECK:           tensor.yield %[[PADDING]] : i8
+// CHECK-NOT:     linalg.generic
+func.func @borders(%x: tensor<2x8xf32>) -> tensor<7x10xi8> {
+  %quotient = arith.constant 10.0 : f32
+  %zero = arith.constant 7.0 : f32
+  %low = arith.constant 0.0 : f32
+  %high = arith.constant 255.0 : f32
+  %two = arith.constant 2.0 : f32
+  %c1 = arith.constant 1 : index
+  %e0 = tensor.empty() : tensor<2x3x8xf32>
+  %0 = linalg.generic {indexing_maps = [affine_map<(i, k, c) -> (i, c)>, affine_map<(i, k, c) -> (i, k, c)>], iterator_types = ["parallel", "parallel", "parallel"]} ins(%x : tensor<2x8xf32>) outs(%e0 : tensor<2x3x8xf32>) {
+  ^bb0(%i: f32, %o: f32):
+    linalg.yield %i : f32
+  } -> tensor<2x3x8xf32>
+  %rows = tensor.collapse_shape %0 [[0, 1], [2]] : tensor<2x3x8xf32> into tensor<6x8xf32>
+  %e1 = tensor.empty() : tensor<7x8xf32>
+  %1 = tensor.insert_slice %rows into %e1[1, 0] [6, 8] [1, 1] : tensor<6x8xf32> into tensor<7x8xf32>
+  %e2 = tensor.empty() : tensor<1x8xf32>
+  %2 = linalg.generic {indexing_maps = [#id], iterator_types = ["parallel", "parallel"]} outs(%e2 : tensor<1x8xf32>) {
+  ^bb0(%o: f32):
+    %r = linalg.index 0 : index
+    %c = linalg.index 1 : index
+    %s = arith.addi %r, %c1 : index
+    %v = tensor.extract %rows[%s, %c] : tensor<6x8xf32>
+    linalg.yield %v : f32
+  } -> tensor<1x8xf32>
+  %3 = tensor.insert_slice %2 into %1[0, 0] [1, 8] [1, 1] : tensor<1x8xf32> into tensor<7x8xf32>
+  %4 = tensor.pad %3 low[0, 1] high[0, 1] {
+  ^bb0(%r: index, %c: index):
+    tensor.yield %two : f32
+  } : tensor<7x8xf32> to tensor<7x10xf32>
+  %g = tensor.empty() : tensor<7x10xi8>
+  %5 = linalg.generic {indexing_maps = [#id, #id], iterator_types = ["parallel", "parallel"]} ins(%4 : tensor<7x10xf32>) outs(%g : tensor<7x10xi8>) {
+  ^bb0(%i: f32, %o: i8):
+    %6 = arith.mulf %i, %quotient : f32
+    %7 = math.roundeven %6 : f32
+    %8 = arith.addf %7, %zero : f32
+    %9 = arith.maxnumf %8, %low : f32
+    %10 = arith.minnumf %9, %high : f32
+    %11 = arith.fptosi %10 : f32 to i32
+    %12 = arith.trunci %11 : i32 to i8
+    linalg.yield %12 : i8
+  } -> tensor<7x10xi8>
+  return %5 : tensor<7x10xi8>
+}
+
+// Of what is read elsewhere as it was nothing is made narrower before it is moved.
+// CHECK-LABEL: func.func @read_elsewhere(
+// CHECK:         %[[PAD:.*]] = tensor.pad %{{.*}}
+// CHECK:         %[[N:.*]] = linalg.generic {{.*}} ins(%[[PAD]] : tensor<6x4xf32>) outs(%{{.*}} : tensor<6x4xf16>)
+// CHECK:         return %[[N]], %[[PAD]]
+func.func @read_elsewhere(%x: tensor<4x4xf32>) -> (tensor<6x4xf16>, tensor<6x4xf32>) {
+  %one = arith.constant 1.0 : f32
+  %0 = tensor.pad %x low[1, 0] high[1, 0] {
+  ^bb0(%r: index, %c: index):
+    tensor.yield %one : f32
+  } : tensor<4x4xf32> to tensor<6x4xf32>
+  %e = tensor.empty() : tensor<6x4xf16>
+  %1 = linalg.generic {indexing_maps = [#id, #id], iterator_types = ["parallel", "parallel"]} ins(%0 : tensor<6x4xf32>) outs(%e : tensor<6x4xf16>) {
+  ^bb0(%i: f32, %o: f16):
+    %2 = arith.truncf %i : f32 to f16
+    linalg.yield %2 : f16
+  } -> tensor<6x4xf16>
+  return %1, %0 : tensor<6x4xf16>, tensor<6x4xf32>
+}
+
 // What one operator rounds and the next extends is not rounded in between where both say so.
 // CHECK-LABEL: func.func @rounded(
 // CHECK:           %[[SUM:.*]] = arith.addf

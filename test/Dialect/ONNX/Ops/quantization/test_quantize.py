@@ -4,7 +4,8 @@ import numpy as np
 import onnxruntime
 import pytest
 import strata
-from onnx import helper, numpy_helper
+from onnx import helper, numpy_helper, parser
+from onnx.reference import ReferenceEvaluator
 
 RNG = np.random.default_rng(5)
 
@@ -75,3 +76,23 @@ def test_scales_of_data(size):
         session = onnxruntime.InferenceSession(proto.SerializeToString(), providers=["CPUExecutionProvider"])
         for actual, expected in zip(strata.compile(proto).run(feeds), session.run(None, feeds)):
             np.testing.assert_array_equal(actual, expected)
+
+
+@pytest.mark.parametrize("mode", ["reflect", "edge", "constant"])
+@pytest.mark.parametrize("channels", [3, 16])
+def test_behind_borders_and_repeated_pixels(mode, channels):
+    """Numbers that are moved and then quantised, with another scale than they had, or none: exactly the reference's."""
+    body = f"""
+        <ir_version: 10, opset_import: ["": 21]>
+        g (float[1,{channels},9,7] x, uint8[1,{channels},9,7] q) => (uint8[1,{2 * channels},22,18] y)
+        <float s = {{0.031}}, uint8 z = {{117}}, float t = {{0.043}}, uint8 u = {{90}}, float[4] f = {{1, 1, 2, 2}},
+         int64[8] p = {{0, 0, 2, 1, 0, 0, 2, 3}}, float v = {{0.7}}>
+        {{ r = Relu(x) d = DequantizeLinear(q, t, u) a = Add(d, r) c = Concat<axis = 1>(d, a)
+           l = Resize<mode = "nearest", coordinate_transformation_mode = "asymmetric", nearest_mode = "floor">(c, , f)
+           b = Pad<mode = "{mode}">(l, p, v) y = QuantizeLinear(b, s, z) }}"""
+    proto = parser.parse_model(body)
+    feeds = {"x": RNG.standard_normal((1, channels, 9, 7)).astype(np.float32),
+             "q": RNG.integers(0, 256, (1, channels, 9, 7)).astype(np.uint8)}  # fmt: skip
+    (expected,) = ReferenceEvaluator(proto).run(None, feeds)
+    (y,) = strata.compile(proto).run(feeds)
+    np.testing.assert_array_equal(y, expected)
