@@ -230,9 +230,30 @@ static OpOperand *onlyReader(Value value) {
   return only;
 }
 
+/// Whether a value comes from sums of products, as near as it matters, and so has the order that these gave it.
+static bool isMadeByProducts(Value value) {
+  constexpr size_t few = 16;
+  llvm::SetVector<Value> seen;
+  seen.insert(value);
+  for (size_t i = 0; i < seen.size() && seen.size() <= few; ++i) {
+    Operation *maker = seen[i].getDefiningOp();
+    auto generic = dyn_cast_or_null<linalg::GenericOp>(maker);
+    if (generic && strata::matchProductSum(generic))
+      return true;
+    SmallVector<Value> sources;
+    if (generic)
+      sources = generic.getDpsInputs();
+    else if (isa_and_nonnull<linalg::TransposeOp, tensor::ExpandShapeOp, tensor::CollapseShapeOp>(maker))
+      sources = {maker->getOperand(0)};
+    seen.insert(sources.begin(), sources.end());
+  }
+  return false;
+}
+
 /// generic(transpose(x)): the indexing map reads x. An elementwise operation, or a
 /// reduction of x alone, then writes in x's order, and the transpose goes behind it.
-/// That of a constant stays if other inputs are none: it costs nothing, and what is computed has its own order.
+/// That of a constant stays if other inputs are none: it costs nothing, and what is computed has its own order. So does
+/// that of what is added to products in theirs, such as a bias that is looked up.
 struct SinkThroughGeneric : OpRewritePattern<linalg::GenericOp> {
   SinkThroughGeneric(MLIRContext *context, int64_t lanes) : OpRewritePattern(context), lanes(lanes) {}
 
@@ -249,12 +270,17 @@ struct SinkThroughGeneric : OpRewritePattern<linalg::GenericOp> {
     SmallVector<Value> inputs(op.getDpsInputs());
     std::optional<AffineMap> leader;
     bool changed = false;
-    auto isConstantAlone = [&](Value input) {
-      return strata::isMadeOfConstants(input) && !llvm::all_of(inputs, strata::isMadeOfConstants);
+    bool joinsProducts = elementwise && llvm::any_of(llvm::enumerate(inputs), [&, read = maps](auto input) {
+                           return read[input.index()].isPermutation() && !transposeBefore(op, input.value()) &&
+                                  isMadeByProducts(input.value());
+                         });
+    auto follows = [&](Value input) {
+      return (strata::isMadeOfConstants(input) && !llvm::all_of(inputs, strata::isMadeOfConstants)) ||
+             (joinsProducts && !isMadeByProducts(input));
     };
     for (auto [i, input] : llvm::enumerate(inputs)) {
       auto transpose = transposeBefore(op, input);
-      if (!transpose || isConstantAlone(transpose.getInput()))
+      if (!transpose || follows(transpose.getInput()))
         continue;
       maps[i] = strata::mapBehind(transpose, maps[i]);
       input = transpose.getInput();
