@@ -270,13 +270,13 @@ struct SinkThroughGeneric : OpRewritePattern<linalg::GenericOp> {
     SmallVector<Value> inputs(op.getDpsInputs());
     std::optional<AffineMap> leader;
     bool changed = false;
-    bool joinsProducts = elementwise && llvm::any_of(llvm::enumerate(inputs), [&, read = maps](auto input) {
-                           return read[input.index()].isPermutation() && !transposeBefore(op, input.value()) &&
-                                  isMadeByProducts(input.value());
-                         });
+    auto isProductAsItIs = [&](OpOperand *input) {
+      return op.getMatchingIndexingMap(input).isPermutation() && !transposeBefore(op, input->get()) &&
+             isMadeByProducts(input->get());
+    };
     auto follows = [&](Value input) {
       return (strata::isMadeOfConstants(input) && !llvm::all_of(inputs, strata::isMadeOfConstants)) ||
-             (joinsProducts && !isMadeByProducts(input));
+             (elementwise && !isMadeByProducts(input) && llvm::any_of(op.getDpsInputOperands(), isProductAsItIs));
     };
     for (auto [i, input] : llvm::enumerate(inputs)) {
       auto transpose = transposeBefore(op, input);
