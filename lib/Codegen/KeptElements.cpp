@@ -1,6 +1,7 @@
 //===- KeptElements.cpp - tensors whose elements have another form --------===//
 #include "KeptElements.h"
 #include "Conversions.h"
+#include "LinalgQueries.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
@@ -19,7 +20,7 @@ tensor::ExtractOp KeptElements::gatherOf(Operation *op) {
   return read && !generic->isAncestor(read.getTensor().getParentBlock()->getParentOp()) ? read : nullptr;
 }
 
-/// Whether a generic only repeats elements, once at least each.
+/// Whether a generic only repeats elements, each of them once at least.
 static bool isRepetition(Operation *op) {
   auto generic = dyn_cast<linalg::GenericOp>(op);
   if (!generic || !generic.hasPureTensorSemantics() || generic.getNumDpsInputs() != 1 ||
@@ -27,9 +28,7 @@ static bool isRepetition(Operation *op) {
       generic.getBody()->getTerminator()->getOperand(0) != generic.getBody()->getArgument(0) ||
       !generic.getDpsInits()[0].getDefiningOp<tensor::EmptyOp>())
     return false;
-  AffineMap read = generic.getMatchingIndexingMap(generic.getDpsInputOperand(0));
-  return read.isProjectedPermutation(/*allowZeroInResults=*/true) &&
-         generic.getIndexingMapsArray().back().isPermutation();
+  return readsAll(generic, *generic.getDpsInputOperand(0)) && generic.getIndexingMapsArray().back().isPermutation();
 }
 
 Operation *KeptElements::readerOf(OpOperand &use) {

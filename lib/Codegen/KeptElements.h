@@ -47,6 +47,8 @@ protected:
   static llvm::SmallVector<mlir::Value> movedBy(mlir::Operation *op);
   static mlir::tensor::ExtractOp gatherOf(mlir::Operation *op);
   static mlir::Operation *readerOf(mlir::OpOperand &use);
+  /// canAllRead of several values: of `seen` it is known.
+  bool canAllRead(mlir::Value value, llvm::DenseSet<mlir::Value> &seen) const;
   /// Whether an operation may read elements that way.
   virtual bool canRead(mlir::linalg::GenericOp op, mlir::OpOperand &use) const { return true; }
   /// Whether a value has that form.
@@ -59,7 +61,6 @@ private:
   llvm::DenseSet<mlir::Value> forms; ///< what is known of others
   llvm::DenseSet<mlir::Value> read;  ///< whose readers read the other form
 
-  bool canAllRead(mlir::Value value, llvm::DenseSet<mlir::Value> &seen) const;
   llvm::DenseSet<mlir::Operation *> conversions;
 };
 

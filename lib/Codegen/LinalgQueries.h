@@ -15,6 +15,16 @@ inline std::optional<unsigned> positionOf(mlir::AffineMap map, unsigned dim) {
   return map.getResultPosition(mlir::getAffineDimExpr(dim, map.getContext()));
 }
 
+/// Whether each element of an operand is read, by loops of its own.
+inline bool readsAll(mlir::linalg::GenericOp op, mlir::OpOperand &operand) {
+  mlir::AffineMap map = op.getMatchingIndexingMap(&operand);
+  return map.isProjectedPermutation(/*allowZeroInResults=*/true) &&
+         llvm::all_of(llvm::zip_equal(map.getResults(), op.getShape(&operand)), [](auto dim) {
+           auto [place, size] = dim;
+           return mlir::isa<mlir::AffineDimExpr>(place) || size == 1;
+         });
+}
+
 /// Elements so far apart, at most, are read for the lanes of a vector with what is between them.
 constexpr int64_t kMostApart = 4;
 

@@ -8,6 +8,7 @@
 #include "QuantisedBodies.h"
 #include "Conversions.h"
 #include "KeptElements.h"
+#include "LinalgQueries.h"
 #include "LoopNest.h"
 #include "ProductSums.h"
 #include "WholeNumbers.h"
@@ -291,15 +292,25 @@ static unsigned bitsOf(Value value) {
   return element.isIntOrFloat() ? element.getIntOrFloatBitWidth() : 64;
 }
 
+/// What the body of an operation of one operand makes of an element; of a constant a constant, if it folds.
+static Value bodyOn(OpBuilder &b, Block *body, Value element) {
+  IRMapping mapping;
+  mapping.map(body->getArgument(0), element);
+  for (Operation &inner : body->without_terminator()) {
+    Operation *copy = b.clone(inner, mapping);
+    SmallVector<Value> folded;
+    if (failed(b.tryFold(copy, folded)) || folded.empty())
+      continue;
+    mapping.map(inner.getResults(), folded);
+    copy->erase();
+  }
+  return mapping.lookupOrDefault(body->getTerminator()->getOperand(0));
+}
+
 static GenericOp cloneOn(OpBuilder &b, GenericOp op, Value input) {
   Type element = getElementTypeOrSelf(op.getResult(0).getType());
-  return strata::mapElements(b, op.getLoc(), input, element, [&](OpBuilder &b, Value x) {
-    IRMapping mapping;
-    mapping.map(op.getBody()->getArgument(0), x);
-    for (Operation &inner : op.getBody()->without_terminator())
-      b.clone(inner, mapping);
-    return mapping.lookupOrDefault(op.getBody()->getTerminator()->getOperand(0));
-  });
+  return strata::mapElements(b, op.getLoc(), input, element,
+                             [&](OpBuilder &b, Value x) { return bodyOn(b, op.getBody(), x); });
 }
 
 /// What `op` makes of numbers, if it never makes less of more, and integers of at most eight bits: their range.
@@ -381,7 +392,7 @@ public:
   /// Whether its data is moved, or repeated, and is read so by nothing else. Of what is read at computed places all is
   /// to be narrow anyway: it may be more than what is read.
   bool isOfMoved() {
-    DenseSet<Value> found, gathered;
+    DenseSet<Value> found, gathered, readSo;
     SmallVector<Value> rest{op.getDpsInputs()[0]};
     bool keepsData = false;
     while (!rest.empty()) {
@@ -389,7 +400,7 @@ public:
       Operation *maker = value.getDefiningOp();
       if (!found.insert(value).second || !maker || !moves(maker))
         continue;
-      if (!isa<tensor::EmptyOp>(maker) && !canAllRead(value))
+      if (!isa<tensor::EmptyOp>(maker) && !canAllRead(value, readSo))
         return false;
       keepsData |= !isa<tensor::EmptyOp, tensor::ExpandShapeOp, tensor::CollapseShapeOp>(maker);
       if (gatherOf(maker))
@@ -402,26 +413,14 @@ public:
 
 protected:
   Type typeOf(Type) const override { return type; }
-  Value convert(OpBuilder &b, Location, Value element) const override {
-    IRMapping mapping;
-    mapping.map(body->getArgument(0), element);
-    for (Operation &inner : body->without_terminator())
-      b.clone(inner, mapping);
-    return mapping.lookupOrDefault(body->getTerminator()->getOperand(0));
-  }
+  Value convert(OpBuilder &b, Location, Value element) const override { return bodyOn(b, body, element); }
   TypedAttr convert(TypedAttr constant) const override {
     Block scratch;
     OpBuilder b(constant.getContext());
     b.setInsertionPointToStart(&scratch);
-    IRMapping mapping;
-    mapping.map(body->getArgument(0), b.create<arith::ConstantOp>(body->getTerminator()->getLoc(), constant));
-    for (Operation &inner : body->without_terminator()) {
-      SmallVector<Value> folded;
-      if (succeeded(b.tryFold(b.clone(inner, mapping), folded)))
-        mapping.map(inner.getResults(), folded);
-    }
+    Value element = b.create<arith::ConstantOp>(body->getTerminator()->getLoc(), constant);
     TypedAttr result;
-    matchPattern(mapping.lookupOrDefault(body->getTerminator()->getOperand(0)), m_Constant(&result));
+    matchPattern(bodyOn(b, body, element), m_Constant(&result));
     return result;
   }
   Value restore(OpBuilder &, Location, Value) const override {
@@ -464,16 +463,15 @@ static bool narrowRepeated(GenericOp op) {
   if (!isElementwise(op) || op.getNumDpsInputs() != 1 || !makesNarrower(op) ||
       op.getBody()->getOperations().size() == 1 || strata::isIrregular(op))
     return false;
-  AffineMap read = op.getMatchingIndexingMap(op.getDpsInputOperand(0));
-  auto isRepeated = [&](auto range) {
+  OpOperand *data = op.getDpsInputOperand(0);
+  auto isRepeated = [read = op.getMatchingIndexingMap(data)](auto range) {
     auto [loop, size] = range;
     return size != 1 && !read.isFunctionOfDim(loop);
   };
-  if (!read.isProjectedPermutation(/*allowZeroInResults=*/true) ||
-      llvm::none_of(llvm::enumerate(op.getStaticLoopRanges()), isRepeated))
+  if (!strata::readsAll(op, *data) || llvm::none_of(llvm::enumerate(op.getStaticLoopRanges()), isRepeated))
     return false;
   OpBuilder b(op);
-  Value narrow = cloneOn(b, op, op.getDpsInputs()[0]).getResult(0);
+  Value narrow = cloneOn(b, op, data->get()).getResult(0);
   auto yield = [](OpBuilder &b, Location loc, ValueRange arguments) {
     b.create<linalg::YieldOp>(loc, arguments.front());
   };
