@@ -86,18 +86,17 @@ static KernelGroup groupAround(linalg::GenericOp reduction) {
     written |= after || !fits;
     after = user;
   }
-  // Without the consumer, minimal filtering has a vector form always.
-  if (written || (after && reduction->hasAttr(kWinograd) && !isVectorizable(after)))
-    after = nullptr;
   // The vector lanes go along the last dimension of both.
-  if (after) {
+  auto hasOtherLanes = [&] {
     AffineMap shared = after.getMatchingIndexingMap(sharedOperand(after, buffer));
-    for (OpOperand &output : after.getDpsInitsMutable()) {
+    return llvm::any_of(after.getDpsInitsMutable(), [&](OpOperand &output) {
       AffineMap map = after.getMatchingIndexingMap(&output);
-      if (map.getNumResults() && shared.getNumResults() && map.getResults().back() != shared.getResults().back())
-        return alone;
-    }
-  }
+      return map.getNumResults() && shared.getNumResults() && map.getResults().back() != shared.getResults().back();
+    });
+  };
+  // Without the consumer, minimal filtering has a vector form always.
+  if (written || (after && (hasOtherLanes() || (reduction->hasAttr(kWinograd) && !isVectorizable(after)))))
+    after = nullptr;
   if (!before)
     return alone;
   auto roots = [](ValueRange values) {

@@ -88,6 +88,41 @@ func.func @returned(%a: memref<8x4xf32>, %b: memref<4x8xf32>) -> (memref<8x8xf32
 
 // -----
 
+// What reads the result in another order is a kernel of its own; the accumulator still starts within the product's.
+#id = affine_map<(i, j) -> (i, j)>
+// CHECK-LABEL: func.func @transposed(
+// CHECK:         call @kernel_0(
+// CHECK:         call @kernel_1(
+// CHECK-NOT:     call
+// CHECK:       func.func private @kernel_0(
+// CHECK-COUNT-2: linalg.generic
+// CHECK-NOT:     linalg.generic
+// CHECK:       func.func private @kernel_1(
+// CHECK:         linalg.generic
+func.func @transposed(%a: memref<8x4xf32>, %b: memref<4x8xf32>) -> memref<8x8xf32> {
+  %z = arith.constant 0.0 : f32
+  %t = memref.alloc() : memref<8x8xf32>
+  linalg.generic {indexing_maps = [affine_map<(i, j) -> ()>, #id], iterator_types = ["parallel", "parallel"]} ins(%z : f32) outs(%t : memref<8x8xf32>) {
+  ^bb0(%x: f32, %o: f32):
+    linalg.yield %x : f32
+  }
+  linalg.generic {indexing_maps = [affine_map<(i, j, k) -> (i, k)>, affine_map<(i, j, k) -> (k, j)>, affine_map<(i, j, k) -> (i, j)>], iterator_types = ["parallel", "parallel", "reduction"]}
+      ins(%a, %b : memref<8x4xf32>, memref<4x8xf32>) outs(%t : memref<8x8xf32>) {
+  ^bb0(%x: f32, %y: f32, %o: f32):
+    %0 = arith.mulf %x, %y : f32
+    %1 = arith.addf %0, %o : f32
+    linalg.yield %1 : f32
+  }
+  %r = memref.alloc() : memref<8x8xf32>
+  linalg.generic {indexing_maps = [affine_map<(i, j) -> (j, i)>, #id], iterator_types = ["parallel", "parallel"]} ins(%t : memref<8x8xf32>) outs(%r : memref<8x8xf32>) {
+  ^bb0(%x: f32, %o: f32):
+    linalg.yield %x : f32
+  }
+  return %r : memref<8x8xf32>
+}
+
+// -----
+
 // Minimal filtering has its consumer in the transform of its results, if that has a vector form.
 #x = affine_map<(n, h, w, f, kh, kw, i, j, c) -> (n, h + kh, w + kw, c)>
 #p = affine_map<(n, h, w, f, kh, kw, i, j, c) -> (kh, i)>
