@@ -254,6 +254,9 @@ def WidenProducts : Pass<"strata-widen-products", "mlir::func::FuncOp"> {
     With `byte-pairs`, products of unsigned data and constant weights of seven bits
     stay as they are, with the attribute `strata.exact_pairs`: vectors add two of
     them in 16 bits.
+
+    Rows of f16 or bf16 that a reduction and something else read, as those of a norm
+    or a softmax, are f32 in any case, unless products read them as they are.
   }];
   let options = [
     Option<"bytes", "bytes", "bool", "false", "integers of 8 bits">,

@@ -226,13 +226,22 @@ private:
     }
   }
 
+  /// A reader that does not mind whether it is given the wide elements: not a product whose operands stay halves.
+  bool canReadWide(OpOperand &use) const {
+    std::optional<strata::ProductSum> sum;
+    if (auto reader = dyn_cast<linalg::GenericOp>(use.getOwner()))
+      sum = strata::matchProductSum(reader);
+    return extendedArgument(use) && (!sum || isHalf(getElementTypeOrSelf(use.get())));
+  }
+
   /// Halves that a reduction reads, and something else, too: rows of a softmax or a norm.
   SmallVector<Value> reducedHalves() {
     SmallVector<Value> found;
     getOperation().walk([&](linalg::GenericOp op) {
       for (OpOperand *input : op.getNumReductionLoops() ? op.getDpsInputOperands() : SmallVector<OpOperand *>())
-        if (Value value = input->get(); isHalf(getElementTypeOrSelf(value)) && isRounded(value) && !value.hasOneUse() &&
-                                        llvm::all_of(value.getUses(), extendedArgument))
+        if (Value value = input->get(); isa<Float16Type, BFloat16Type>(getElementTypeOrSelf(value)) &&
+                                        isRounded(value) && !value.hasOneUse() &&
+                                        llvm::all_of(value.getUses(), [&](OpOperand &use) { return canReadWide(use); }))
           found.push_back(value);
     });
     return found;

@@ -44,6 +44,10 @@ void strata::buildFusedPhase(OpPassManager &pm, const CompileOptions &options) {
   }
   // Conversions fuse with what makes their operands.
   if (options.precision == Precision::BF16) {
+    // What is of f16 is f32 to what follows.
+    WidenProductsOptions widen;
+    widen.f16 = true;
+    pm.addNestedPass<func::FuncOp>(createWidenProducts(widen));
     NarrowProductsOptions narrow;
     copyTarget(narrow, facts);
     narrow.winograd = options.winograd;

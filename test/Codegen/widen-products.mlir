@@ -194,6 +194,66 @@ func.func @rows(%f: tensor<4x64xf32>, %c: tensor<4xf32>) -> tensor<4x64xf32> {
 
 // -----
 
+// Rows that a reduction and something else read are f32 also where products stay those of bf16; what a product reads,
+// too, stays as it is.
+// HALVES-LABEL: func.func @rows_of_bf16(
+// HALVES:         %[[X:.*]]:2 = linalg.generic {{.*}} outs(%{{.*}}, %{{.*}} : tensor<40x64xbf16>, tensor<40x64xbf16>)
+// HALVES:         %[[WIDE:.*]] = linalg.generic {{.*}} ins(%[[X]]#0 : tensor<40x64xbf16>) outs(%{{.*}} : tensor<40x64xf32>)
+// HALVES:         linalg.generic {{.*}}"reduction"]} ins(%[[WIDE]] : tensor<40x64xf32>)
+// HALVES:         linalg.generic {{.*}} ins(%[[WIDE]], %{{.*}} : tensor<40x64xf32>, tensor<40xf32>)
+// HALVES:         linalg.generic {{.*}}"reduction"]} ins(%[[X]]#1 : tensor<40x64xbf16>)
+// HALVES:         linalg.generic {{.*}} ins(%[[X]]#1, %{{.*}} : tensor<40x64xbf16>, tensor<64x40xbf16>)
+#same = affine_map<(i, j) -> (i, j)>
+#row = affine_map<(i, j) -> (i)>
+#x = affine_map<(m, n, k) -> (m, k)>
+#w = affine_map<(m, n, k) -> (k, n)>
+#o = affine_map<(m, n, k) -> (m, n)>
+func.func @rows_of_bf16(%f: tensor<40x64xf32>, %w: tensor<64x40xbf16>, %s: tensor<40xf32>, %c: tensor<40x40xf32>)
+    -> (tensor<40x64xf32>, tensor<40xf32>, tensor<40x40xf32>) {
+  %e = tensor.empty() : tensor<40x64xbf16>
+  %x:2 = linalg.generic {indexing_maps = [#same, #same, #same], iterator_types = ["parallel", "parallel"]}
+      ins(%f : tensor<40x64xf32>) outs(%e, %e : tensor<40x64xbf16>, tensor<40x64xbf16>) {
+  ^bb0(%a: f32, %o: bf16, %p: bf16):
+    %4 = arith.truncf %a fastmath<contract> : f32 to bf16
+    %5 = arith.negf %a : f32
+    %6 = arith.truncf %5 fastmath<contract> : f32 to bf16
+    linalg.yield %4, %6 : bf16, bf16
+  } -> (tensor<40x64xbf16>, tensor<40x64xbf16>)
+  %0 = linalg.generic {indexing_maps = [#same, #row], iterator_types = ["parallel", "reduction"]}
+      ins(%x#0 : tensor<40x64xbf16>) outs(%s : tensor<40xf32>) {
+  ^bb0(%a: bf16, %o: f32):
+    %4 = arith.extf %a fastmath<contract> : bf16 to f32
+    %5 = arith.addf %o, %4 : f32
+    linalg.yield %5 : f32
+  } -> tensor<40xf32>
+  %1 = linalg.generic {indexing_maps = [#same, #row, #same], iterator_types = ["parallel", "parallel"]}
+      ins(%x#0, %0 : tensor<40x64xbf16>, tensor<40xf32>) outs(%f : tensor<40x64xf32>) {
+  ^bb0(%a: bf16, %b: f32, %o: f32):
+    %4 = arith.extf %a fastmath<contract> : bf16 to f32
+    %5 = arith.subf %4, %b : f32
+    linalg.yield %5 : f32
+  } -> tensor<40x64xf32>
+  %2 = linalg.generic {indexing_maps = [#same, #row], iterator_types = ["parallel", "reduction"]}
+      ins(%x#1 : tensor<40x64xbf16>) outs(%s : tensor<40xf32>) {
+  ^bb0(%a: bf16, %o: f32):
+    %4 = arith.extf %a fastmath<contract> : bf16 to f32
+    %5 = arith.addf %o, %4 : f32
+    linalg.yield %5 : f32
+  } -> tensor<40xf32>
+  %3 = linalg.generic {indexing_maps = [#x, #w, #o], iterator_types = ["parallel", "parallel", "reduction"]}
+      ins(%x#1, %w : tensor<40x64xbf16>, tensor<64x40xbf16>) outs(%c : tensor<40x40xf32>) {
+  ^bb0(%a: bf16, %b: bf16, %o: f32):
+    %4 = arith.extf %a fastmath<contract> : bf16 to f32
+    %5 = arith.extf %b fastmath<contract> : bf16 to f32
+    %6 = arith.mulf %4, %5 : f32
+    %7 = arith.addf %o, %6 : f32
+    linalg.yield %7 : f32
+  } -> tensor<40x40xf32>
+  return %1, %2, %3 : tensor<40x64xf32>, tensor<40xf32>, tensor<40x40xf32>
+}
+
+// -----
+
 // Two products of unsigned bytes and of weights up to 64 fit 16 bits, of weights up to 65 they do not; of two signed
 // bytes there is no such product.
 // EXACT-LABEL: func.func @exact(

@@ -76,6 +76,33 @@ def test_products(m, k, n):
 
 
 @needs_bf16
+@pytest.mark.parametrize("operator", ["MatMul", "Conv"])
+def test_models_of_f16(operator):
+    """Their products, too, are of bf16; what is not a product keeps f16's bits."""
+    shapes = {"MatMul": [(100, 96), (96, 80), (80,)], "Conv": [(1, 32, 20, 20), (48, 32, 3, 3), (48, 1, 1)]}
+    x, w, b = (values(*shape, seed=seed).astype(np.float16) for seed, shape in enumerate(shapes[operator]))
+    nodes = [helper.make_node(operator, ["x", "w"], ["p"]), helper.make_node("Add", ["p", "b"], ["y"])]
+    constants = [numpy_helper.from_array(w, "w"), numpy_helper.from_array(b, "b")]
+    inputs = [helper.make_tensor_value_info("x", TensorProto.FLOAT16, x.shape)]
+    outputs = [helper.make_tensor_value_info("y", TensorProto.FLOAT16, None)]
+    graph = helper.make_graph(nodes, "halves", inputs, outputs, constants)
+    proto = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=8)
+
+    def expected(x, w):
+        if operator == "MatMul":
+            return x @ w + b
+        windows = np.lib.stride_tricks.sliding_window_view(x, (3, 3), axis=(2, 3))
+        return np.einsum("nchwij,fcij->nfhw", windows, w) + b
+
+    exact, halves = expected(x.astype(np.float64), w.astype(np.float64)), expected(rounded(x), rounded(w))
+    last = 6e-4 * np.abs(exact).max()  # of f16
+    [y] = strata.compile(proto, precision="bf16").run({"x": x})
+    assert np.abs(y - halves).max() <= last < np.abs(y - exact).max()
+    [y] = strata.compile(proto).run({"x": x})
+    assert np.abs(y - exact).max() <= last
+
+
+@needs_bf16
 def test_heads():
     """Rows of one product that are parts of its columns, each with weights of its own."""
     w, x = values(768, 256), values(1, 1, 768, seed=1)
