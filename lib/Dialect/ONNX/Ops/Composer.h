@@ -3,7 +3,7 @@
 #ifndef STRATA_LIB_DIALECT_ONNX_OPS_COMPOSER_H
 #define STRATA_LIB_DIALECT_ONNX_OPS_COMPOSER_H
 
-#include "Slice.h"
+#include "Compute.h"
 
 namespace strata::onnx {
 
@@ -74,6 +74,13 @@ public:
     Block *block = at.getInsertionBlock();
     at.create(OperationState(op->getLoc(), YieldOp::getOperationName(), value, {}));
     return b.lowerBlock(*block, arguments);
+  }
+  /// The same of the operator's one result, whose elements it is rounded to.
+  FailureOr<SmallVector<Value>> lowerRounded(Value value) {
+    FailureOr<SmallVector<Value>> results = lower(value);
+    if (succeeded(results))
+      results->front() = roundTo(b, results->front(), getElementType(op->getResult(0)));
+    return results;
   }
 
 private:

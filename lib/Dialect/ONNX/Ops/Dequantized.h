@@ -18,14 +18,19 @@
 namespace strata::onnx {
 
 struct Dequantized {
-  Value value, scale, zero; ///< 8-bit integers; f32; null is 0
+  Value value, scale, zero; ///< 8-bit integers; f32, f16 or bf16; null is 0
 };
+
+/// Whether all that it computes is of f32, or rounded from it.
+inline bool isComputedInF32(DequantizeLinearOp op) {
+  auto isFloat = [](Value v) { return isa<Float32Type, Float16Type, BFloat16Type>(getElementType(v)); };
+  return isFloat(op.getY()) && isFloat(op.getXScale());
+}
 
 /// What `operand` was, if it has one scale, or one for each index of `axis` (-1: one only).
 inline std::optional<Dequantized> matchDequantized(Value operand, int64_t axis) {
   auto op = operand ? operand.getDefiningOp<DequantizeLinearOp>() : DequantizeLinearOp();
-  if (!op || !getElementType(op.getY()).isF32() || !getElementType(op.getXScale()).isF32() ||
-      !getElementType(op.getX()).isInteger(8))
+  if (!op || !isComputedInF32(op) || !getElementType(op.getX()).isInteger(8))
     return std::nullopt;
   auto x = dyn_cast<RankedTensorType>(op.getX().getType()),
        scale = dyn_cast<RankedTensorType>(op.getXScale().getType());
@@ -71,7 +76,7 @@ struct DequantizedProduct {
     Value sums = k.make<IntegerOp>(operands, i32, all);
     if (!sums)
       return {};
-    Value factor = k.make<MulOp>({x.scale, k.alongAxis(w.scale, axis, getRank(sums))}, f32);
+    Value factor = k.make<MulOp>({k.cast(x.scale, f32), k.alongAxis(k.cast(w.scale, f32), axis, getRank(sums))}, f32);
     return k.make<MulOp>({k.cast(sums, f32), factor}, f32);
   }
 };

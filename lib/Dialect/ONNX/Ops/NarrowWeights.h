@@ -17,12 +17,12 @@
 #ifndef STRATA_LIB_DIALECT_ONNX_OPS_NARROWWEIGHTS_H
 #define STRATA_LIB_DIALECT_ONNX_OPS_NARROWWEIGHTS_H
 
-#include "Compute.h"
+#include "Dequantized.h"
 
 namespace strata::onnx {
 
 struct NarrowWeights {
-  Value value, scale, zero; ///< 4 or 8 bits; f32; null is 0
+  Value value, scale, zero; ///< 4 or 8 bits; f32, f16 or bf16; null is 0
   int64_t depth;            ///< the dimension of the sum, of two
   int64_t blocks;           ///< of the depth; 0: scales and zero points do not vary along it
 
@@ -39,8 +39,7 @@ struct NarrowWeights {
     auto op = w.getDefiningOp<DequantizeLinearOp>();
     auto data = dyn_cast<RankedTensorType>(x.getType());
     auto isConstant = [](Value v) { return !v || v.getDefiningOp<InitializerOp>(); };
-    if (!op || !data || data.getRank() == 0 || !getElementType(op.getY()).isF32() ||
-        !getElementType(op.getXScale()).isF32() || !llvm::all_of(op->getOperands(), isConstant))
+    if (!op || !data || data.getRank() == 0 || !isComputedInF32(op) || !llvm::all_of(op->getOperands(), isConstant))
       return std::nullopt;
     auto type = dyn_cast<RankedTensorType>(op.getX().getType()),
          scale = dyn_cast<RankedTensorType>(op.getXScale().getType());
@@ -63,14 +62,15 @@ struct NarrowWeights {
     return result;
   }
 
-  /// x [..., K] with the weights: [..., N].
+  /// x [..., K] with the weights: [..., N], of f32.
   Value multiply(LinalgBuilder &b, Value x) const {
     // Of large tensors it is not known here whether they are of equal elements.
     std::optional<SmallVector<int64_t>> zeros = zero ? b.getIntegers(zero) : SmallVector<int64_t>{0};
     bool isOneZero = zeros && llvm::all_equal(*zeros), byBlocks = blocks || !isOneZero;
     int64_t parts = std::max<int64_t>(blocks, 1);
     Type from = getElementType(value), i32 = b.getI32Type(), f32 = b.getF32Type();
-    Value w = b.lookup(value), scales = b.lookup(scale);
+    Value w = b.lookup(value), scales = widen(b, b.lookup(scale), getElementType(scale));
+    x = widen(b, x, getElementType(x));
     int64_t depth = this->depth;
     if (!byBlocks && depth == 1) {
       w = b.transpose(w, {1, 0});

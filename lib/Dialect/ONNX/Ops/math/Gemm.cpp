@@ -74,12 +74,12 @@ static FailureOr<SmallVector<Value>> lowerDequantized(GemmOp op, DequantizedProd
   Value sum = product.multiply<MatMulIntegerOp>(k, 1);
   if (!op.getAlpha().isExactlyValue(1))
     sum = k.make<MulOp>({sum, number(op.getAlpha())}, f32);
-  Value bias = getFormalInput(op, 2);
+  Value bias = k.cast(getFormalInput(op, 2), f32);
   if (!bias || op.getBeta().isZero())
-    return k.lower(sum);
+    return k.lowerRounded(sum);
   if (!op.getBeta().isExactlyValue(1))
     bias = k.make<MulOp>({bias, number(op.getBeta())}, f32);
-  return k.lower(k.make<AddOp>({sum, bias}, f32));
+  return k.lowerRounded(k.make<AddOp>({sum, bias}, f32));
 }
 
 static FailureOr<SmallVector<Value>> lowerGemm(Operation *op, ValueRange operands, LinalgBuilder &b) {

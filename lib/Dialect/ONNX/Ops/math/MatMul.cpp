@@ -39,11 +39,11 @@ static FailureOr<SmallVector<Value>> lowerMatMul(Operation *op, ValueRange opera
     int64_t terms = cast<RankedTensorType>(op->getOperand(1).getType()).getDimSize(rank - 2);
     if (auto product = DequantizedProduct::match(op->getOperand(0), op->getOperand(1), rank - 1, terms)) {
       Composer k(op, b);
-      return k.lower(product->multiply<MatMulIntegerOp>(k, getRank(op->getResult(0)) - 1));
+      return k.lowerRounded(product->multiply<MatMulIntegerOp>(k, getRank(op->getResult(0)) - 1));
     }
   }
   if (auto weights = NarrowWeights::match(op->getOperand(0), op->getOperand(1), 0))
-    return SmallVector<Value>{weights->multiply(b, operands[0])};
+    return SmallVector<Value>{roundTo(b, weights->multiply(b, operands[0]), element)};
   Value product = multiplyMatrices(b, operands[0], operands[1], *getShape(op->getOperand(0).getType()),
                                    *getShape(op->getOperand(1).getType()), element);
   return SmallVector<Value>{roundTo(b, product, element)};

@@ -51,8 +51,8 @@ static FailureOr<SmallVector<Value>> lowerDequantized(ConvOp op, const Dequantiz
   Composer k(op, b);
   Value sum = product.multiply<ConvIntegerOp>(k, 1, getWindowAttributes(op));
   if (Value bias = getFormalInput(op, 2); bias && sum)
-    sum = k.make<AddOp>({sum, k.alongAxis(bias, 1, getRank(sum))}, b.getF32Type());
-  return k.lower(sum);
+    sum = k.make<AddOp>({sum, k.alongAxis(k.cast(bias, b.getF32Type()), 1, getRank(sum))}, b.getF32Type());
+  return k.lowerRounded(sum);
 }
 
 // Whether zeros times the elements are zeros.

@@ -105,3 +105,33 @@ func.func @many_rows(%x: tensor<16x3xf32>) -> tensor<*xf32> {
   %1 = onnx.MatMul_13(%x, %0) : (tensor<16x3xf32>, tensor<*xf32>) -> tensor<*xf32>
   return %1 : tensor<*xf32>
 }
+
+// -----
+
+// Of halves, too: what they are multiplied with is of f32, and the sums are rounded.
+// CHECK-LABEL: @halves
+// CHECK: %[[SCALES:.*]] = linalg.generic {{.*}} ins({{.*}} : tensor<2x1xf16>) outs({{.*}} : tensor<2x1xf32>)
+// CHECK: %[[SUMS:.*]] = linalg.generic {{.*}} ins({{.*}}, %[[SCALES]] : tensor<1x2x8xf32>, tensor<2x8x1xi8>, tensor<2x1xf32>) outs({{.*}} : tensor<1x1xf32>)
+// CHECK: linalg.generic {{.*}} ins(%[[SUMS]] : tensor<1x1xf32>) outs({{.*}} : tensor<1x1xf16>)
+// CHECK: arith.truncf
+func.func @halves(%x: tensor<1x16xf16>) -> tensor<*xf16> {
+  %w = onnx.Initializer dense<1> : tensor<16x1xi8>
+  %s = onnx.Initializer dense<[[0.5], [0.25]]> : tensor<2x1xf16>
+  %0 = onnx.DequantizeLinear_21(%w, %s) {axis = 0 : i64, block_size = 8 : i64} : (tensor<16x1xi8>, tensor<2x1xf16>) -> tensor<*xf16>
+  %1 = onnx.MatMul_13(%x, %0) : (tensor<1x16xf16>, tensor<*xf16>) -> tensor<*xf16>
+  return %1 : tensor<*xf16>
+}
+
+// -----
+
+// CHECK-LABEL: @halves_of_bytes
+// CHECK: linalg.generic {{.*}} ins({{.*}} : tensor<2x3xi8>, tensor<3x2xi8>) outs({{.*}} : tensor<2x2xi32>)
+// CHECK: outs({{.*}} : tensor<2x2xf16>)
+func.func @halves_of_bytes(%x: tensor<2x3xi8>, %sx: tensor<f16>) -> tensor<*xf16> {
+  %w = onnx.Initializer dense<[[1, 2], [3, 4], [5, -6]]> : tensor<3x2xi8>
+  %sw = onnx.Initializer dense<[0.5, 0.25]> : tensor<2xf16>
+  %0 = onnx.DequantizeLinear_19(%x, %sx) : (tensor<2x3xi8>, tensor<f16>) -> tensor<*xf16>
+  %1 = onnx.DequantizeLinear_19(%w, %sw) : (tensor<3x2xi8>, tensor<2xf16>) -> tensor<*xf16>
+  %2 = onnx.MatMul_13(%0, %1) : (tensor<*xf16>, tensor<*xf16>) -> tensor<*xf16>
+  return %2 : tensor<*xf16>
+}

@@ -1,5 +1,6 @@
 """Products of dequantized operands, which are computed with integers, and quotients, which are computed as products."""
 
+import ml_dtypes
 import numpy as np
 import pytest
 import strata
@@ -17,7 +18,7 @@ def model_of(nodes, inputs, weights, results):
 
     constants = [numpy_helper.from_array(np.asarray(array), name) for name, array in weights.items()]
     graph = helper.make_graph(nodes, "dequantized", values(inputs), results, constants)
-    return helper.make_model(graph, opset_imports=[helper.make_opsetid("", 21)], ir_version=10)
+    return helper.make_model(graph, opset_imports=[helper.make_opsetid("", 22)], ir_version=10)
 
 
 def dequantized(name, axis=None):
@@ -30,10 +31,15 @@ def real(q, scale, zero, axis):
     return (q.astype(np.float64) - zero.astype(np.float64).reshape(shape)) * scale.astype(np.float64).reshape(shape)
 
 
+#: What may be left of a result in f32, a few roundings, and in halves, one.
+ROUNDING = {np.float32: 1e-6, np.float16: 5e-4, ml_dtypes.bfloat16: 4e-3}
+
+
+@pytest.mark.parametrize("element", ROUNDING)
 @pytest.mark.parametrize("per_channel", [False, True])
 @pytest.mark.parametrize("kind", [np.uint8, np.int8])
 @pytest.mark.parametrize("operator", ["MatMul", "Gemm", "Gemm^T", "Conv"])
-def test_products(operator, kind, per_channel):
+def test_products(operator, kind, per_channel, element):
     rng = np.random.default_rng(len(operator))
     low, high = np.iinfo(kind).min, np.iinfo(kind).max + 1
     x_shape, w_shape, axis, attrs = {
@@ -46,11 +52,11 @@ def test_products(operator, kind, per_channel):
     channels = w_shape[axis]
     weights = {
         "w": w,
-        "x_scale": np.float32(0.037),
+        "x_scale": np.array(0.037, element),
         "x_zero": np.array(rng.integers(low, high), kind),
-        "w_scale": (rng.random(channels if per_channel else ()) * 0.01 + 0.001).astype(np.float32),
+        "w_scale": np.asarray(rng.random(channels if per_channel else ()) * 0.01 + 0.001, element),
         "w_zero": np.zeros(channels if per_channel else (), np.int8),
-        "b": rng.standard_normal(channels).astype(np.float32),
+        "b": rng.standard_normal(channels).astype(element),
     }
     name = operator.removesuffix("^T")
     operands = ["x_real", "w_real"] + (["b"] if name != "MatMul" else [])
@@ -60,18 +66,18 @@ def test_products(operator, kind, per_channel):
     if name == "Conv":
         left = np.pad(left, [(0, 0), (0, 0), (1, 1), (1, 1)])
         windows = np.lib.stride_tricks.sliding_window_view(left, (3, 3), axis=(2, 3))
-        want = np.einsum("nchwij,fcij->nfhw", windows, right) + weights["b"].reshape(-1, 1, 1)
+        want = np.einsum("nchwij,fcij->nfhw", windows, right) + weights["b"].astype(np.float64).reshape(-1, 1, 1)
     else:
         want = attrs.get("alpha", 1) * (left @ (right.T if "transB" in attrs else right))
         if name == "Gemm":
-            want = want + attrs.get("beta", 1) * weights["b"]
-    result = helper.make_tensor_value_info("y", TensorProto.FLOAT, want.shape)
+            want = want + attrs.get("beta", 1) * weights["b"].astype(np.float64)
+    result = helper.make_tensor_value_info("y", helper.np_dtype_to_tensor_dtype(np.dtype(element)), want.shape)
     [y] = strata.compile(model_of(nodes, {"x": x}, weights, [result])).run({"x": x})
-    # A few roundings; the sums have none.
-    assert np.abs(y - want).max() <= 1e-6 * np.abs(want).max()
+    # The sums have no roundings.
+    assert np.abs(y.astype(np.float64) - want).max() <= ROUNDING[element] * np.abs(want).max()
 
 
-def weights_of_few_bits(operator, kind, zero, block, rng, terms=96, columns=40):
+def weights_of_few_bits(operator, kind, zero, block, rng, terms=96, columns=40, element=np.float32):
     """A product's weights: the nodes that make and use them, the constants, and the real numbers, [terms, columns].
 
     block: None: one scale; 1: one per column; else of so many terms.
@@ -79,7 +85,7 @@ def weights_of_few_bits(operator, kind, zero, block, rng, terms=96, columns=40):
     bits, low = int(kind[-1]), 0 if kind[0] == "u" else -(2 ** (int(kind[-1]) - 1))
     w = rng.integers(low, low + 2**bits, (terms, columns))
     rows = [() if block is None else (columns,) if block == 1 else (terms // block, columns)][0]
-    scales = (rng.random(rows) * 0.01 + 0.001).astype(np.float32)
+    scales = np.asarray(rng.random(rows) * 0.01 + 0.001, element)
     highest = low + 2**bits - 1
     zeros = rng.integers(low, highest + 1, rows) if zero == "any" else np.full(rows, min(zero or 0, highest))
     spread = (lambda v: np.repeat(v, block, axis=0)) if block and block > 1 else lambda v: v
@@ -90,8 +96,8 @@ def weights_of_few_bits(operator, kind, zero, block, rng, terms=96, columns=40):
     if transposed:
         w, scales, zeros = w.T, scales.T, zeros.T
     integers = [("w", w)] + ([("w_zero", zeros)] if zero is not None else [])
-    element = getattr(TensorProto, kind.upper())
-    constants = [helper.make_tensor(n, element, v.shape, v.ravel().tolist()) for n, v in integers]
+    data_type = getattr(TensorProto, kind.upper())
+    constants = [helper.make_tensor(n, data_type, v.shape, v.ravel().tolist()) for n, v in integers]
     constants.append(numpy_helper.from_array(scales.copy(), "scale"))
     nodes = [
         helper.make_node("DequantizeLinear", ["w", "scale"] + [n for n, _ in integers[1:]], ["real"], **attributes),
@@ -103,21 +109,22 @@ def weights_of_few_bits(operator, kind, zero, block, rng, terms=96, columns=40):
     return nodes, constants, real
 
 
-@every_other("operator, kind, zero_block", ["MatMul", "MatMul of a row", "MatMul of 40", "MatMul^T", "Gemm", "Gemm^T"],
+@every_other("operator, kind, zero_block, element",
+             ["MatMul", "MatMul of a row", "MatMul of 40", "MatMul^T", "Gemm", "Gemm^T"],
              ["int8", "uint8", "int4", "uint4"],
-             [(None, None), ("any", 1), (128, 16), ("any", 24), (None, 16)])  # fmt: skip
-def test_narrow_weights(operator, kind, zero_block):
+             [(None, None), ("any", 1), (128, 16), ("any", 24), (None, 16)], list(ROUNDING))  # fmt: skip
+def test_narrow_weights(operator, kind, zero_block, element):
     """Floats times weights of few bits: in one tile of rows, and in several, which share what is dequantized."""
     zero, block = zero_block
     rng = np.random.default_rng(len(operator))
     shapes = {"MatMul": (2, 3, 96), "MatMul^T": (2, 96), "MatMul of a row": (96,), "MatMul of 40": (40, 96)}
-    x = rng.standard_normal(shapes.get(operator, (5, 96))).astype(np.float32)
-    nodes, constants, real = weights_of_few_bits(operator, kind, zero, block, rng)
-    model = model_of(nodes, {"x": x}, {}, [helper.make_tensor_value_info("y", TensorProto.FLOAT, None)])
+    x = rng.standard_normal(shapes.get(operator, (5, 96))).astype(element)
+    nodes, constants, real = weights_of_few_bits(operator, kind, zero, block, rng, element=element)
+    model = model_of(nodes, {"x": x}, {}, [helper.make_tensor_value_info("y", helper.np_dtype_to_tensor_dtype(x.dtype), None)])
     model.graph.initializer.extend(constants)
     [y] = strata.compile(model).run({"x": x})
     want = x.astype(np.float64) @ real
-    assert np.abs(y - want).max() <= 2e-6 * np.abs(want).max()
+    assert np.abs(y.astype(np.float64) - want).max() <= 2 * ROUNDING[element] * np.abs(want).max()
 
 
 @pytest.mark.parametrize("columns", [64, 70, 300])
@@ -130,7 +137,7 @@ def test_narrow_weights_of_symbolic_rows(kind, zero, block, columns):
     x = helper.make_tensor_value_info("x", TensorProto.FLOAT, ["batch", "rows", 96])
     y = helper.make_tensor_value_info("y", TensorProto.FLOAT, None)
     graph = helper.make_graph(nodes, "symbolic", [x], [y], constants)
-    model = strata.compile(helper.make_model(graph, opset_imports=[helper.make_opsetid("", 21)], ir_version=10))
+    model = strata.compile(helper.make_model(graph, opset_imports=[helper.make_opsetid("", 22)], ir_version=10))
     for shape in (1, 1), (1, 3), (2, 2), (1, 5), (3, 7), (1, 64), (0, 3), (1, 200):
         data = rng.standard_normal((*shape, 96)).astype(np.float32)
         [result] = model.run({"x": data})
@@ -148,7 +155,7 @@ def test_few_columns_of_narrow_weights(columns, rows):
     x = helper.make_tensor_value_info("x", TensorProto.FLOAT, [rows, 96])
     y = helper.make_tensor_value_info("y", TensorProto.FLOAT, None)
     graph = helper.make_graph(nodes, "columns", [x], [y], constants)
-    model = strata.compile(helper.make_model(graph, opset_imports=[helper.make_opsetid("", 21)], ir_version=10))
+    model = strata.compile(helper.make_model(graph, opset_imports=[helper.make_opsetid("", 22)], ir_version=10))
     data = rng.standard_normal((40 if rows == "rows" else rows, 96)).astype(np.float32)
     [result] = model.run({"x": data})
     want = data.astype(np.float64) @ real
@@ -216,7 +223,7 @@ def test_data_in_bytes_of_symbolic_rows(kind, zero, block, columns):
     x = helper.make_tensor_value_info("x", TensorProto.FLOAT, ["batch", "rows", 256])
     y = helper.make_tensor_value_info("y", TensorProto.FLOAT, None)
     graph = helper.make_graph(nodes, "symbolic", [x], [y], constants)
-    model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 21)], ir_version=10)
+    model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 22)], ir_version=10)
     model = strata.compile(model, precision="int8")
     for shape in (1, 1), (1, 3), (2, 2), (1, 5), (3, 7), (0, 3), (1, 200):
         data = rng.standard_normal((*shape, 256)).astype(np.float32)
