@@ -89,9 +89,11 @@ private:
 
   bool isHalf(Type element) const { return (f16 && element.isF16()) || (bf16 && element.isBF16()); }
 
-  /// Halves: an operand by itself.
+  /// Halves: an operand by itself. Windows read an element several times for each filter.
   bool isWidened(linalg::GenericOp op, const strata::ProductSum &sum, unsigned input) const {
-    return isHalf(sum.elements[input]) && strata::getUses(op, op.getDpsInputOperand(input)) >= strata::kManyRows;
+    OpOperand *operand = op.getDpsInputOperand(input);
+    int64_t least = strata::isPlain(op.getMatchingIndexingMap(operand)) ? strata::kManyRows : 2;
+    return isHalf(sum.elements[input]) && strata::getUses(op, operand) >= least;
   }
 
   bool areWidened(linalg::GenericOp op, const strata::ProductSum &sum) const {

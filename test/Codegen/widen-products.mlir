@@ -194,6 +194,27 @@ func.func @rows(%f: tensor<4x64xf32>, %c: tensor<4xf32>) -> tensor<4x64xf32> {
 
 // -----
 
+// The windows of few filters, too, read the same element several times.
+// HALVES-LABEL: func.func @few_filters(
+// HALVES:         linalg.generic {{.*}}"reduction"]} ins({{.*}} : tensor<1x10x10x8xf32>, tensor<3x8x3x3xf32>)
+#data = affine_map<(n, y, x, f, c, i, j) -> (n, y + i, x + j, c)>
+#filters = affine_map<(n, y, x, f, c, i, j) -> (f, c, i, j)>
+#result = affine_map<(n, y, x, f, c, i, j) -> (n, y, x, f)>
+func.func @few_filters(%x: tensor<1x10x10x8xf16>, %w: tensor<3x8x3x3xf16>, %c: tensor<1x8x8x3xf32>) -> tensor<1x8x8x3xf32> {
+  %0 = linalg.generic {indexing_maps = [#data, #filters, #result], iterator_types = ["parallel", "parallel", "parallel", "parallel", "reduction", "reduction", "reduction"]}
+      ins(%x, %w : tensor<1x10x10x8xf16>, tensor<3x8x3x3xf16>) outs(%c : tensor<1x8x8x3xf32>) {
+  ^bb0(%a: f16, %b: f16, %s: f32):
+    %1 = arith.extf %a fastmath<contract> : f16 to f32
+    %2 = arith.extf %b fastmath<contract> : f16 to f32
+    %3 = arith.mulf %1, %2 : f32
+    %4 = arith.addf %s, %3 : f32
+    linalg.yield %4 : f32
+  } -> tensor<1x8x8x3xf32>
+  return %0 : tensor<1x8x8x3xf32>
+}
+
+// -----
+
 // Rows that a reduction and something else read are f32 also where products stay those of bf16; what a product reads,
 // too, stays as it is.
 // HALVES-LABEL: func.func @rows_of_bf16(
