@@ -248,8 +248,16 @@ private:
     if ((!ShapedType::isDynamic(ranges[lane]) && ranges[lane] < fewest) || strata::getUses(op, operand) < fewest)
       return false;
     std::optional<double> cycles = cyclesOfUses(op, operand);
-    auto type = cast<RankedTensorType>(operand->get().getType());
-    bool isNear = type.hasStaticShape() && type.getNumElements() * 4 <= 2 * cacheBytes;
+    int64_t elements = 1;
+    bool isNear = true;
+    for (auto [loop, size] : llvm::enumerate(ranges)) {
+      bool isBatch = llvm::all_of(op.getIndexingMapsArray(), [&](AffineMap map) { return map.isFunctionOfDim(loop); });
+      if (!op.getMatchingIndexingMap(operand).isFunctionOfDim(loop) || (isBatch && ShapedType::isDynamic(size)))
+        continue; // Of an unknown number of products each reads its own copy.
+      if (isNear &= !ShapedType::isDynamic(size); isNear)
+        elements *= size;
+    }
+    isNear &= elements * 4 <= 2 * cacheBytes;
     return !cycles || *cycles >= (isNear ? copied : copiedFar);
   }
 

@@ -107,3 +107,25 @@ func.func @main(%x: tensor<128x1024x2xbf16>, %y: tensor<128x256xf32>) -> tensor<
   } -> tensor<128x256xf32>
   return %0 : tensor<128x256xf32>
 }
+
+// -----
+
+// What a product of an unknown number of them reads transposed is copied where that pays for one of them.
+#x = affine_map<(b, h, m, n, k) -> (b, h, m, k)>
+#w = affine_map<(b, h, m, n, k) -> (b, h, k, n)>
+#y = affine_map<(b, h, m, n, k) -> (b, h, m, n)>
+// CHECK-LABEL: func.func @keys(
+// CHECK:         %[[KEYS:.*]] = linalg.transpose ins(%arg1 : tensor<?x16x12x16xf32>)
+// CHECK:         linalg.generic {{.*}} ins(%{{.*}}, %[[KEYS]] : tensor<?x12x16x16xf32>, tensor<?x12x16x16xf32>)
+func.func @keys(%q: tensor<?x12x16x16xf32>, %k: tensor<?x16x12x16xf32>, %y: tensor<?x12x16x16xf32>, %n: index) -> tensor<?x12x16x16xf32> {
+  %e = tensor.empty(%n) : tensor<?x12x16x16xf32>
+  %t = linalg.transpose ins(%k : tensor<?x16x12x16xf32>) outs(%e : tensor<?x12x16x16xf32>) permutation = [0, 2, 3, 1]
+  %0 = linalg.generic {indexing_maps = [#x, #w, #y], iterator_types = ["parallel", "parallel", "parallel", "parallel", "reduction"]}
+      ins(%q, %t : tensor<?x12x16x16xf32>, tensor<?x12x16x16xf32>) outs(%y : tensor<?x12x16x16xf32>) {
+  ^bb0(%a: f32, %b: f32, %c: f32):
+    %1 = arith.mulf %a, %b : f32
+    %2 = arith.addf %1, %c : f32
+    linalg.yield %2 : f32
+  } -> tensor<?x12x16x16xf32>
+  return %0 : tensor<?x12x16x16xf32>
+}
