@@ -244,8 +244,28 @@ def _write_narrow(source, path):
         np.savez(path.with_suffix(".npz"), **feeds)
 
 
-#: Exported networks that are also measured with weights of 4 bits.
+def _write_halves(source, path):
+    """A network all of whose floats are f16, as ONNX Runtime's tool for that converts it."""
+    from onnxruntime.transformers.float16 import convert_float_to_float16
+
+    onnx.save(convert_float_to_float16(onnx.load(source)), path)
+    with np.load(source.with_suffix(".npz")) as feeds:
+        halves = {name: x.astype(np.float16) if x.dtype == np.float32 else x for name, x in feeds.items()}
+        np.savez(path.with_suffix(".npz"), **halves)
+
+
+def _write_narrow_halves(source, path):
+    """Both."""
+    narrow = path.with_name(f"{path.stem}_f32.onnx")
+    _write_narrow(source, narrow)
+    _write_halves(narrow, path)
+    for file in (narrow, narrow.with_suffix(".npz")):
+        file.unlink()
+
+
+#: Exported networks that are also measured with weights of 4 bits, with floats of f16, and with both.
 NARROW = ("llama6_decode_dyn", "llama6_prefill_dyn")
+HALVES = ("bert_base_dyn", "llama6_prefill_dyn")
 
 
 def _has_narrow_weights(graph):
@@ -285,8 +305,11 @@ def all_cases(folder, models, quick):
         if path.with_suffix(".npz").exists():
             yield path.stem, lambda path=path: path
             if path.stem in NARROW:
-                stem = f"{path.stem}_4_bits"
-                yield f"{path.stem}, weights of 4 bits", made(_write_narrow, path, stem)
+                yield f"{path.stem}, weights of 4 bits", made(_write_narrow, path, f"{path.stem}_4_bits")
+                stem = f"{path.stem}_4_bits_f16"
+                yield f"{path.stem}, weights of 4 bits, f16", made(_write_narrow_halves, path, stem)
+            if path.stem in HALVES:
+                yield f"{path.stem}, f16", made(_write_halves, path, f"{path.stem}_f16")
 
 
 def _bits(data_type):

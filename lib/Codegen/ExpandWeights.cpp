@@ -8,6 +8,7 @@
 #include "Codegen/Passes.h"
 #include "ComputedWeights.h"
 #include "ConstantExpressions.h"
+#include "Conversions.h"
 #include "NarrowWords.h"
 #include "ProductSums.h"
 
@@ -55,7 +56,7 @@ private:
   /// operation reads it.
   static std::pair<Value, AffineMap> made(linalg::GenericOp op, const ComputedWeights &weights, Value value,
                                           Type element);
-  static void expand(linalg::GenericOp op, const ComputedWeights &weights);
+  void expand(linalg::GenericOp op, const ComputedWeights &weights) const;
   static void sumBlocks(linalg::GenericOp op, const ComputedWeights &weights);
 };
 } // namespace
@@ -104,19 +105,26 @@ std::pair<Value, AffineMap> ExpandWeightsPass::made(linalg::GenericOp op, const 
     }
     Value result = mapping.lookup(value);
     if (result.getType() != element)
-      result = b.create<arith::TruncIOp>(loc, element, result);
+      result = isa<FloatType>(element) ? b.create<arith::TruncFOp>(loc, element, result).getResult()
+                                       : b.create<arith::TruncIOp>(loc, element, result).getResult();
     b.create<linalg::YieldOp>(loc, result);
   };
   auto maker = b.create<linalg::GenericOp>(loc, empty.getType(), operands, empty, read, kinds, body);
   return {maker.getResult(0), AffineMap::get(op.getNumLoops(), 0, exprs, b.getContext())};
 }
 
-void ExpandWeightsPass::expand(linalg::GenericOp op, const ComputedWeights &weights) {
+void ExpandWeightsPass::expand(linalg::GenericOp op, const ComputedWeights &weights) const {
   OpBuilder b(op);
-  auto [w, map] = made(op, weights, weights.value, b.getF32Type());
+  // Devices multiply what is extended as it was before, by weights of as many bits.
+  Value data = op.getDpsInputs()[weights.data];
+  if (auto extension = data.getDefiningOp<linalg::GenericOp>();
+      blockSums && extension && strata::isConversion(extension) && llvm::all_equal(extension.getIndexingMapsArray()) &&
+      isa<FloatType>(getElementTypeOrSelf(extension.getDpsInputs()[0])))
+    data = extension.getDpsInputs()[0];
+  auto [w, map] = made(op, weights, weights.value, getElementTypeOrSelf(data));
   SmallVector<AffineMap> maps = op.getIndexingMapsArray();
-  auto product = multiply(b, op.getLoc(), {op.getDpsInputs()[weights.data], w}, op.getDpsInits()[0],
-                          {maps[weights.data], map, maps.back()}, op.getIteratorTypesArray());
+  auto product = multiply(b, op.getLoc(), {data, w}, op.getDpsInits()[0], {maps[weights.data], map, maps.back()},
+                          op.getIteratorTypesArray());
   op->replaceAllUsesWith(product);
   op.erase();
 }

@@ -105,3 +105,42 @@ func.func @unsigned(%x: tensor<4x2x16xf32>, %c: tensor<4x8xf32>) -> tensor<4x8xf
   } -> tensor<4x8xf32>
   return %0 : tensor<4x8xf32>
 }
+
+// -----
+
+// Devices multiply halves as they are, by weights that are halves, too; here, what is multiplied is f32.
+// CHECK-LABEL: func.func @halves(
+// CHECK:         linalg.generic {{.*}} ins(%{{.*}}, %{{.*}} : tensor<40x2x16xf32>, tensor<2x16x8xf32>) outs(%{{.*}} : tensor<40x8xf32>)
+// SUMS-LABEL: func.func @halves(
+// SUMS:         %[[W:.*]] = linalg.generic {{.*}} ins(%w, %s : {{.*}}) outs(%{{.*}} : tensor<2x16x8xf16>)
+// SUMS:           arith.truncf %{{.*}} : f32 to f16
+// SUMS:         linalg.generic {{.*}} ins(%arg0, %[[W]] : tensor<40x2x16xf16>, tensor<2x16x8xf16>) outs(%{{.*}} : tensor<40x8xf32>)
+#same = affine_map<(m, b, j) -> (m, b, j)>
+#x = affine_map<(m, n, b, j) -> (m, b, j)>
+#w = affine_map<(m, n, b, j) -> (b, j, n)>
+#s = affine_map<(m, n, b, j) -> (b, n)>
+#o = affine_map<(m, n, b, j) -> (m, n)>
+ml_program.global private @w(dense<7> : tensor<2x16x8xi8>) : tensor<2x16x8xi8>
+ml_program.global private @s(dense<0.5> : tensor<2x8xf32>) : tensor<2x8xf32>
+func.func @halves(%x: tensor<40x2x16xf16>, %c: tensor<40x8xf32>) -> tensor<40x8xf32> {
+  %w = ml_program.global_load_const @w : tensor<2x16x8xi8>
+  %s = ml_program.global_load_const @s : tensor<2x8xf32>
+  %e = tensor.empty() : tensor<40x2x16xf32>
+  %wide = linalg.generic {indexing_maps = [#same, #same], iterator_types = ["parallel", "parallel", "parallel"]}
+      ins(%x : tensor<40x2x16xf16>) outs(%e : tensor<40x2x16xf32>) {
+  ^bb0(%a: f16, %o: f32):
+    %1 = arith.extf %a fastmath<contract> : f16 to f32
+    linalg.yield %1 : f32
+  } -> tensor<40x2x16xf32>
+  %0 = linalg.generic {indexing_maps = [#x, #w, #s, #o], iterator_types = ["parallel", "parallel", "reduction", "reduction"]}
+      ins(%wide, %w, %s : tensor<40x2x16xf32>, tensor<2x16x8xi8>, tensor<2x8xf32>) outs(%c : tensor<40x8xf32>) {
+  ^bb0(%a: f32, %i: i8, %f: f32, %sum: f32):
+    %1 = arith.extsi %i : i8 to i32
+    %2 = arith.sitofp %1 : i32 to f32
+    %3 = arith.mulf %2, %f : f32
+    %4 = arith.mulf %a, %3 : f32
+    %5 = arith.addf %sum, %4 : f32
+    linalg.yield %5 : f32
+  } -> tensor<40x8xf32>
+  return %0 : tensor<40x8xf32>
+}

@@ -70,7 +70,6 @@ struct NarrowWeights {
     int64_t parts = std::max<int64_t>(blocks, 1);
     Type from = getElementType(value), i32 = b.getI32Type(), f32 = b.getF32Type();
     Value w = b.lookup(value), scales = widen(b, b.lookup(scale), getElementType(scale));
-    x = widen(b, x, getElementType(x));
     int64_t depth = this->depth;
     if (!byBlocks && depth == 1) {
       w = b.transpose(w, {1, 0});
@@ -97,6 +96,7 @@ struct NarrowWeights {
       if (!isOneZero)
         inputs.push_back(byBlock(b.lookup(zero)));
     }
+    inputs[0] = widen(b, inputs[0], getElementType(x));
     SmallVector<AffineMap> maps{map(read), ofColumns(terms)};
     maps.resize(inputs.size(), ofColumns(block));
     maps.push_back(map(ArrayRef(dims).take_front(rows + 1)));
