@@ -56,9 +56,9 @@ struct CompileFlags {
   llvm::cl::opt<std::string> precision{
       "precision", llvm::cl::value_desc("f32|bf16|f16|int8|tf32"),
       llvm::cl::desc("What the operands of f32 matrix products and convolutions are rounded to (f32); bf16, for those "
-                     "with constant weights, needs a CPU with avx512bf16; f16, for weights that few rows read, "
-                     "vectors that load it; int8, for data of weights that are dequantized from 8 or 4 bits, vectors "
-                     "that add products of bytes (VNNI); tf32 an NVIDIA GPU"),
+                     "with constant weights, also of f16, needs a CPU with avx512bf16; f16, for weights that few rows "
+                     "read, vectors that load it; int8, for data of weights that are dequantized from 8 or 4 bits, "
+                     "vectors that add products of bytes (VNNI); tf32 an NVIDIA GPU"),
       llvm::cl::init("f32"), llvm::cl::cat(flagCategory())};
   enum class Choice { Off, Auto };
   llvm::cl::opt<Choice> winograd{

@@ -143,8 +143,11 @@ def ExpandWeights : Pass<"strata-expand-weights", "mlir::func::FuncOp"> {
     t[b, n] = sum_j x[b, j] v[b, j, n]        v = w - z, computed at load
     y[n] = sum_b t[b, n] s[b, n]
     ```
+    and data that was extended from f16 or bf16 is multiplied as it was before, by
+    weights of the same type: GPUs have units for that.
   }];
-  let options = [Option<"blockSums", "block-sums", "bool", "false", "Take scales of blocks out of their sums">];
+  let options = [Option<"blockSums", "block-sums", "bool", "false",
+                        "For GPUs: take scales of blocks out of their sums, and multiply halves as such">];
   let dependentDialects = ["mlir::linalg::LinalgDialect", "mlir::tensor::TensorDialect",
                            "mlir::arith::ArithDialect"];
 }

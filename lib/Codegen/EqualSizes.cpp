@@ -38,6 +38,18 @@ static bool isSizeOf(OpFoldResult size, Value tensor, int64_t dim) {
   return known && isEqualConstantIntOrValue(size, known);
 }
 
+void strata::setInsertionPointBehindChecks(OpBuilder &b, Value value) {
+  b.setInsertionPointAfterValue(value);
+  auto readsTensor = [](Operation &op) {
+    return llvm::any_of(op.getOperandTypes(), [](Type type) { return isa<TensorType>(type); });
+  };
+  for (Operation &op : llvm::make_range(b.getInsertionPoint(), b.getInsertionBlock()->end()))
+    if (isa<cf::AssertOp>(op))
+      b.setInsertionPointAfter(&op);
+    else if (op.getNumRegions() || !isPure(&op) || (readsTensor(op) && !isa<tensor::DimOp>(op)))
+      return;
+}
+
 /// Whether a loop takes so many steps.
 static bool isSizeOfLoop(OpFoldResult size, linalg::GenericOp op, unsigned loop) {
   return llvm::any_of(op->getOpOperands(), [&](OpOperand &operand) {

@@ -1,6 +1,7 @@
 //===- KeptElements.cpp - tensors whose elements have another form --------===//
 #include "KeptElements.h"
 #include "Conversions.h"
+#include "EqualSizes.h"
 #include "LinalgQueries.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -100,12 +101,12 @@ Value KeptElements::keep(Value value) {
     for (Value operand : movedBy(maker))
       if (isa<RankedTensorType>(operand.getType()) && getElementTypeOrSelf(operand) == getElementTypeOrSelf(value))
         mapping.map(operand, keep(operand));
-    b.setInsertionPointAfterValue(value);
+    setInsertionPointBehindChecks(b, value);
     result = moved(b, maker, mapping);
   } else {
     if (maker)
       prepare(maker);
-    b.setInsertionPointAfterValue(value);
+    setInsertionPointBehindChecks(b, value);
     auto element = [&](OpBuilder &b, Value x) { return convert(b, loc, x); };
     result = mapElements(b, loc, value, typeOf(getElementTypeOrSelf(value)), element).getResult(0);
     converted.push_back(value);

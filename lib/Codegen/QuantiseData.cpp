@@ -10,6 +10,7 @@
 #include "Codegen/Passes.h"
 #include "ConstantExpressions.h"
 #include "Conversions.h"
+#include "EqualSizes.h"
 #include "LinalgQueries.h"
 #include "ProductSums.h"
 
@@ -91,7 +92,7 @@ const Quantised &QuantiseDataPass::quantised(OpBuilder &b, Location loc, Value d
   if (!isNew)
     return place->second;
   OpBuilder::InsertionGuard guard(b);
-  b.setInsertionPointAfterValue(data);
+  strata::setInsertionPointBehindChecks(b, data);
   Type f32 = b.getF32Type(), i8 = b.getI8Type(), i32 = b.getI32Type();
   auto number = [&](OpBuilder &b, double value) {
     return b.create<arith::ConstantOp>(loc, b.getF32FloatAttr(static_cast<float>(value)));

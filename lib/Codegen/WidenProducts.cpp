@@ -9,6 +9,7 @@
 #include "Codegen/Passes.h"
 #include "ConstantExpressions.h"
 #include "Conversions.h"
+#include "EqualSizes.h"
 #include "ProductSums.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -149,7 +150,7 @@ private:
     if (Value done = known[isUnsigned].lookup(value))
       return done;
     OpBuilder b(value.getContext());
-    b.setInsertionPointAfterValue(value);
+    strata::setInsertionPointBehindChecks(b, value);
     Location loc = value.getLoc();
     auto type = cast<RankedTensorType>(value.getType());
     Type wide = widerThan(type.getElementType());

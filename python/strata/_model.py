@@ -158,9 +158,10 @@ def compile(
     name          prefix of the compiled code's symbols, a C identifier (default "model")
     opt_level     0 to 3 (default 3)
     precision     what f32 operands of matrix products and convolutions are rounded to: "f32" (the default: not at
-                  all), "bf16", for those with constant weights, which needs a CPU with avx512bf16, "f16", for weights
-                  that few rows read alone, "int8", for data that weights dequantized from 8 or 4 bits are multiplied
-                  with, in blocks, which needs a CPU with VNNI, or "tf32", which needs an NVIDIA GPU
+                  all), "bf16", for those with constant weights, also of f16, which needs a CPU with avx512bf16,
+                  "f16", for weights that few rows read alone, "int8", for data that weights dequantized from 8 or 4
+                  bits are multiplied with, in blocks, which needs a CPU with VNNI, or "tf32", which needs an NVIDIA
+                  GPU
     winograd      whether convolutions may be computed by minimal filtering, whose rounding errors are larger
     tune          choose the plans of products and convolutions by measuring some of each on this machine, or its
                   GPU, for about a minute at most; results are kept, and not measured again

@@ -194,6 +194,40 @@ func.func @rows(%f: tensor<4x64xf32>, %c: tensor<4xf32>) -> tensor<4x64xf32> {
 
 // -----
 
+// What is extended is so behind the checks of its sizes: whoever reads it may say that they are the checked ones.
+// HALVES-LABEL: func.func @checked(
+// HALVES:         cf.assert %{{.*}}, "first"
+// HALVES:         cf.assert %{{.*}}, "second"
+// HALVES:         linalg.generic {{.*}} ins(%arg0 : tensor<?x?xf16>)
+// HALVES:         linalg.generic {{.*}}"reduction"]}
+#x = affine_map<(m, n, k) -> (m, k)>
+#w = affine_map<(m, n, k) -> (k, n)>
+#o = affine_map<(m, n, k) -> (m, n)>
+func.func @checked(%x: tensor<?x?xf16>, %w: tensor<64x40xf16>, %c: tensor<40x40xf32>) -> tensor<40x40xf32> {
+  %c0 = arith.constant 0 : index
+  %rows = tensor.dim %x, %c0 : tensor<?x?xf16>
+  %c40 = arith.constant 40 : index
+  %1 = arith.cmpi eq, %rows, %c40 : index
+  cf.assert %1, "first"
+  %c1 = arith.constant 1 : index
+  %columns = tensor.dim %x, %c1 : tensor<?x?xf16>
+  %c64 = arith.constant 64 : index
+  %2 = arith.cmpi eq, %columns, %c64 : index
+  cf.assert %2, "second"
+  %0 = linalg.generic {indexing_maps = [#x, #w, #o], iterator_types = ["parallel", "parallel", "reduction"]}
+      ins(%x, %w : tensor<?x?xf16>, tensor<64x40xf16>) outs(%c : tensor<40x40xf32>) {
+  ^bb0(%a: f16, %b: f16, %s: f32):
+    %3 = arith.extf %a fastmath<contract> : f16 to f32
+    %4 = arith.extf %b fastmath<contract> : f16 to f32
+    %5 = arith.mulf %3, %4 : f32
+    %6 = arith.addf %s, %5 : f32
+    linalg.yield %6 : f32
+  } -> tensor<40x40xf32>
+  return %0 : tensor<40x40xf32>
+}
+
+// -----
+
 // The windows of few filters, too, read the same element several times.
 // HALVES-LABEL: func.func @few_filters(
 // HALVES:         linalg.generic {{.*}}"reduction"]} ins({{.*}} : tensor<1x10x10x8xf32>, tensor<3x8x3x3xf32>)
