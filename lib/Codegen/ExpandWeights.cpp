@@ -113,14 +113,25 @@ std::pair<Value, AffineMap> ExpandWeightsPass::made(linalg::GenericOp op, const 
   return {maker.getResult(0), AffineMap::get(op.getNumLoops(), 0, exprs, b.getContext())};
 }
 
+/// What the data of a product was before it was extended from halves, if the sums are rounded to such again: then the
+/// product is that of an operator of halves, whose weights are halves as well.
+static Value halvesOf(linalg::GenericOp product, Value data) {
+  auto conversion = data.getDefiningOp<linalg::GenericOp>();
+  if (!conversion || !strata::isConversion(conversion) || !llvm::all_equal(conversion.getIndexingMapsArray()))
+    return {};
+  Value halves = conversion.getDpsInputs()[0];
+  Type element = getElementTypeOrSelf(halves);
+  bool isRounded = llvm::all_of(product->getUsers(), [&](Operation *user) {
+    return isa<linalg::GenericOp>(user) && getElementTypeOrSelf(user->getResult(0)) == element;
+  });
+  return isRounded && isa<Float16Type, BFloat16Type>(element) ? halves : Value();
+}
+
 void ExpandWeightsPass::expand(linalg::GenericOp op, const ComputedWeights &weights) const {
   OpBuilder b(op);
-  // Devices multiply what is extended as it was before, by weights of as many bits.
   Value data = op.getDpsInputs()[weights.data];
-  if (auto extension = data.getDefiningOp<linalg::GenericOp>();
-      blockSums && extension && strata::isConversion(extension) && llvm::all_equal(extension.getIndexingMapsArray()) &&
-      isa<FloatType>(getElementTypeOrSelf(extension.getDpsInputs()[0])))
-    data = extension.getDpsInputs()[0];
+  if (Value halves = blockSums ? halvesOf(op, data) : Value())
+    data = halves;
   auto [w, map] = made(op, weights, weights.value, getElementTypeOrSelf(data));
   SmallVector<AffineMap> maps = op.getIndexingMapsArray();
   auto product = multiply(b, op.getLoc(), {data, w}, op.getDpsInits()[0], {maps[weights.data], map, maps.back()},

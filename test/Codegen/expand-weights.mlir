@@ -115,6 +115,9 @@ func.func @unsigned(%x: tensor<4x2x16xf32>, %c: tensor<4x8xf32>) -> tensor<4x8xf
 // SUMS:         %[[W:.*]] = linalg.generic {{.*}} ins(%w, %s : {{.*}}) outs(%{{.*}} : tensor<2x16x8xf16>)
 // SUMS:           arith.truncf %{{.*}} : f32 to f16
 // SUMS:         linalg.generic {{.*}} ins(%arg0, %[[W]] : tensor<40x2x16xf16>, tensor<2x16x8xf16>) outs(%{{.*}} : tensor<40x8xf32>)
+// What was cast to f32, and stays so, is multiplied as such.
+// SUMS:         linalg.generic {{.*}} ins(%{{.*}}, %{{.*}} : tensor<40x2x16xf32>, tensor<2x16x8xf32>) outs(%{{.*}} : tensor<40x8xf32>)
+#y = affine_map<(m, n) -> (m, n)>
 #same = affine_map<(m, b, j) -> (m, b, j)>
 #x = affine_map<(m, n, b, j) -> (m, b, j)>
 #w = affine_map<(m, n, b, j) -> (b, j, n)>
@@ -122,7 +125,7 @@ func.func @unsigned(%x: tensor<4x2x16xf32>, %c: tensor<4x8xf32>) -> tensor<4x8xf
 #o = affine_map<(m, n, b, j) -> (m, n)>
 ml_program.global private @w(dense<7> : tensor<2x16x8xi8>) : tensor<2x16x8xi8>
 ml_program.global private @s(dense<0.5> : tensor<2x8xf32>) : tensor<2x8xf32>
-func.func @halves(%x: tensor<40x2x16xf16>, %c: tensor<40x8xf32>) -> tensor<40x8xf32> {
+func.func @halves(%x: tensor<40x2x16xf16>, %c: tensor<40x8xf32>) -> (tensor<40x8xf16>, tensor<40x8xf32>) {
   %w = ml_program.global_load_const @w : tensor<2x16x8xi8>
   %s = ml_program.global_load_const @s : tensor<2x8xf32>
   %e = tensor.empty() : tensor<40x2x16xf32>
@@ -142,5 +145,22 @@ func.func @halves(%x: tensor<40x2x16xf16>, %c: tensor<40x8xf32>) -> tensor<40x8x
     %5 = arith.addf %sum, %4 : f32
     linalg.yield %5 : f32
   } -> tensor<40x8xf32>
-  return %0 : tensor<40x8xf32>
+  %h = tensor.empty() : tensor<40x8xf16>
+  %rounded = linalg.generic {indexing_maps = [#y, #y], iterator_types = ["parallel", "parallel"]}
+      ins(%0 : tensor<40x8xf32>) outs(%h : tensor<40x8xf16>) {
+  ^bb0(%a: f32, %o: f16):
+    %1 = arith.truncf %a : f32 to f16
+    linalg.yield %1 : f16
+  } -> tensor<40x8xf16>
+  %2 = linalg.generic {indexing_maps = [#x, #w, #s, #o], iterator_types = ["parallel", "parallel", "reduction", "reduction"]}
+      ins(%wide, %w, %s : tensor<40x2x16xf32>, tensor<2x16x8xi8>, tensor<2x8xf32>) outs(%c : tensor<40x8xf32>) {
+  ^bb0(%a: f32, %i: i8, %f: f32, %sum: f32):
+    %3 = arith.extsi %i : i8 to i32
+    %4 = arith.sitofp %3 : i32 to f32
+    %5 = arith.mulf %4, %f : f32
+    %6 = arith.mulf %a, %5 : f32
+    %7 = arith.addf %sum, %6 : f32
+    linalg.yield %7 : f32
+  } -> tensor<40x8xf32>
+  return %rounded, %2 : tensor<40x8xf16>, tensor<40x8xf32>
 }
