@@ -240,6 +240,21 @@ private:
     return strata::getUses(op, operand) > strata::chooseRegisterTile(target(), std::nullopt, std::nullopt).rows;
   }
 
+  /// How many elements a product reads of an operand; of an unknown number of products, each has its own.
+  static int64_t elementsOfOne(linalg::GenericOp op, OpOperand *operand) {
+    int64_t elements = 1;
+    for (auto [loop, size] : llvm::enumerate(op.getStaticLoopRanges())) {
+      auto reads = [&](AffineMap map) { return map.isFunctionOfDim(loop); };
+      bool isUnknown = ShapedType::isDynamic(size);
+      if (!reads(op.getMatchingIndexingMap(operand)) || (isUnknown && llvm::all_of(op.getIndexingMapsArray(), reads)))
+        continue;
+      if (isUnknown)
+        return ShapedType::kDynamic;
+      elements *= size;
+    }
+    return elements;
+  }
+
   /// Each element is used often enough to pay for a copy, which takes as many cycles for each.
   bool isWorthMoving(linalg::GenericOp op, OpOperand *operand, unsigned lane) const {
     constexpr int64_t fewest = 4;
@@ -248,16 +263,8 @@ private:
     if ((!ShapedType::isDynamic(ranges[lane]) && ranges[lane] < fewest) || strata::getUses(op, operand) < fewest)
       return false;
     std::optional<double> cycles = cyclesOfUses(op, operand);
-    int64_t elements = 1;
-    bool isNear = true;
-    for (auto [loop, size] : llvm::enumerate(ranges)) {
-      bool isBatch = llvm::all_of(op.getIndexingMapsArray(), [&](AffineMap map) { return map.isFunctionOfDim(loop); });
-      if (!op.getMatchingIndexingMap(operand).isFunctionOfDim(loop) || (isBatch && ShapedType::isDynamic(size)))
-        continue; // Of an unknown number of products each reads its own copy.
-      if (isNear &= !ShapedType::isDynamic(size); isNear)
-        elements *= size;
-    }
-    isNear &= elements * 4 <= 2 * cacheBytes;
+    int64_t elements = elementsOfOne(op, operand);
+    bool isNear = !ShapedType::isDynamic(elements) && elements * 4 <= 2 * cacheBytes;
     return !cycles || *cycles >= (isNear ? copied : copiedFar);
   }
 
