@@ -120,7 +120,8 @@ def test_narrow_weights(operator, kind, zero_block, element):
     shapes = {"MatMul": (2, 3, 96), "MatMul^T": (2, 96), "MatMul of a row": (96,), "MatMul of 40": (40, 96)}
     x = rng.standard_normal(shapes.get(operator, (5, 96))).astype(element)
     nodes, constants, real = weights_of_few_bits(operator, kind, zero, block, rng, element=element)
-    model = model_of(nodes, {"x": x}, {}, [helper.make_tensor_value_info("y", helper.np_dtype_to_tensor_dtype(x.dtype), None)])
+    y = helper.make_tensor_value_info("y", helper.np_dtype_to_tensor_dtype(x.dtype), None)
+    model = model_of(nodes, {"x": x}, {}, [y])
     model.graph.initializer.extend(constants)
     [y] = strata.compile(model).run({"x": x})
     want = x.astype(np.float64) @ real
