@@ -64,7 +64,7 @@ private:
   bool sweepsOften() const;
 
   // How many rows at once (RowBlocks.cpp).
-  int64_t usualOf(int64_t size, unsigned &unknown) const;
+  int64_t usualElements(int64_t known, unsigned unknown) const;
   int64_t rowBytes(const Places *shared = nullptr) const;
   std::optional<int64_t> contiguousRow() const;
   bool isAround(int64_t outer, int64_t inner) const;

@@ -98,7 +98,7 @@ private:
   }
 
   /// By dimension of a buffer, the argument that is its size; -1: it is known, or none is.
-  static SmallVector<int64_t> findSizes(Value buffer, ArrayRef<Value> arguments) {
+  static SmallVector<int64_t> findSizes(Builder &b, Value buffer, ArrayRef<Value> arguments) {
     SmallVector<int64_t> sizes(cast<MemRefType>(buffer.getType()).getRank(), -1);
     for (auto [number, argument] : llvm::enumerate(arguments)) {
       if (!isa<IndexType>(argument.getType()))
@@ -106,10 +106,14 @@ private:
       if (auto dim = argument.getDefiningOp<memref::DimOp>(); dim && dim.getSource() == buffer)
         if (std::optional<int64_t> at = dim.getConstantIndex())
           sizes[*at] = number;
+      SmallVector<OpFoldResult> made;
       if (auto alloc = buffer.getDefiningOp<memref::AllocOp>())
-        for (auto [at, size] : llvm::enumerate(alloc.getMixedSizes()))
-          if (dyn_cast<Value>(size) == argument)
-            sizes[at] = number;
+        made = alloc.getMixedSizes();
+      if (auto expanded = buffer.getDefiningOp<memref::ExpandShapeOp>())
+        made = getMixedValues(expanded.getStaticOutputShape(), expanded.getOutputShape(), b);
+      for (auto [at, size] : llvm::enumerate(made))
+        if (dyn_cast<Value>(size) == argument)
+          sizes[at] = number;
     }
     return sizes;
   }
@@ -156,7 +160,7 @@ private:
         function.setArgAttr(number, "strata.given", top.getUnitAttr());
       auto buffer = dyn_cast<MemRefType>(value.getType());
       if (buffer && !buffer.hasStaticShape())
-        if (SmallVector<int64_t> sizes = findSizes(value, arguments);
+        if (SmallVector<int64_t> sizes = findSizes(top, value, arguments);
             llvm::any_of(sizes, [](int64_t n) { return n >= 0; }))
           function.setArgAttr(number, strata::kSizes, top.getDenseI64ArrayAttr(sizes));
     }

@@ -16,13 +16,18 @@ using namespace strata;
 /// second-level cache, and what is done once for a block is little beside them.
 static constexpr int64_t productRows = 64;
 
-/// Of a size in a row, behind so many unknown ones. Rows that may be long shall be many, for threads to share.
-int64_t FusedRows::usualOf(int64_t size, unsigned &unknown) const {
-  constexpr int64_t many = 16;
+/// Elements of so many unknown dimensions of a row, beside so many of the known ones. Rows that may be long shall be
+/// many, for threads to share. Of many, the unknown dimensions are those of images, or groups of their channels: the
+/// more channels, the fewer pixels.
+int64_t FusedRows::usualElements(int64_t known, unsigned unknown) const {
+  constexpr int64_t many = 8, leastPixels = 64;
   int64_t rows = 1;
   for (int64_t extent : extents)
     rows *= ShapedType::isDynamic(extent) ? 1 : extent;
-  return ShapedType::isDynamic(size) && unknown++ && rows >= many ? limits.furtherExtent : usualSize(size);
+  int64_t elements = 1;
+  for (unsigned i = 0; i < unknown; ++i)
+    elements *= i && rows >= many ? limits.furtherExtent : usualExtent;
+  return unknown > 1 && rows >= many ? std::max(elements / std::max<int64_t>(1, known), leastPixels) : elements;
 }
 
 /// Of the tensors that members have in common, for one row; with `shared`, of those that have places of their own.
@@ -41,14 +46,14 @@ int64_t FusedRows::rowBytes(const Places *shared) const {
         continue;
       if (shared && result && isMember(result.getOwner()) && (shared->contains(result) || isPartOfReduction(result)))
         continue;
-      int64_t own = bytesOf(type.getElementType());
+      int64_t known = 1;
       unsigned unknown = 0;
       for (auto [expr, size] : llvm::zip(map.getResults(), type.getShape())) {
         auto dim = dyn_cast<AffineDimExpr>(expr);
         if (!dim || !llvm::is_contained(rows, dim.getPosition()))
-          own *= usualOf(size, unknown);
+          ShapedType::isDynamic(size) ? void(++unknown) : void(known *= size);
       }
-      bytes += own;
+      bytes += bytesOf(type.getElementType()) * known * usualElements(known, unknown);
     }
   }
   return bytes;
@@ -141,7 +146,7 @@ Value FusedRows::rowsThatFit(OpBuilder &b, Location loc, int64_t block) const {
   if (!limits.blocks || hasProduct || contiguousRow() || block >= kMostRows || extents.back() == block)
     return {};
   auto index = [&](int64_t number) -> Value { return b.create<arith::ConstantIndexOp>(loc, number); };
-  int64_t usual = 1;
+  int64_t known = 1;
   unsigned unknown = 0;
   Value length = index(1);
   for (OpOperand *input : seed.getDpsInputOperands()) {
@@ -151,15 +156,20 @@ Value FusedRows::rowsThatFit(OpBuilder &b, Location loc, int64_t block) const {
     Value source = isOwn ? emptyBehind(cast<GenericOp>(made.getOwner()).getTiedOpOperand(made)->get()) : input->get();
     for (auto [i, expr] : llvm::enumerate(mapOf(*input).getResults())) {
       auto dim = dyn_cast<AffineDimExpr>(expr);
-      if (!dim || llvm::is_contained(rows, dim.getPosition()) || !ShapedType::isDynamic(ranges[dim.getPosition()]))
+      if (!dim || llvm::is_contained(rows, dim.getPosition()))
         continue;
-      usual *= usualOf(ranges[dim.getPosition()], unknown);
-      ranges[dim.getPosition()] = usualExtent; // counted
+      int64_t size = std::exchange(ranges[dim.getPosition()], 1); // counted
+      if (!ShapedType::isDynamic(size)) {
+        known *= size;
+        continue;
+      }
+      ++unknown;
       length = b.create<arith::MulIOp>(loc, length, b.createOrFold<tensor::DimOp>(loc, source, i));
     }
   }
-  if (usual == 1)
+  if (!unknown)
     return {};
+  int64_t usual = usualElements(known, unknown);
   int64_t together = std::max<int64_t>(1, limits.blockBytes * usual / std::max<int64_t>(1, rowBytes()));
   Value fit = b.create<arith::DivUIOp>(loc, index(together), b.create<arith::MaxUIOp>(loc, length, index(1)));
   return b.create<arith::MaxUIOp>(loc, b.create<arith::MinUIOp>(loc, fit, index(kMostRows)), index(1));

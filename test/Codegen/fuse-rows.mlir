@@ -673,3 +673,51 @@ func.func @unknown_length(%x: tensor<12x?xf32>) -> tensor<12x?xf32> {
   } -> tensor<12x?xf32>
   return %3 : tensor<12x?xf32>
 }
+
+
+// -----
+
+// Groups of channels of images of unknown size: the more channels, the fewer pixels they are taken to have. Few groups
+// may have long rows, and stay apart.
+// CHECK-LABEL: func.func @groups_of_channels(
+// CHECK:         scf.forall (%{{.*}}, %{{.*}}) {{.*}}(%{{.*}}, 8)
+// CHECK:           linalg.generic {{.*}}"reduction"
+// CHECK:           linalg.generic
+// CHECK-LABEL: func.func @few_groups_of_channels(
+// CHECK-NOT:     scf.forall
+#x = affine_map<(n, g, c, h, w) -> (n, g, c, h, w)>
+#group = affine_map<(n, g, c, h, w) -> (n, g)>
+func.func @groups_of_channels(%x: tensor<?x8x32x?x?xf32>, %n: index, %h: index, %w: index) -> tensor<?x8x32x?x?xf32> {
+  %zero = arith.constant 0.0 : f32
+  %r = tensor.empty(%n) : tensor<?x8xf32>
+  %0 = linalg.fill ins(%zero : f32) outs(%r : tensor<?x8xf32>) -> tensor<?x8xf32>
+  %1 = linalg.generic {indexing_maps = [#x, #group], iterator_types = ["parallel", "parallel", "reduction", "reduction", "reduction"]} ins(%x : tensor<?x8x32x?x?xf32>) outs(%0 : tensor<?x8xf32>) {
+  ^bb0(%a: f32, %s: f32):
+    %2 = arith.addf %a, %s : f32
+    linalg.yield %2 : f32
+  } -> tensor<?x8xf32>
+  %e = tensor.empty(%n, %h, %w) : tensor<?x8x32x?x?xf32>
+  %3 = linalg.generic {indexing_maps = [#x, #group, #x], iterator_types = ["parallel", "parallel", "parallel", "parallel", "parallel"]} ins(%x, %1 : tensor<?x8x32x?x?xf32>, tensor<?x8xf32>) outs(%e : tensor<?x8x32x?x?xf32>) {
+  ^bb0(%a: f32, %s: f32, %o: f32):
+    %4 = arith.divf %a, %s : f32
+    linalg.yield %4 : f32
+  } -> tensor<?x8x32x?x?xf32>
+  return %3 : tensor<?x8x32x?x?xf32>
+}
+func.func @few_groups_of_channels(%x: tensor<?x4x32x?x?xf32>, %n: index, %h: index, %w: index) -> tensor<?x4x32x?x?xf32> {
+  %zero = arith.constant 0.0 : f32
+  %r = tensor.empty(%n) : tensor<?x4xf32>
+  %0 = linalg.fill ins(%zero : f32) outs(%r : tensor<?x4xf32>) -> tensor<?x4xf32>
+  %1 = linalg.generic {indexing_maps = [#x, #group], iterator_types = ["parallel", "parallel", "reduction", "reduction", "reduction"]} ins(%x : tensor<?x4x32x?x?xf32>) outs(%0 : tensor<?x4xf32>) {
+  ^bb0(%a: f32, %s: f32):
+    %2 = arith.addf %a, %s : f32
+    linalg.yield %2 : f32
+  } -> tensor<?x4xf32>
+  %e = tensor.empty(%n, %h, %w) : tensor<?x4x32x?x?xf32>
+  %3 = linalg.generic {indexing_maps = [#x, #group, #x], iterator_types = ["parallel", "parallel", "parallel", "parallel", "parallel"]} ins(%x, %1 : tensor<?x4x32x?x?xf32>, tensor<?x4xf32>) outs(%e : tensor<?x4x32x?x?xf32>) {
+  ^bb0(%a: f32, %s: f32, %o: f32):
+    %4 = arith.divf %a, %s : f32
+    linalg.yield %4 : f32
+  } -> tensor<?x4x32x?x?xf32>
+  return %3 : tensor<?x4x32x?x?xf32>
+}

@@ -326,3 +326,28 @@ func.func @sizes(%x: memref<?x8x?xf32>, %n: index) -> memref<?x8x?xf32> {
   }
   return %y : memref<?x8x?xf32>
 }
+
+// -----
+
+// Also of a buffer with a dimension in parts.
+// CHECK-LABEL: func.func @sizes_of_groups(
+// CHECK:         func.func private @kernel_0(
+// CHECK-SAME:      memref<2x4x?xf32> {strata.given, strata.sizes = array<i64: -1, -1, {{[0-9]}}>}
+#id = affine_map<(g, c, i) -> (g, c, i)>
+func.func @sizes_of_groups(%x: memref<8x?xf32>) -> memref<2x4x?xf32> {
+  %one = arith.constant 1 : index
+  %zero = arith.constant 0.0 : f32
+  %size = memref.dim %x, %one : memref<8x?xf32>
+  %groups = memref.expand_shape %x [[0, 1], [2]] output_shape [2, 4, %size] : memref<8x?xf32> into memref<2x4x?xf32>
+  %y = memref.alloc(%size) : memref<2x4x?xf32>
+  scf.forall (%g) in (2) {
+    %a = memref.subview %groups[%g, 0, 0] [1, 4, %size] [1, 1, 1] : memref<2x4x?xf32> to memref<1x4x?xf32, strided<[?, ?, 1], offset: ?>>
+    %b = memref.subview %y[%g, 0, 0] [1, 4, %size] [1, 1, 1] : memref<2x4x?xf32> to memref<1x4x?xf32, strided<[?, ?, 1], offset: ?>>
+    linalg.generic {indexing_maps = [#id, #id], iterator_types = ["parallel", "parallel", "parallel"]} ins(%a : memref<1x4x?xf32, strided<[?, ?, 1], offset: ?>>) outs(%b : memref<1x4x?xf32, strided<[?, ?, 1], offset: ?>>) {
+    ^bb0(%v: f32, %o: f32):
+      %0 = arith.maximumf %v, %zero : f32
+      linalg.yield %0 : f32
+    }
+  }
+  return %y : memref<2x4x?xf32>
+}
