@@ -102,8 +102,11 @@ linalg::GenericOp strata::mapElements(OpBuilder &b, Location loc, Value tensor, 
   AffineMap identity = b.getMultiDimIdentityMap(rank);
   if (!read)
     read = identity;
+  // To ask the tensor for its sizes would be a use of it, which fusion would keep it for.
+  auto maker = tensor.getDefiningOp<linalg::GenericOp>();
+  auto into = maker ? maker.getTiedOpOperand(cast<OpResult>(tensor))->get().getDefiningOp<tensor::EmptyOp>() : nullptr;
   SmallVector<OpFoldResult> sizes(rank);
-  for (auto [i, size] : llvm::enumerate(tensor::getMixedSizes(b, loc, tensor)))
+  for (auto [i, size] : llvm::enumerate(into ? into.getMixedSizes() : tensor::getMixedSizes(b, loc, tensor)))
     sizes[read.getDimPosition(i)] = size;
   Value empty = b.create<tensor::EmptyOp>(loc, sizes, element);
   SmallVector<utils::IteratorType> kinds(rank, utils::IteratorType::parallel);

@@ -3,6 +3,7 @@
 #include "Conversions.h"
 #include "EqualSizes.h"
 #include "LinalgQueries.h"
+#include "Transposed.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
@@ -58,12 +59,8 @@ Value KeptElements::moved(OpBuilder &b, Operation *op, IRMapping &mapping) const
   Location loc = op->getLoc();
   auto old = cast<RankedTensorType>(op->getResult(0).getType());
   RankedTensorType type = old.clone(typeOf(old.getElementType()));
-  if (auto transpose = dyn_cast<linalg::TransposeOp>(op)) {
-    Value empty =
-        b.create<tensor::EmptyOp>(loc, tensor::getMixedSizes(b, loc, op->getResult(0)), type.getElementType());
-    Value source = mapping.lookup(transpose.getInput());
-    return b.create<linalg::TransposeOp>(loc, source, empty, transpose.getPermutation()).getResult()[0];
-  }
+  if (auto transpose = dyn_cast<linalg::TransposeOp>(op))
+    return transposed(b, loc, mapping.lookup(transpose.getInput()), transpose.getPermutation());
   if (auto pad = dyn_cast<tensor::PadOp>(op)) {
     TypedAttr padding;
     matchPattern(pad.getConstantPaddingValue(), m_Constant(&padding));
@@ -79,10 +76,13 @@ Value KeptElements::moved(OpBuilder &b, Operation *op, IRMapping &mapping) const
   Operation *result = b.clone(*op, mapping);
   result->getResult(0).setType(type);
   if (auto generic = dyn_cast<linalg::GenericOp>(result)) {
-    for (BlockArgument argument : generic.getBody()->getArguments())
-      argument.setType(type.getElementType());
-    if (tensor::ExtractOp read = gatherOf(generic))
+    tensor::ExtractOp read = gatherOf(generic);
+    if (read)
       read.getResult().setType(type.getElementType());
+    // What a gather's places are computed from stays as it is.
+    auto changed = read ? generic.getRegionOutputArgs() : generic.getBody()->getArguments();
+    for (BlockArgument argument : changed)
+      argument.setType(type.getElementType());
   }
   return result->getResult(0);
 }

@@ -11,6 +11,7 @@
 #include "LinalgQueries.h"
 #include "LoopNest.h"
 #include "ProductSums.h"
+#include "Transposed.h"
 #include "WholeNumbers.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -18,6 +19,7 @@
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/IR/IRMapping.h"
 #include "mlir/IR/Matchers.h"
+#include "mlir/Interfaces/SideEffectInterfaces.h"
 #include "mlir/Transforms/GreedyPatternRewriteDriver.h"
 
 using namespace mlir;
@@ -281,9 +283,15 @@ static bool isElementwise(GenericOp op) {
          op.getMatchingIndexingMap(op.getDpsInitOperand(0)).isPermutation();
 }
 
-/// One operand, read in the order of the result.
-static bool isUnary(GenericOp op) {
+/// One operand, of which each element is read once.
+static bool isOfOne(GenericOp op) {
   return isElementwise(op) && op.getNumDpsInputs() == 1 && isa<RankedTensorType>(op.getDpsInputs()[0].getType()) &&
+         op.getMatchingIndexingMap(op.getDpsInputOperand(0)).isPermutation();
+}
+
+/// In the order of the result.
+static bool isUnary(GenericOp op) {
+  return isOfOne(op) &&
          op.getMatchingIndexingMap(op.getDpsInputOperand(0)) == op.getMatchingIndexingMap(op.getDpsInitOperand(0));
 }
 
@@ -390,16 +398,24 @@ public:
   explicit Narrowed(GenericOp op) : op(op), body(op.getBody()), type(getElementTypeOrSelf(op.getResult(0).getType())) {}
 
   /// Whether its data is moved, or repeated, and is read so by nothing else. Of what is read at computed places all is
-  /// to be narrow anyway: it may be more than what is read.
+  /// to be narrow anyway: it may be more than what is read. What is put in another order is computed before: then it is
+  /// made narrow there, else while its order changes.
   bool isOfMoved() {
     DenseSet<Value> found, gathered, readSo;
     SmallVector<Value> rest{op.getDpsInputs()[0]};
-    bool keepsData = false;
+    bool keepsData = !isUnary(op), isTransposed = keepsData, isComputed = true;
     while (!rest.empty()) {
       Value value = rest.pop_back_val();
       Operation *maker = value.getDefiningOp();
-      if (!found.insert(value).second || !maker || !moves(maker))
+      if (!isa<RankedTensorType>(value.getType()) || !found.insert(value).second)
         continue;
+      if (!maker || !moves(maker)) {
+        auto computed = dyn_cast_or_null<GenericOp>(maker);
+        isComputed &= computed && value.hasOneUse() && !strata::isIrregular(computed) &&
+                      (computed.getNumReductionLoops() || computed.getBody()->getOperations().size() > 1);
+        continue;
+      }
+      isTransposed |= isa<linalg::TransposeOp>(maker);
       if (!isa<tensor::EmptyOp>(maker) && !canAllRead(value, readSo))
         return false;
       keepsData |= !isa<tensor::EmptyOp, tensor::ExpandShapeOp, tensor::CollapseShapeOp>(maker);
@@ -408,7 +424,8 @@ public:
       else
         llvm::append_range(rest, movedBy(maker));
     }
-    return keepsData && llvm::all_of(gathered, [&](Value value) { return found.contains(value); });
+    return keepsData && (isComputed || !isTransposed) &&
+           llvm::all_of(gathered, [&](Value value) { return found.contains(value); });
   }
 
 protected:
@@ -427,7 +444,7 @@ protected:
     llvm_unreachable("all that reads elements makes them narrower");
   }
   bool moves(Operation *op) const override {
-    if (isa<linalg::TransposeOp>(op) || !KeptElements::moves(op))
+    if (!KeptElements::moves(op))
       return false;
     auto pad = dyn_cast<tensor::PadOp>(op);
     TypedAttr padding;
@@ -448,13 +465,34 @@ static bool makesNarrower(GenericOp op) {
 
 /// What is moved and then made narrower is made narrower first.
 static bool narrowMoved(GenericOp op) {
-  if (!isUnary(op) || !makesNarrower(op))
+  if (!isOfOne(op) || !makesNarrower(op))
     return false;
   Narrowed narrowed(op);
   if (!narrowed.isOfMoved())
     return false;
-  op.replaceAllUsesWith(ValueRange(narrowed.keep(op.getDpsInputs()[0])));
+  Value narrow = narrowed.keep(op.getDpsInputs()[0]);
+  AffineMap read = op.getMatchingIndexingMap(op.getDpsInputOperand(0)),
+            written = op.getMatchingIndexingMap(op.getDpsInitOperand(0));
+  SmallVector<int64_t> order;
+  for (AffineExpr dim : written.getResults())
+    order.push_back(*read.getResultPosition(dim));
+  // Two changes of the order are one.
+  if (auto transpose = narrow.getDefiningOp<linalg::TransposeOp>()) {
+    order = applyPermutation(transpose.getPermutation(), order);
+    narrow = transpose.getInput();
+  }
+  OpBuilder b(op);
+  op.replaceAllUsesWith(ValueRange(strata::transposed(b, op.getLoc(), narrow, order)));
+  // With what moved it before, so that what is computed has one reader again.
+  Value moved = op.getDpsInputs()[0];
   op.erase();
+  for (Operation *dead = moved.getDefiningOp();
+       isa_and_nonnull<linalg::TransposeOp, tensor::ExpandShapeOp, tensor::CollapseShapeOp, tensor::PadOp>(dead) &&
+       isOpTriviallyDead(dead);) {
+    moved = dead->getOperand(0);
+    dead->erase();
+    dead = moved.getDefiningOp();
+  }
   return true;
 }
 

@@ -335,6 +335,72 @@ func.func @read_elsewhere(%x: tensor<4x4xf32>) -> (tensor<6x4xf16>, tensor<6x4xf
   return %1, %0 : tensor<6x4xf16>, tensor<6x4xf32>
 }
 
+// What is computed and then put in another order is made narrower where it is computed, and moved once; what is
+// not computed is made so while its order changes.
+// CHECK-LABEL: func.func @reordered(
+// CHECK:         %[[H:.*]] = linalg.generic {{.*}} ins(%{{.*}} : tensor<4x2x4xf32>) outs(%{{.*}} : tensor<4x2x4xf16>)
+// CHECK:           math.exp
+// CHECK:           arith.truncf
+// CHECK:         %[[T:.*]] = linalg.transpose ins(%[[H]] : tensor<4x2x4xf16>) {{.*}} permutation = [2, 0, 1]
+// CHECK-NOT:     linalg
+// CHECK:         return %[[T]]
+// CHECK-LABEL: func.func @reordered_of_the_run(
+// CHECK:         linalg.generic {{.*}} ins(%{{.*}} : tensor<?x2x4xf32>) outs(%{{.*}} : tensor<?x2x4xf16>)
+// CHECK:           math.exp
+// CHECK:           arith.truncf
+// CHECK-NOT:     linalg.generic
+// CHECK-LABEL: func.func @reordered_data(
+// CHECK-SAME:      %[[X:.*]]: tensor<4x8xf32>
+// CHECK:         %[[T:.*]] = linalg.transpose ins(%[[X]] : tensor<4x8xf32>)
+// CHECK:         linalg.generic {{.*}} ins(%[[T]] : tensor<8x4xf32>) outs(%{{.*}} : tensor<8x4xf16>)
+func.func @reordered(%x: tensor<4x8xf32>) -> tensor<4x4x2xf16> {
+  %e = tensor.empty() : tensor<4x8xf32>
+  %0 = linalg.generic {indexing_maps = [#id, #id], iterator_types = ["parallel", "parallel"]} ins(%x : tensor<4x8xf32>) outs(%e : tensor<4x8xf32>) {
+  ^bb0(%i: f32, %o: f32):
+    %3 = math.exp %i : f32
+    linalg.yield %3 : f32
+  } -> tensor<4x8xf32>
+  %parts = tensor.expand_shape %0 [[0], [1, 2]] output_shape [4, 2, 4] : tensor<4x8xf32> into tensor<4x2x4xf32>
+  %f = tensor.empty() : tensor<2x4x4xf32>
+  %1 = linalg.transpose ins(%parts : tensor<4x2x4xf32>) outs(%f : tensor<2x4x4xf32>) permutation = [1, 0, 2]
+  %g = tensor.empty() : tensor<4x4x2xf16>
+  %2 = linalg.generic {indexing_maps = [affine_map<(i, j, k) -> (k, j, i)>, affine_map<(i, j, k) -> (i, j, k)>], iterator_types = ["parallel", "parallel", "parallel"]} ins(%1 : tensor<2x4x4xf32>) outs(%g : tensor<4x4x2xf16>) {
+  ^bb0(%i: f32, %o: f16):
+    %3 = arith.truncf %i : f32 to f16
+    linalg.yield %3 : f16
+  } -> tensor<4x4x2xf16>
+  return %2 : tensor<4x4x2xf16>
+}
+func.func @reordered_of_the_run(%x: tensor<?x8xf32>, %n: index) -> tensor<4x?x2xf16> {
+  %e = tensor.empty(%n) : tensor<?x8xf32>
+  %0 = linalg.generic {indexing_maps = [#id, #id], iterator_types = ["parallel", "parallel"]} ins(%x : tensor<?x8xf32>) outs(%e : tensor<?x8xf32>) {
+  ^bb0(%i: f32, %o: f32):
+    %3 = math.exp %i : f32
+    linalg.yield %3 : f32
+  } -> tensor<?x8xf32>
+  %parts = tensor.expand_shape %0 [[0], [1, 2]] output_shape [%n, 2, 4] : tensor<?x8xf32> into tensor<?x2x4xf32>
+  %f = tensor.empty(%n) : tensor<2x?x4xf32>
+  %1 = linalg.transpose ins(%parts : tensor<?x2x4xf32>) outs(%f : tensor<2x?x4xf32>) permutation = [1, 0, 2]
+  %g = tensor.empty(%n) : tensor<4x?x2xf16>
+  %2 = linalg.generic {indexing_maps = [affine_map<(i, j, k) -> (k, j, i)>, affine_map<(i, j, k) -> (i, j, k)>], iterator_types = ["parallel", "parallel", "parallel"]} ins(%1 : tensor<2x?x4xf32>) outs(%g : tensor<4x?x2xf16>) {
+  ^bb0(%i: f32, %o: f16):
+    %3 = arith.truncf %i : f32 to f16
+    linalg.yield %3 : f16
+  } -> tensor<4x?x2xf16>
+  return %2 : tensor<4x?x2xf16>
+}
+func.func @reordered_data(%x: tensor<4x8xf32>) -> tensor<8x4xf16> {
+  %f = tensor.empty() : tensor<8x4xf32>
+  %0 = linalg.transpose ins(%x : tensor<4x8xf32>) outs(%f : tensor<8x4xf32>) permutation = [1, 0]
+  %g = tensor.empty() : tensor<8x4xf16>
+  %1 = linalg.generic {indexing_maps = [#id, #id], iterator_types = ["parallel", "parallel"]} ins(%0 : tensor<8x4xf32>) outs(%g : tensor<8x4xf16>) {
+  ^bb0(%i: f32, %o: f16):
+    %3 = arith.truncf %i : f32 to f16
+    linalg.yield %3 : f16
+  } -> tensor<8x4xf16>
+  return %1 : tensor<8x4xf16>
+}
+
 // What one operator rounds and the next extends is not rounded in between where both say so.
 // CHECK-LABEL: func.func @rounded(
 // CHECK:           %[[SUM:.*]] = arith.addf

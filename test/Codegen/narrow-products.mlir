@@ -349,3 +349,30 @@ func.func @border(%x: tensor<1x64x8x8xf32>, %c: tensor<1x32x7x6xf32>) -> tensor<
   %3 = linalg.conv_2d_nchw_fchw ins(%2, %w : tensor<1x64x9x8xf32>, tensor<32x64x3x3xf32>) outs(%c : tensor<1x32x7x6xf32>) -> tensor<1x32x7x6xf32>
   return %3 : tensor<1x32x7x6xf32>
 }
+
+// -----
+
+// What rows are read at stays what it is.
+// CHECK-LABEL: func.func @rows(
+// CHECK-SAME:      %[[X:.*]]: tensor<9x64xf32>, %[[PLACES:.*]]: tensor<8x64xi64>
+// CHECK:         %[[SHORT:.*]] = linalg.generic {{.*}} ins(%[[X]] : tensor<9x64xf32>) outs(%{{.*}} : tensor<9x64xbf16>)
+// CHECK:         %[[ROWS:.*]] = linalg.generic {{.*}} ins(%[[PLACES]] : tensor<8x64xi64>) outs(%{{.*}} : tensor<8x64xbf16>)
+// CHECK-NEXT:    ^bb0(%{{.*}}: i64, %{{.*}}: bf16):
+// CHECK:           tensor.extract %[[SHORT]]
+// CHECK:         linalg.generic {{.*}} ins(%[[ROWS]], %{{.*}} : tensor<8x64xbf16>
+// DOTS-LABEL: func.func @rows(
+ml_program.global private @w(dense_resource<w> : tensor<64x32xf32>) : tensor<64x32xf32>
+func.func @rows(%x: tensor<9x64xf32>, %places: tensor<8x64xi64>, %c: tensor<8x32xf32>) -> tensor<8x32xf32> {
+  %w = ml_program.global_load_const @w : tensor<64x32xf32>
+  %e = tensor.empty() : tensor<8x64xf32>
+  %0 = linalg.generic {indexing_maps = [affine_map<(i, j) -> (i, j)>, affine_map<(i, j) -> (i, j)>], iterator_types = ["parallel", "parallel"]}
+      ins(%places : tensor<8x64xi64>) outs(%e : tensor<8x64xf32>) {
+  ^bb0(%at: i64, %o: f32):
+    %i = arith.index_cast %at : i64 to index
+    %j = linalg.index 1 : index
+    %v = tensor.extract %x[%i, %j] : tensor<9x64xf32>
+    linalg.yield %v : f32
+  } -> tensor<8x64xf32>
+  %1 = linalg.matmul ins(%0, %w : tensor<8x64xf32>, tensor<64x32xf32>) outs(%c : tensor<8x32xf32>) -> tensor<8x32xf32>
+  return %1 : tensor<8x32xf32>
+}
