@@ -444,6 +444,10 @@ protected:
     llvm_unreachable("all that reads elements makes them narrower");
   }
   bool moves(Operation *op) const override {
+    // Of a part that is most of the whole all is made narrower.
+    if (auto slice = dyn_cast<tensor::ExtractSliceOp>(op))
+      return slice.getSourceType().hasStaticShape() && slice.getType().hasStaticShape() &&
+             2 * slice.getType().getNumElements() >= slice.getSourceType().getNumElements();
     if (!KeptElements::moves(op))
       return false;
     auto pad = dyn_cast<tensor::PadOp>(op);
@@ -487,7 +491,8 @@ static bool narrowMoved(GenericOp op) {
   Value moved = op.getDpsInputs()[0];
   op.erase();
   for (Operation *dead = moved.getDefiningOp();
-       isa_and_nonnull<linalg::TransposeOp, tensor::ExpandShapeOp, tensor::CollapseShapeOp, tensor::PadOp>(dead) &&
+       isa_and_nonnull<linalg::TransposeOp, tensor::ExtractSliceOp, tensor::ExpandShapeOp, tensor::CollapseShapeOp,
+                       tensor::PadOp>(dead) &&
        isOpTriviallyDead(dead);) {
     moved = dead->getOperand(0);
     dead->erase();

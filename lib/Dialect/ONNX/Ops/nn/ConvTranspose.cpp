@@ -10,6 +10,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "../Convolve.h"
+#include "../Dequantized.h"
 #include "Dialect/VersionSteps.h"
 
 namespace {
@@ -113,9 +114,14 @@ struct Lowering {
   ArrayRef<int64_t> kernel;
   int64_t group;
   Value x, w;
-  Type element;
+  ProductTypes types;
+  /// What the elements around x are.
+  Value padding;
+  /// The numbers that sums [N, S*F, s...] are of; null: they are the numbers. `weights` [S*F, C, t...] are what was
+  /// summed up, for S phases; null: nothing was.
+  std::function<Value(Value sums, Value weights)> finish = nullptr;
 
-  Type seam = getSeamElementType(element);
+  Type element = getElementType(w);
   const Windows &windows = geometry.windows;
   int64_t rank = windows.rank();
   OpFoldResult perGroup = b.dim(w, 1), inGroup = b.floorDiv(b.dim(w, 0), number(group));
@@ -142,6 +148,17 @@ struct Lowering {
   Value convolveEachPhase(ArrayRef<SmallVector<Phase>> phases);
   /// The convolution of the operand with zeros between its elements.
   Value convolveSpread();
+  /// A convolution of `sizes` with kernels that are not turned around, by strides of 1.
+  Value convolveDense(Value data, Value weights, Windows dense, ArrayRef<OpFoldResult> sizes) {
+    dense.strides.assign(rank, 1);
+    Value sums = convolve(b, data, weights, dense, group, sizes, types);
+    return finish ? finish(sums, weights) : sums;
+  }
+  /// What it is without any taps.
+  Value convolveNothing(ArrayRef<OpFoldResult> sizes) {
+    Value sums = b.fill(sizes, b.scalar(scalar::getComputeType(types.sum), 0));
+    return finish ? finish(sums, {}) : sums;
+  }
 };
 } // namespace
 
@@ -164,7 +181,7 @@ Value Lowering::convolvePhases() {
     cut.push_back(first);
     cutSizes.push_back(out);
   }
-  Value data = b.slice(b.pad(x, low, high, b.scalar(seam, 0)), from, used);
+  Value data = b.slice(b.pad(x, low, high, padding), from, used);
 
   // w as [G, r..., F, C/G, t...], where t counts down, then [G*r...*F, C/G, t...].
   Sizes single{number(group)}, joined;
@@ -179,8 +196,8 @@ Value Lowering::convolvePhases() {
     single.push_back(number(count));
     joined.push_back(number(count));
   }
-  Value channels = b.index(inGroup), zero = b.scalar(seam, 0);
-  Value turned = b.generate(single, seam, [&](ImplicitLocOpBuilder &n, ValueRange i) -> Value {
+  Value channels = b.index(inGroup), zero = b.scalar(element, 0);
+  Value turned = b.generate(single, element, [&](ImplicitLocOpBuilder &n, ValueRange i) -> Value {
     auto constant = [&](int64_t value) -> Value { return n.create<arith::ConstantIndexOp>(value); };
     Value channel = n.create<arith::AddIOp>(n.create<arith::MulIOp>(i[0], channels), i[2 + rank]);
     SmallVector<Value> place{channel, i[1 + rank]};
@@ -196,10 +213,9 @@ Value Lowering::convolvePhases() {
   });
   Windows dense = windows;
   dense.kernel = taps;
-  dense.strides.assign(rank, 1);
   Sizes sizes{b.dim(x, 0), all};
   sizes.append(steps);
-  Value sum = convolve(b, data, b.reshape(turned, joined), dense, group, sizes, element);
+  Value sum = convolveDense(data, b.reshape(turned, joined), dense, sizes);
 
   // [N, G, r..., F, m...] becomes [N, G, F, m, r, m, r...].
   Sizes parts{b.dim(x, 0), number(group)}, whole{b.dim(x, 0), filters};
@@ -271,7 +287,6 @@ Value Lowering::convolveEachPhase(ArrayRef<SmallVector<Phase>> phases) {
     Sizes low(2, number(0)), high(2, number(0)), from(2, number(0)), used{b.dim(x, 0), b.dim(x, 1)};
     Sizes filterSizes{filters, b.dim(x, 1)};
     Windows dense = windows;
-    dense.strides.assign(rank, 1);
     for (int64_t i = 0; i < rank; ++i) {
       const Phase &phase = phases[i][at[i]];
       int64_t in = *getConstantIntValue(b.dim(x, 2 + i)), count = *getConstantIntValue(sizes[2 + i]);
@@ -285,11 +300,11 @@ Value Lowering::convolveEachPhase(ArrayRef<SmallVector<Phase>> phases) {
       filterSizes.push_back(number(phase.taps));
     }
     if (llvm::is_contained(dense.kernel, 0)) {
-      sums.push_back(b.fill(sizes, b.scalar(scalar::getComputeType(element), 0)));
+      sums.push_back(convolveNothing(sizes));
       continue;
     }
     // w as [F, C, t...], where t counts down.
-    Value turned = b.generate(filterSizes, seam, [&](ImplicitLocOpBuilder &n, ValueRange i) -> Value {
+    Value turned = b.generate(filterSizes, element, [&](ImplicitLocOpBuilder &n, ValueRange i) -> Value {
       SmallVector<Value> place{i[1], i[0]};
       for (int64_t d = 0; d < rank; ++d) {
         const Phase &phase = phases[d][at[d]];
@@ -300,8 +315,8 @@ Value Lowering::convolveEachPhase(ArrayRef<SmallVector<Phase>> phases) {
       }
       return n.create<tensor::ExtractOp>(w, place);
     });
-    Value data = b.slice(b.pad(x, low, high, b.scalar(seam, 0)), from, used);
-    sums.push_back(convolve(b, data, turned, dense, group, sizes, element));
+    Value data = b.slice(b.pad(x, low, high, padding), from, used);
+    sums.push_back(convolveDense(data, turned, dense, sizes));
   } while (next());
 
   // [N, r..., F, m...] becomes [N, F, m, r, m, r...].
@@ -326,7 +341,7 @@ Value Lowering::convolveSpread() {
     cutSizes.push_back(needed);
     sizes.push_back(out);
   }
-  Value zeros = b.fill(spread, b.scalar(seam, 0));
+  Value zeros = b.fill(spread, padding);
   Value spreadX = b.create<tensor::InsertSliceOp>(x, zeros, at, b.sizes(x), steps);
   Value read = b.slice(spreadX, cut, cutSizes);
 
@@ -335,16 +350,72 @@ Value Lowering::convolveSpread() {
   for (int64_t size : kernel)
     filterSizes.push_back(number(size));
   Value ofGroup = b.index(perGroup), channels = b.index(inGroup);
-  Value turned = b.generate(filterSizes, seam, [&](ImplicitLocOpBuilder &n, ValueRange i) -> Value {
+  Value turned = b.generate(filterSizes, element, [&](ImplicitLocOpBuilder &n, ValueRange i) -> Value {
     Value which = n.create<arith::DivUIOp>(i[0], ofGroup), f = n.create<arith::RemUIOp>(i[0], ofGroup);
     SmallVector<Value> from{n.create<arith::AddIOp>(n.create<arith::MulIOp>(which, channels), i[1]), f};
     for (int64_t d = 0; d < rank; ++d)
       from.push_back(n.create<arith::SubIOp>(n.create<arith::ConstantIndexOp>(kernel[d] - 1), i[2 + d]));
     return n.create<tensor::ExtractOp>(w, from);
   });
-  Windows dense = windows;
-  dense.strides.assign(rank, 1);
-  return convolve(b, read, turned, dense, group, sizes, element);
+  return convolveDense(read, turned, windows, sizes);
+}
+
+// What x and w were dequantized from, if the result is a sum of products of these: of weights around 0.
+static std::optional<DequantizedProduct> matchIntegers(ConvTransposeOp conv, LinalgBuilder &b) {
+  auto w = dyn_cast<RankedTensorType>(conv.getW().getType());
+  if (conv.getGroup() != 1 || !w || !w.hasStaticShape() || w.getNumElements() == 0)
+    return std::nullopt;
+  auto product = DequantizedProduct::match(conv.getX(), conv.getW(), 1, w.getNumElements() / w.getDimSize(1));
+  if (!product || !product->w.zero)
+    return product;
+  std::optional<SmallVector<int64_t>> zeros = b.getIntegers(product->w.zero);
+  return zeros && llvm::all_of(*zeros, [](int64_t zero) { return zero == 0; }) ? product : std::nullopt;
+}
+
+// Sums of integers, as numbers of f32, with the bias: of those with x's zero point, in and around the data, it is taken
+// away again. All but the sums are lists of one number for each filter.
+static Value dequantize(LinalgBuilder &b, const DequantizedProduct &product, Value sums, Value weights, Value bias,
+                        Type biasElement) {
+  Type f32 = b.getF32Type(), i32 = b.getI32Type();
+  OpFoldResult all = b.dim(sums, 1);
+  auto alongFilters = [&](Value numbers) {
+    if (getRank(numbers) == 0 || isConstantIntValue(b.dim(numbers, 0), 1))
+      return numbers;
+    OpFoldResult filters = b.dim(numbers, 0);
+    Sizes sizes(getRank(sums) - 1, b.getIndexAttr(1));
+    sizes[0] = all;
+    return b.reshape(b.broadcast(numbers, {b.floorDiv(all, filters), filters}), sizes);
+  };
+  auto decoded = [](Value source) {
+    return [source](ImplicitLocOpBuilder &n, Value x) { return scalar::decode(n, x, getElementType(source)); };
+  };
+  Value factor = b.elementwise(
+      {b.lookup(product.x.scale), b.lookup(product.w.scale)}, f32, [&](ImplicitLocOpBuilder &n, ValueRange v) -> Value {
+        return n.create<arith::MulFOp>(decoded(product.x.scale)(n, v[0]), decoded(product.w.scale)(n, v[1]));
+      });
+  SmallVector<Value> operands{sums, alongFilters(factor)};
+  Value zero = product.x.zero;
+  if (zero && weights) {
+    SmallVector<int64_t> terms = llvm::to_vector(llvm::seq<int64_t>(1, getRank(weights)));
+    Value total = b.reduce(
+        weights, terms, /*keepDims=*/false, b.scalarInt(i32, 0), [&](ImplicitLocOpBuilder &n, ValueRange v) -> Value {
+          return n.create<arith::AddIOp>(v[1], scalar::convert(n, v[0], getElementType(product.w.value), i32));
+        });
+    total = b.elementwise({total, b.lookup(zero)}, i32, [&](ImplicitLocOpBuilder &n, ValueRange v) -> Value {
+      Value product = n.create<arith::MulIOp>(v[0], scalar::convert(n, v[1], getElementType(zero), i32));
+      return n.create<arith::SubIOp>(n.create<arith::ConstantIntOp>(0, i32), product);
+    });
+    operands.push_back(alongFilters(total));
+  }
+  if (bias)
+    operands.push_back(alongFilters(bias));
+  return b.elementwise(operands, f32, [&](ImplicitLocOpBuilder &n, ValueRange v) -> Value {
+    Value sum = v[0];
+    if (zero && weights)
+      sum = n.create<arith::AddIOp>(sum, v[2]);
+    Value number = n.create<arith::MulFOp>(n.create<arith::SIToFPOp>(f32, sum), v[1]);
+    return bias ? n.create<arith::AddFOp>(number, scalar::decode(n, v.back(), biasElement)).getResult() : number;
+  });
 }
 
 static FailureOr<SmallVector<Value>> lowerConvTranspose(Operation *op, ValueRange operands, LinalgBuilder &b) {
@@ -358,7 +429,22 @@ static FailureOr<SmallVector<Value>> lowerConvTranspose(Operation *op, ValueRang
     return failure();
   Type element = getElementType(conv.getY());
   b.checkEqual(b.dim(x, 1), b.dim(w, 0), "the filters do not fit the number of channels");
-  Lowering lowering{b, *geometry, *kernel, static_cast<int64_t>(conv.getGroup()), x, w, element};
+  ProductTypes types(element);
+  Value padding;
+  std::optional<DequantizedProduct> product = matchIntegers(conv, b);
+  std::function<Value(Value, Value)> finish;
+  if (product) {
+    x = b.lookup(product->x.value);
+    w = b.lookup(product->w.value);
+    types = {getElementType(product->x.value), getElementType(product->w.value), b.getI32Type()};
+    padding = product->x.zero ? b.extractScalar(b.lookup(product->x.zero)) : b.scalarInt(b.getI8Type(), 0);
+    if (bias)
+      b.checkEqual(b.dim(bias, 0), b.dim(w, 1), "the bias does not fit the number of filters");
+    finish = [&](Value sums, Value weights) { return dequantize(b, *product, sums, weights, bias, element); };
+  } else {
+    padding = b.scalar(getSeamElementType(element), 0);
+  }
+  Lowering lowering{b, *geometry, *kernel, static_cast<int64_t>(conv.getGroup()), x, w, types, padding, finish};
   Value sum;
   if (!lowering.isOfPhases())
     sum = lowering.convolveSpread();
@@ -366,7 +452,7 @@ static FailureOr<SmallVector<Value>> lowerConvTranspose(Operation *op, ValueRang
     sum = lowering.convolveEachPhase(*phases);
   else
     sum = lowering.convolvePhases();
-  return SmallVector<Value>{addChannelBias(b, sum, bias, element)};
+  return SmallVector<Value>{addChannelBias(b, sum, finish ? Value() : bias, element)};
 }
 
 STRATA_SLICE(ConvTranspose) {

@@ -135,3 +135,29 @@ func.func @halves_of_bytes(%x: tensor<2x3xi8>, %sx: tensor<f16>) -> tensor<*xf16
   %2 = onnx.MatMul_13(%0, %1) : (tensor<*xf16>, tensor<*xf16>) -> tensor<*xf16>
   return %2 : tensor<*xf16>
 }
+
+// -----
+
+// A transposed convolution, too: of each phase the sum of the weights that it has, times the zero point, is taken away,
+// and the bias added, before the phases are put side by side. What is around the data is the zero point.
+// CHECK-LABEL: @transposed
+// CHECK: tensor.pad
+// CHECK: tensor.yield %{{.*}} : i8
+// CHECK: %[[SUMS:.*]] = linalg.generic {{.*}} ins({{.*}} : tensor<1x3x6x6xi8>, tensor<8x3x2x2xi8>) outs({{.*}} : tensor<1x8x5x5xi32>)
+// CHECK: %[[TOTAL:.*]] = linalg.generic {{.*}} ins({{.*}} : tensor<8x3x2x2xi8>) outs({{.*}} : tensor<8xi32>)
+// CHECK: linalg.generic {{.*}} ins(%[[SUMS]], {{.*}} : tensor<1x8x5x5xi32>, {{.*}}) outs({{.*}} : tensor<1x8x5x5xf32>)
+// CHECK: arith.addi
+// CHECK: arith.sitofp
+// CHECK: arith.mulf
+// CHECK: arith.addf
+// CHECK: linalg.transpose
+// CHECK-NOT: arith.addf
+func.func @transposed(%x: tensor<1x3x4x4xui8>, %sx: tensor<f32>, %zx: tensor<ui8>) -> tensor<*xf32> {
+  %w = onnx.Initializer dense<1> : tensor<3x2x3x3xi8>
+  %sw = onnx.Initializer dense<[0.5, 0.25]> : tensor<2xf32>
+  %bias = onnx.Initializer dense<[1.0, 2.0]> : tensor<2xf32>
+  %0 = onnx.DequantizeLinear_13(%x, %sx, %zx) : (tensor<1x3x4x4xui8>, tensor<f32>, tensor<ui8>) -> tensor<*xf32>
+  %1 = onnx.DequantizeLinear_13(%w, %sw) {axis = 1 : i64} : (tensor<3x2x3x3xi8>, tensor<2xf32>) -> tensor<*xf32>
+  %2 = onnx.ConvTranspose_11(%0, %1, %bias) {strides = array<i64: 2, 2>} : (tensor<*xf32>, tensor<*xf32>, tensor<2xf32>) -> tensor<*xf32>
+  return %2 : tensor<*xf32>
+}

@@ -77,6 +77,63 @@ def test_products(operator, kind, per_channel, element):
     assert np.abs(y.astype(np.float64) - want).max() <= ROUNDING[element] * np.abs(want).max()
 
 
+def transposed_convolution(x, w, strides, dilations, pads, output_padding):
+    """By its definition: each element of x adds a kernel to the result."""
+    (n, _, *sizes), (_, filters, *kernel) = x.shape, w.shape
+    full = [(size - 1) * s + (k - 1) * d + 1 + extra
+            for size, k, s, d, extra in zip(sizes, kernel, strides, dilations, output_padding)]  # fmt: skip
+    y = np.zeros((n, filters, *full))
+    for at in np.ndindex(*sizes):
+        for tap in np.ndindex(*kernel):
+            place = tuple(i * s + k * d for i, k, s, d in zip(at, tap, strides, dilations))
+            y[(slice(None), slice(None), *place)] += x[(slice(None), slice(None), *at)] @ w[(..., *tap)]
+    rank = len(sizes)
+    return y[(..., *(slice(low, size - high) for low, high, size in zip(pads[:rank], pads[rank:], full)))]
+
+
+@pytest.mark.parametrize("symbolic", [False, True])
+@pytest.mark.parametrize("kind, per_channel, element", [
+    (np.uint8, True, np.float32), (np.int8, False, np.float32), (np.uint8, False, np.float16)])  # fmt: skip
+@pytest.mark.parametrize("filters", [5, 20])
+@pytest.mark.parametrize("kernel, stride, attrs", [
+    ([3, 3], 1, {"pads": [1, 0, 1, 2]}),
+    ([4, 4], 2, {"pads": [1, 1, 1, 1]}),
+    ([3, 2], 2, {"pads": [1, 0, 1, 0], "output_padding": [1, 0]}),
+    ([1, 1], 2, {}),  # most phases have no taps
+    ([3, 3], 2, {"dilations": [2, 2]}),
+    ([5], 3, {"pads": [2, 1]}),
+])  # fmt: skip
+def test_transposed_convolutions(kernel, stride, attrs, filters, kind, per_channel, element, symbolic):
+    rng = np.random.default_rng(filters)
+    rank, low, high = len(kernel), np.iinfo(kind).min, np.iinfo(kind).max + 1
+    x = rng.integers(low, high, (2, 6, 7, 5)[: 2 + rank]).astype(kind)
+    w = rng.integers(-128, 128, (6, filters, *kernel)).astype(np.int8)
+    channels = filters if per_channel else ()
+    weights = {
+        "w": w,
+        "x_scale": np.array(0.037, element),
+        "x_zero": np.array(rng.integers(low, high), kind),
+        "w_scale": np.asarray(rng.random(channels) * 0.01 + 0.001, element),
+        "w_zero": np.zeros(channels, np.int8),
+        "b": rng.standard_normal(filters).astype(element),
+    }
+    attributes = {"strides": [stride] * rank, "dilations": [1] * rank, "pads": [0] * 2 * rank,
+                  "output_padding": [0] * rank, **attrs}  # fmt: skip
+    want = transposed_convolution(real(x, weights["x_scale"], weights["x_zero"], None),
+                                  real(w, weights["w_scale"], weights["w_zero"], 1), **attributes)  # fmt: skip
+    want = want + weights["b"].astype(np.float64).reshape(-1, *[1] * rank)
+    nodes = [dequantized("x"), dequantized("w", 1),
+             helper.make_node("ConvTranspose", ["x_real", "w_real", "b"], ["y"], **attributes)]  # fmt: skip
+    result = helper.make_tensor_value_info("y", helper.np_dtype_to_tensor_dtype(np.dtype(element)), None)
+    model = model_of(nodes, {"x": x}, weights, [result])
+    if symbolic:
+        for i, dim in enumerate(model.graph.input[0].type.tensor_type.shape.dim):
+            if i != 1:
+                dim.dim_param = f"d{i}"
+    [y] = strata.compile(model).run({"x": x})
+    assert np.abs(y.astype(np.float64) - want).max() <= ROUNDING[element] * np.abs(want).max()
+
+
 def weights_of_few_bits(operator, kind, zero, block, rng, terms=96, columns=40, element=np.float32):
     """A product's weights: the nodes that make and use them, the constants, and the real numbers, [terms, columns].
 
