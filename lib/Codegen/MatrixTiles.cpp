@@ -120,18 +120,62 @@ static void runAcrossBorders(LoopNest &nest, NestPlan &plan, const Access &data,
       plan.row = pixel;
       plan.rowTile = 2 * tileRows;
       matrix.second = line;
-      matrix.pitch = pitch;
+      matrix.pitch = {pitch, {}};
+      matrix.rowsAcross = {rows, {}};
       matrix.rows = {tileRows, {}};
       matrix.rowTiles = 2;
       return;
     }
 }
 
+/// The product of two sizes, behind what gives them; null: there is no such place.
+static Value multiplyBehind(const Extent &x, const Extent &y) {
+  Operation *first = x.value ? x.value.getDefiningOp() : nullptr, *last = y.value ? y.value.getDefiningOp() : nullptr;
+  if (first && last && first->getBlock() != last->getBlock())
+    return {};
+  if (!last || (first && last->isBeforeInBlock(first)))
+    std::swap(first, last);
+  Value size = x.value ? x.value : y.value;
+  OpBuilder b(size.getContext());
+  if (last)
+    b.setInsertionPointAfter(last);
+  else
+    b.setInsertionPointToStart(size.getParentBlock());
+  auto value = [&](const Extent &extent) -> Value {
+    return extent.value ? extent.value : b.create<arith::ConstantIndexOp>(size.getLoc(), extent.known);
+  };
+  return b.create<arith::MulIOp>(size.getLoc(), value(x), value(y));
+}
+
+/// Lines of which a size is only known in the run, but that their data follow each other without a border: rows are all
+/// pixels. What is written may have one.
+static void runAcrossLines(LoopNest &nest, NestPlan &plan, const Access &data, const Access &weights) {
+  MatrixPlan &matrix = *plan.matrix;
+  auto canBeRows = [&](int loop) {
+    return !nest.loops[loop].reduction && loop != plan.lane && loop != data.blockedLoop && stride(weights, loop).is(0);
+  };
+  for (int line = 0, loops = nest.loops.size(); line < loops; ++line) {
+    int pixel = data.inside[line];
+    if (pixel < 0 || !canBeRows(line) || !canBeRows(pixel) || !stride(data, pixel).isKnown())
+      continue;
+    const Extent &lines = nest.loops[line].size, &pixels = nest.loops[pixel].size;
+    Value rows = lines.isKnown() && pixels.isKnown() ? Value() : multiplyBehind(lines, pixels);
+    if (!rows)
+      continue;
+    plan.row = pixel;
+    plan.rowTile = 2 * tileRows;
+    matrix.second = line;
+    matrix.pitch = pixels;
+    matrix.rowsAcross = {0, rows};
+    matrix.rows = {tileRows, rows};
+    matrix.rowTiles = 2;
+    return;
+  }
+}
+
 Extent strata::rowsOf(const LoopNest &nest, const NestPlan &plan, int loop) {
-  const Extent &size = nest.loops[loop].size;
-  if (!plan.matrix || !plan.matrix->pitch || loop != plan.row)
-    return size;
-  return {(nest.loops[plan.matrix->second].size.known - 1) * plan.matrix->pitch + size.known, {}};
+  bool isAcross = plan.matrix && plan.matrix->runsAcross() && loop == plan.row;
+  return isAcross ? plan.matrix->rowsAcross : nest.loops[loop].size;
 }
 
 /// Weights that are too many for the cache are read once for as many rows as have their data there.
@@ -178,6 +222,8 @@ bool strata::planMatrixTiles(LoopNest &nest, const NestOptions &options, NestPla
     findRows(nest, plan, data, weights, options.tiles);
     if (!options.tiles || options.tiles->rows == tileRows)
       runAcrossBorders(nest, plan, data, weights);
+    if (!options.tiles && !plan.matrix->runsAcross())
+      runAcrossLines(nest, plan, data, weights);
     if (options.tiles && !(shapeOf(*plan.matrix) == *options.tiles)) {
       plan = {};
       continue;
@@ -315,7 +361,8 @@ MatrixTiles::Place MatrixTiles::placeRows(const Tile &tile, int64_t number) {
 /// share of the rows in each step: to write a line takes as long as to read it.
 void MatrixTiles::prefetchRows(ArrayRef<Place> places, int64_t columns, const Tile &at) {
   const MatrixPlan &matrix = *plan.matrix;
-  if (plan.row < 0)
+  // To find the line of each row takes a division, which costs more where the run tells by what.
+  if (plan.row < 0 || matrix.pitch.value)
     return;
   int64_t steps = 1;
   Value number = index(0);
@@ -338,8 +385,8 @@ void MatrixTiles::prefetchRows(ArrayRef<Place> places, int64_t columns, const Ti
       Tile tile = place.tile;
       Value pixel = add(tile.at[plan.row], row);
       tile.at[plan.row] = pixel;
-      if (matrix.pitch) {
-        Value pitch = index(matrix.pitch);
+      if (matrix.runsAcross()) {
+        Value pitch = materialize(matrix.pitch);
         tile.at[matrix.second] = b.create<arith::DivUIOp>(loc, pixel, pitch);
         tile.at[plan.row] = b.create<arith::RemUIOp>(loc, pixel, pitch);
       }
@@ -521,7 +568,7 @@ void MatrixTiles::emit(const Tile &tile, Finish finish) {
   int64_t columns = columnTiles * tileColumns;
   for (auto [number, place] : llvm::enumerate(places)) {
     scratchRow = times(index(number * tileRows), {columns, {}});
-    if (matrix.pitch)
+    if (matrix.runsAcross())
       finishAcrossBorders(place, finish);
     else
       finishRows(place.tile, place.first, rows, matrix.rows, finish);
@@ -561,14 +608,14 @@ void MatrixTiles::finishRows(const Tile &tile, Value first, Value end, const Ext
 /// The rows of a tile that are pixels of the image, line by line.
 void MatrixTiles::finishAcrossBorders(const Place &place, Finish finish) {
   const MatrixPlan &matrix = *plan.matrix;
-  Value start = place.tile.at[plan.row], pitch = index(matrix.pitch);
+  Value start = place.tile.at[plan.row], pitch = materialize(matrix.pitch);
   Value first = add(start, place.first), end = add(start, rows);
   Value firstLine = b.create<arith::DivUIOp>(loc, first, pitch);
   Value endLine = b.create<arith::CeilDivUIOp>(loc, end, pitch);
   auto lines = b.create<scf::ForOp>(loc, firstLine, endLine, index(1));
   OpBuilder::InsertionGuard guard(b);
   b.setInsertionPointToStart(lines.getBody());
-  Value line = lines.getInductionVar(), begin = times(line, {matrix.pitch, {}});
+  Value line = lines.getInductionVar(), begin = times(line, matrix.pitch);
   Value from = b.create<arith::MaxUIOp>(loc, first, begin);
   Value to = b.create<arith::MinUIOp>(loc, end, add(begin, materialize(nest.loops[plan.row].size)));
   // A part of the border only: nothing to finish.

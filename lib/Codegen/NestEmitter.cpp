@@ -70,7 +70,7 @@ private:
     return {rowsOf(nest, plan, loop), step};
   }
   /// Whether tiles of rows run across the borders of this loop's iterations.
-  bool isAmongRows(int loop) const { return plan.matrix && plan.matrix->pitch && loop == plan.matrix->second; }
+  bool isAmongRows(int loop) const { return plan.matrix && plan.matrix->runsAcross() && loop == plan.matrix->second; }
   int64_t rowsOfCopy() const;
   Order orderLoops();
   bool isBetweenPadding(std::pair<int, int64_t> entry);
@@ -419,12 +419,13 @@ Value NestEmitter::grainOf(ArrayRef<std::pair<int, int64_t>> split, double point
     if (info.reduction || isAmongRows(l))
       continue;
     auto found = llvm::find_if(split, [&, loop = static_cast<int>(l)](auto &entry) { return entry.first == loop; });
+    const Extent size = rowsOf(nest, plan, l);
     if (found != split.end())
-      ns *= info.size.isKnown() ? std::min(found->second, rowsOf(nest, plan, l).known) : found->second;
-    else if (info.size.isKnown())
-      ns *= info.size.known;
+      ns *= size.isKnown() ? std::min(found->second, size.known) : found->second;
+    else if (size.isKnown())
+      ns *= size.known;
     else
-      unknown = unknown ? b.create<arith::MulIOp>(loc, unknown, info.size.value).getResult() : info.size.value;
+      unknown = unknown ? b.create<arith::MulIOp>(loc, unknown, size.value).getResult() : size.value;
   }
   Value grain = index(std::clamp<int64_t>(static_cast<int64_t>(options.taskNs / std::max(ns, 0.001)), 1, most));
   if (!unknown)

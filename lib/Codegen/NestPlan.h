@@ -50,12 +50,14 @@ struct MatrixPlan {
   Extent rows;              ///< of one tile; the row loop's iterations if they are less than 16
   int64_t rowTiles;         ///< at once
   int second = -1;          ///< the loop that they are iterations of, where it is not the row loop
-  int64_t pitch = 0;        ///< rows from one iteration of `second` to the next, where tiles run across its borders
+  Extent pitch;             ///< rows from one iteration of `second` to the next, where tiles run across its borders
+  Extent rowsAcross;        ///< then, of all its iterations
   int64_t rowBlock = 0;     ///< rows whose data stays in the cache for all weights; 0: all
   mlir::StringRef multiply; ///< the instruction
 
+  bool runsAcross() const { return !pitch.is(0); }
   /// Whether tiles that go together follow each other along the row loop.
-  bool inARow() const { return second < 0 || pitch; }
+  bool inARow() const { return second < 0 || runsAcross(); }
 };
 
 /// A reduction of narrow elements in groups of 32 bits, whose products vectors add within each lane.

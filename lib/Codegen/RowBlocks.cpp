@@ -50,8 +50,10 @@ int64_t FusedRows::rowBytes(const Places *shared) const {
       unsigned unknown = 0;
       for (auto [expr, size] : llvm::zip(map.getResults(), type.getShape())) {
         auto dim = dyn_cast<AffineDimExpr>(expr);
-        if (!dim || !llvm::is_contained(rows, dim.getPosition()))
-          ShapedType::isDynamic(size) ? void(++unknown) : void(known *= size);
+        if (dim && llvm::is_contained(rows, dim.getPosition()))
+          continue;
+        known *= ShapedType::isDynamic(size) ? 1 : size;
+        unknown += ShapedType::isDynamic(size);
       }
       bytes += bytesOf(type.getElementType()) * known * usualElements(known, unknown);
     }

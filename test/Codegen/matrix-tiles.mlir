@@ -146,6 +146,39 @@ func.func @images(%x: memref<?x13x13x16x2xbf16>, %w: memref<1x16x32x2xbf16>, %y:
   return
 }
 
+// Lines of an unknown number of pixels, one behind the other, whose results have a border: rows are all pixels, of any
+// line, and what follows is made of the parts of each line.
+// CHECK-LABEL: func.func @lines(
+// CHECK:         %[[H:.*]] = memref.dim %arg0, %c0
+// CHECK:         %[[W:.*]] = memref.dim %arg0, %c1
+// CHECK:         %[[PIXELS:.*]] = arith.muli %[[H]], %[[W]] : index
+// CHECK:         arith.minui %[[PIXELS]], %c16
+// CHECK:         scf.for %{{.*}} = %c0 to %[[PIXELS]] step %c32
+// CHECK:           "amx.tdpbf16ps"
+// CHECK:           arith.divui %{{.*}}, %[[W]]
+// CHECK:           arith.ceildivui %{{.*}}, %[[W]]
+// CHECK:           scf.for %[[LINE:.*]] = %{{.*}} to %{{.*}} step %c1
+// CHECK:             %[[BEGIN:.*]] = arith.muli %[[LINE]], %[[W]]
+// CHECK:             arith.addi %[[BEGIN]], %[[W]]
+// CHECK:             scf.for
+// CHECK:               vector.store
+#point = affine_map<(h, w, n, k, g) -> (h, w, k, g)>
+#points = affine_map<(h, w, n, k, g) -> (n floordiv 32, k, n mod 32, g)>
+#bordered = affine_map<(h, w, n, k, g) -> (h, w, n)>
+func.func @lines(%x: memref<?x?x16x2xbf16>, %w: memref<1x16x32x2xbf16>, %y: memref<?x?x32xf32, strided<[?, 32, 1], offset: ?>>) attributes {strata.kernel} {
+  linalg.generic {indexing_maps = [#point, #points, #bordered],
+                  iterator_types = ["parallel", "parallel", "parallel", "reduction", "reduction"]}
+      ins(%x, %w : memref<?x?x16x2xbf16>, memref<1x16x32x2xbf16>) outs(%y : memref<?x?x32xf32, strided<[?, 32, 1], offset: ?>>) {
+  ^bb0(%a: bf16, %b: bf16, %s: f32):
+    %1 = arith.extf %a : bf16 to f32
+    %2 = arith.extf %b : bf16 to f32
+    %3 = arith.mulf %1, %2 : f32
+    %4 = arith.addf %s, %3 : f32
+    linalg.yield %4 : f32
+  }
+  return
+}
+
 // One row uses each block of weights once: what it uses next is asked for a page ahead, all 32 lines of a step.
 // CHECK-LABEL: func.func @once(
 // CHECK:           scf.for

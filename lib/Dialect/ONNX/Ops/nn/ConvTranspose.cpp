@@ -386,12 +386,10 @@ static Value dequantize(LinalgBuilder &b, const DequantizedProduct &product, Val
     sizes[0] = all;
     return b.reshape(b.broadcast(numbers, {b.floorDiv(all, filters), filters}), sizes);
   };
-  auto decoded = [](Value source) {
-    return [source](ImplicitLocOpBuilder &n, Value x) { return scalar::decode(n, x, getElementType(source)); };
-  };
+  Type left = getElementType(product.x.scale), right = getElementType(product.w.scale);
   Value factor = b.elementwise(
       {b.lookup(product.x.scale), b.lookup(product.w.scale)}, f32, [&](ImplicitLocOpBuilder &n, ValueRange v) -> Value {
-        return n.create<arith::MulFOp>(decoded(product.x.scale)(n, v[0]), decoded(product.w.scale)(n, v[1]));
+        return n.create<arith::MulFOp>(scalar::decode(n, v[0], left), scalar::decode(n, v[1], right));
       });
   SmallVector<Value> operands{sums, alongFilters(factor)};
   Value zero = product.x.zero;
