@@ -130,21 +130,28 @@ static void runAcrossBorders(LoopNest &nest, NestPlan &plan, const Access &data,
 
 /// The product of two sizes, behind what gives them; null: there is no such place.
 static Value multiplyBehind(const Extent &x, const Extent &y) {
-  Operation *first = x.value ? x.value.getDefiningOp() : nullptr, *last = y.value ? y.value.getDefiningOp() : nullptr;
-  if (first && last && first->getBlock() != last->getBlock())
-    return {};
-  if (!last || (first && last->isBeforeInBlock(first)))
-    std::swap(first, last);
-  Value size = x.value ? x.value : y.value;
-  OpBuilder b(size.getContext());
+  Operation *last = nullptr;
+  Value any;
+  for (Value size : {x.value, y.value}) {
+    if (!size)
+      continue;
+    any = size;
+    Operation *maker = size.getDefiningOp();
+    bool isArgument = !maker && isa<func::FuncOp>(size.getParentBlock()->getParentOp());
+    if (!isArgument && (!maker || (last && maker->getBlock() != last->getBlock())))
+      return {};
+    if (maker && (!last || last->isBeforeInBlock(maker)))
+      last = maker;
+  }
+  OpBuilder b(any.getContext());
   if (last)
     b.setInsertionPointAfter(last);
   else
-    b.setInsertionPointToStart(size.getParentBlock());
+    b.setInsertionPointToStart(any.getParentBlock());
   auto value = [&](const Extent &extent) -> Value {
-    return extent.value ? extent.value : b.create<arith::ConstantIndexOp>(size.getLoc(), extent.known);
+    return extent.value ? extent.value : b.create<arith::ConstantIndexOp>(any.getLoc(), extent.known);
   };
-  return b.create<arith::MulIOp>(size.getLoc(), value(x), value(y));
+  return b.create<arith::MulIOp>(any.getLoc(), value(x), value(y));
 }
 
 /// Lines of which a size is only known in the run, but that their data follow each other without a border: rows are all
