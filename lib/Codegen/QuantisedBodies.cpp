@@ -19,8 +19,8 @@
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/IR/IRMapping.h"
 #include "mlir/IR/Matchers.h"
-#include "mlir/Interfaces/SideEffectInterfaces.h"
 #include "mlir/Transforms/GreedyPatternRewriteDriver.h"
+#include "mlir/Transforms/RegionUtils.h"
 
 using namespace mlir;
 using linalg::GenericOp;
@@ -487,17 +487,7 @@ static bool narrowMoved(GenericOp op) {
   }
   OpBuilder b(op);
   op.replaceAllUsesWith(ValueRange(strata::transposed(b, op.getLoc(), narrow, order)));
-  // With what moved it before, so that what is computed has one reader again.
-  Value moved = op.getDpsInputs()[0];
   op.erase();
-  for (Operation *dead = moved.getDefiningOp();
-       isa_and_nonnull<linalg::TransposeOp, tensor::ExtractSliceOp, tensor::ExpandShapeOp, tensor::CollapseShapeOp,
-                       tensor::PadOp>(dead) &&
-       isOpTriviallyDead(dead);) {
-    moved = dead->getOperand(0);
-    dead->erase();
-    dead = moved.getDefiningOp();
-  }
   return true;
 }
 
@@ -534,6 +524,10 @@ bool strata::keepQuantised(Operation *root) {
   // The last one first: a pool's integers come from a concatenation's.
   for (GenericOp op : llvm::reverse(ops))
     changed |= quantiseBeforePool(op) || narrowMoved(op) || narrowRepeated(op);
+  // What moved the data before reads it no longer: what computes it has one reader again, with which it is fused.
+  IRRewriter rewriter(root->getContext());
+  if (changed)
+    (void)runRegionDCE(rewriter, root->getRegions());
   return changed;
 }
 
