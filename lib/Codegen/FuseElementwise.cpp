@@ -5,6 +5,7 @@
 #include "Conversions.h"
 #include "ProductSums.h"
 #include "QuantisedBodies.h"
+#include "RowTiles.h"
 #include "UnknownReshapes.h"
 
 #include "mlir/Dialect/Affine/IR/AffineOps.h"
@@ -104,7 +105,7 @@ linalg::GenericOp strata::mapElements(OpBuilder &b, Location loc, Value tensor, 
     read = identity;
   // To ask the tensor for its sizes would be a use of it, which fusion would keep it for.
   auto maker = tensor.getDefiningOp<linalg::GenericOp>();
-  auto into = maker ? maker.getTiedOpOperand(cast<OpResult>(tensor))->get().getDefiningOp<tensor::EmptyOp>() : nullptr;
+  auto into = maker ? strata::emptyBehind(maker.getTiedOpOperand(cast<OpResult>(tensor))->get()) : nullptr;
   SmallVector<OpFoldResult> sizes(rank);
   for (auto [i, size] : llvm::enumerate(into ? into.getMixedSizes() : tensor::getMixedSizes(b, loc, tensor)))
     sizes[read.getDimPosition(i)] = size;
