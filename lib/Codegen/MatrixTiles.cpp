@@ -50,15 +50,19 @@ static bool findDepth(LoopNest &nest, MatrixPlan &matrix, const Access &data, co
   return true;
 }
 
+/// Whether tiles may take iterations of this loop as rows: all multiply the same weights.
+static bool canBeRows(const LoopNest &nest, const NestPlan &plan, const Access &data, const Access &weights, int loop) {
+  return !nest.loops[loop].reduction && loop != plan.lane && loop != data.blockedLoop && stride(weights, loop).is(0);
+}
+
 /// The rows: the longest loop that the weights do not depend on; where it fills one tile only, the second one's are
 /// iterations of the next longest. A loop of an unknown size may be a batch of one: only few rows are worse.
 static void findRows(LoopNest &nest, NestPlan &plan, const Access &data, const Access &weights,
                      const std::optional<TileShape> &shape) {
   MatrixPlan &matrix = *plan.matrix;
   SmallVector<int> candidates;
-  for (auto [loop, info] : llvm::enumerate(nest.loops))
-    if (!info.reduction && static_cast<int>(loop) != plan.lane && stride(weights, loop).is(0) &&
-        !stride(data, loop).is(0) && data.blockedLoop != static_cast<int>(loop))
+  for (int loop = 0, loops = nest.loops.size(); loop < loops; ++loop)
+    if (canBeRows(nest, plan, data, weights, loop) && !stride(data, loop).is(0))
       candidates.push_back(loop);
   auto sizeOf = [&](int loop) {
     const Extent &size = nest.loops[loop].size;
@@ -95,18 +99,28 @@ static void findRows(LoopNest &nest, NestPlan &plan, const Access &data, const A
   }
 }
 
+/// Tiles of `rows` pixels altogether, of any line; those of one line begin `pitch` behind those of the line before.
+static void runAcross(NestPlan &plan, int pixel, int line, const Extent &pitch, const Extent &rows) {
+  MatrixPlan &matrix = *plan.matrix;
+  plan.row = pixel;
+  plan.rowTile = 2 * tileRows;
+  matrix.second = line;
+  matrix.pitch = pitch;
+  matrix.rowsAcross = rows;
+  matrix.rows = {tileRows, rows.value};
+  matrix.rowTiles = 2;
+}
+
 /// The lines of an image with a border lie `pitch` pixels apart. Where that is clearly cheaper, rows are all pixels
 /// from the first to the last, those between the lines among them, whose sums nobody wants.
 static void runAcrossBorders(LoopNest &nest, NestPlan &plan, const Access &data, const Access &weights) {
-  MatrixPlan &matrix = *plan.matrix;
-  auto canBeRows = [&](int loop) {
-    return !nest.loops[loop].reduction && loop != plan.lane && loop != data.blockedLoop &&
-           nest.loops[loop].size.isKnown() && stride(data, loop).isKnown() && stride(data, loop).known > 0 &&
-           stride(weights, loop).is(0);
+  auto isKnown = [&](int loop) {
+    return canBeRows(nest, plan, data, weights, loop) && nest.loops[loop].size.isKnown() &&
+           stride(data, loop).isKnown() && stride(data, loop).known > 0;
   };
   for (int pixel = 0, loops = nest.loops.size(); pixel < loops; ++pixel)
     for (int line = 0; line < loops; ++line) {
-      if (line == pixel || !canBeRows(pixel) || !canBeRows(line))
+      if (line == pixel || !isKnown(pixel) || !isKnown(line))
         continue;
       int64_t step = stride(data, pixel).known, far = stride(data, line).known, pitch = far / step;
       int64_t pixels = nest.loops[pixel].size.known, lines = nest.loops[line].size.known;
@@ -117,14 +131,7 @@ static void runAcrossBorders(LoopNest &nest, NestPlan &plan, const Access &data,
       int64_t apart = std::min(pixels, lines) * llvm::divideCeil(most, tileRows);
       if (10 * static_cast<int64_t>(llvm::divideCeil(rows, tileRows)) > 8 * apart)
         continue;
-      plan.row = pixel;
-      plan.rowTile = 2 * tileRows;
-      matrix.second = line;
-      matrix.pitch = {pitch, {}};
-      matrix.rowsAcross = {rows, {}};
-      matrix.rows = {tileRows, {}};
-      matrix.rowTiles = 2;
-      return;
+      return runAcross(plan, pixel, line, {pitch, {}}, {rows, {}});
     }
 }
 
@@ -157,26 +164,16 @@ static Value multiplyBehind(const Extent &x, const Extent &y) {
 /// Lines of which a size is only known in the run, but that their data follow each other without a border: rows are all
 /// pixels. What is written may have one.
 static void runAcrossLines(LoopNest &nest, NestPlan &plan, const Access &data, const Access &weights) {
-  MatrixPlan &matrix = *plan.matrix;
-  auto canBeRows = [&](int loop) {
-    return !nest.loops[loop].reduction && loop != plan.lane && loop != data.blockedLoop && stride(weights, loop).is(0);
-  };
+  auto fits = [&](int loop) { return canBeRows(nest, plan, data, weights, loop); };
   for (int line = 0, loops = nest.loops.size(); line < loops; ++line) {
     int pixel = data.inside[line];
-    if (pixel < 0 || !canBeRows(line) || !canBeRows(pixel) || !stride(data, pixel).isKnown())
+    if (pixel < 0 || !fits(line) || !fits(pixel) || !stride(data, pixel).isKnown())
       continue;
     const Extent &lines = nest.loops[line].size, &pixels = nest.loops[pixel].size;
-    Value rows = lines.isKnown() && pixels.isKnown() ? Value() : multiplyBehind(lines, pixels);
-    if (!rows)
+    if (lines.isKnown() && pixels.isKnown())
       continue;
-    plan.row = pixel;
-    plan.rowTile = 2 * tileRows;
-    matrix.second = line;
-    matrix.pitch = pixels;
-    matrix.rowsAcross = {0, rows};
-    matrix.rows = {tileRows, rows};
-    matrix.rowTiles = 2;
-    return;
+    if (Value rows = multiplyBehind(lines, pixels))
+      return runAcross(plan, pixel, line, pixels, {0, rows});
   }
 }
 
