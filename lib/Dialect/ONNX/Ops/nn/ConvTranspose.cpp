@@ -392,8 +392,8 @@ static Value dequantize(LinalgBuilder &b, const DequantizedProduct &product, Val
         return n.create<arith::MulFOp>(scalar::decode(n, v[0], left), scalar::decode(n, v[1], right));
       });
   SmallVector<Value> operands{sums, alongFilters(factor)};
-  Value zero = product.x.zero;
-  if (zero && weights) {
+  Value zero = weights ? product.x.zero : Value(); // nothing was summed up, nothing is taken away
+  if (zero) {
     SmallVector<int64_t> terms = llvm::to_vector(llvm::seq<int64_t>(1, getRank(weights)));
     Value total = b.reduce(
         weights, terms, /*keepDims=*/false, b.scalarInt(i32, 0), [&](ImplicitLocOpBuilder &n, ValueRange v) -> Value {
@@ -409,7 +409,7 @@ static Value dequantize(LinalgBuilder &b, const DequantizedProduct &product, Val
     operands.push_back(alongFilters(bias));
   return b.elementwise(operands, f32, [&](ImplicitLocOpBuilder &n, ValueRange v) -> Value {
     Value sum = v[0];
-    if (zero && weights)
+    if (zero)
       sum = n.create<arith::AddIOp>(sum, v[2]);
     Value number = n.create<arith::MulFOp>(n.create<arith::SIToFPOp>(f32, sum), v[1]);
     return bias ? n.create<arith::AddFOp>(number, scalar::decode(n, v.back(), biasElement)).getResult() : number;
