@@ -2,22 +2,14 @@
 set(CMAKE_INSTALL_RPATH "$ORIGIN/../lib")
 set(CMAKE_INSTALL_RPATH_USE_LINK_PATH ON)
 
-# To optimise what compiles models takes a third of the build, for at most a tenth of the time that compiling a model
-# takes: the rest is LLVM's.
-set(STRATA_COMPILER_FLAGS "" CACHE STRING "Compiler flags of the libraries that compile models, after all others")
-separate_arguments(strata_compiler_flags UNIX_COMMAND "${STRATA_COMPILER_FLAGS}")
-
-# strata_add_library(NAME [EXCEPTIONS] [RUNS] SOURCES ... [LINK libs...] [DEPENDS targets...])
+# strata_add_library(NAME [EXCEPTIONS] SOURCES ... [LINK libs...] [DEPENDS targets...])
 #   One static library of C++ against libMLIR.so/libLLVM.so. EXCEPTIONS: compiled with exceptions and RTTI
-#   (for code that calls libraries that throw; nothing may escape from it). RUNS: it runs models, or moves their data.
+#   (for code that calls libraries that throw; nothing may escape from it).
 function(strata_add_library name)
-  cmake_parse_arguments(ARG "EXCEPTIONS;RUNS" "" "SOURCES;LINK;DEPENDS" ${ARGN})
+  cmake_parse_arguments(ARG "EXCEPTIONS" "" "SOURCES;LINK;DEPENDS" ${ARGN})
   add_library(${name} STATIC ${ARG_SOURCES})
   if(ARG_EXCEPTIONS)
     target_compile_options(${name} PRIVATE -fexceptions)
-  endif()
-  if(NOT ARG_RUNS)
-    target_compile_options(${name} PRIVATE ${strata_compiler_flags})
   endif()
   target_link_libraries(${name} PUBLIC ${ARG_LINK})
   if(ARG_DEPENDS)

@@ -147,7 +147,7 @@ private:
 
   mlir::Operation *op;
   mutable VersionedOpInterface versioned;
-  Signature signature;
+  const Signature &signature;
   ValueAnalysis &analysis;
   llvm::DenseMap<llvm::StringRef, mlir::Type> bindings;
   llvm::SmallVector<mlir::Type> results;

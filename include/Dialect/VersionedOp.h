@@ -43,7 +43,7 @@ llvm::LogicalResult inferResultTypes(ShapeContext &context);
 /// operator's slice states.
 llvm::LogicalResult verifyVersionedOp(mlir::Operation *op);
 
-mlir::ParseResult parseVersionedOp(mlir::OpAsmParser &parser, mlir::OperationState &state, llvm::StringRef signature);
+mlir::ParseResult parseVersionedOp(mlir::OpAsmParser &parser, mlir::OperationState &state, const Signature &signature);
 void printVersionedOp(mlir::OpAsmPrinter &printer, mlir::Operation *op);
 } // namespace strata
 

@@ -35,7 +35,7 @@ def VersionedOpInterface : OpInterface<"VersionedOpInterface"> {
     StaticInterfaceMethod<[{
         Formal parameters: `(X:T, bias?:T, rest*:V) -> (Y:T)`. After the name: `?` optional, `*` variadic, `+` variadic
         with at least one, `~` variadic of different types. After the colon: a type variable, or the only allowed type.}],
-                          "::llvm::StringRef", "getSignature">,
+                          "const ::strata::Signature &", "getSignature">,
     InterfaceMethod<"Actual operands of formal input `index` (none, one or, if variadic, any number).",
                     "::mlir::OperandRange", "getInputGroup", (ins "unsigned":$index), [{
                       return $_op.getODSOperands(index);
@@ -108,7 +108,7 @@ class VersionedOp<Dialect dialect, string operatorDomain, string prefix, string 
     static bool stepKeepsSignature() { return }] # stepKeepsSignature # [{; }
     static bool isDeprecated() { return }] # deprecated # [{; }
     static bool hasFunctionBody() { return }] # hasFunctionBody # [{; }
-    static ::llvm::StringRef getSignature() { return "}] # signature # [{"; }
+    static const ::strata::Signature &getSignature();
   }];
   let extraClassDefinition = [{
     static ::strata::TypeSets typeSetsOf(::strata::OpTag<$cppClass>) {
@@ -117,6 +117,10 @@ class VersionedOp<Dialect dialect, string operatorDomain, string prefix, string 
           # TypeSetsOf<results>.text # [{::strata::onnx::TypeSet{}};
       constexpr size_t inputs = }] # TypeSetsOf<arguments>.count # [{, outputs = }] # TypeSetsOf<results>.count # [{;
       return {::llvm::ArrayRef(sets, inputs), ::llvm::ArrayRef(sets + inputs, outputs)};
+    }
+    const ::strata::Signature &$cppClass::getSignature() {
+      static const auto parsed = ::strata::Signature::parse("}] # signature # [{");
+      return parsed;
     }
     ::llvm::LogicalResult $cppClass::verify() {
       if (::llvm::failed(::strata::verifyTypes(getOperation(), typeSetsOf(::strata::OpTag<$cppClass>()))))

@@ -84,7 +84,7 @@ static LogicalResult verifyTypes(Operation *op, StringRef what, ArrayRef<Formal>
 
 LogicalResult verifyTypes(Operation *op, TypeSets sets) {
   auto versioned = cast<VersionedOpInterface>(op);
-  Signature signature = Signature::parse(versioned.getSignature());
+  const Signature &signature = versioned.getSignature();
   if (failed(verifyTypes(op, "operand", signature.inputs, sets.inputs,
                          [&](unsigned i) { return versioned.getInputGroup(i); })))
     return failure();

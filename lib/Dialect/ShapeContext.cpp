@@ -9,8 +9,8 @@ using namespace mlir;
 namespace strata {
 
 ShapeContext::ShapeContext(Operation *op, ValueAnalysis &values)
-    : op(op), versioned(cast<VersionedOpInterface>(op)), signature(Signature::parse(versioned.getSignature())),
-      analysis(values), results(op->getNumResults()) {
+    : op(op), versioned(cast<VersionedOpInterface>(op)), signature(versioned.getSignature()), analysis(values),
+      results(op->getNumResults()) {
   for (auto [i, formal] : llvm::enumerate(signature.inputs))
     if (formal.isTypeVariable() && !formal.heterogeneous)
       for (Value value : versioned.getInputGroup(i))

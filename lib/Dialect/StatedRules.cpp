@@ -4,6 +4,7 @@
 #include "Dialect/OpBehavior.h"
 #include "mlir/IR/BuiltinAttributes.h"
 #include "llvm/ADT/StringExtras.h"
+#include "llvm/ADT/StringSet.h"
 
 using namespace mlir;
 
@@ -14,11 +15,11 @@ namespace strata {
 //===----------------------------------------------------------------------===//
 
 // Operators are named without version, and separated by spaces; a rule is for all versions that have the attribute or
-// operand. `*` means every operator of the standard domain.
+// operand.
 namespace {
 /// A string attribute is one of the words, or an integer attribute one of the numbers.
 struct OneOf {
-  StringLiteral operators, attribute, values;
+  StringRef operators, attribute, values;
 };
 /// An integer attribute, or each element of a list, is at least the number.
 struct AtLeast {
@@ -40,34 +41,14 @@ struct EqualDims {
 };
 } // namespace
 
+// Attributes that are 0 or 1, of whichever operator has them.
+static constexpr StringLiteral kFlags =
+    "align_corners allowzero ceil_mode center_point_box count_include_pad exclusive interleaved inverse is_causal "
+    "keepdims largest layout new_axis noop_with_empty_axes one_class onesided periodic reverse saturate "
+    "select_last_index sorted storage_order transA transB upper zeros";
+
 static constexpr OneOf kOneOf[] = {
-    {"*", "align_corners", "0 1"},
-    {"*", "allowzero", "0 1"},
-    {"*", "ceil_mode", "0 1"},
-    {"*", "center_point_box", "0 1"},
-    {"*", "count_include_pad", "0 1"},
-    {"*", "exclusive", "0 1"},
-    {"*", "interleaved", "0 1"},
-    {"*", "inverse", "0 1"},
-    {"*", "is_causal", "0 1"},
-    {"*", "keepdims", "0 1"},
-    {"*", "largest", "0 1"},
-    {"*", "layout", "0 1"},
-    {"*", "noop_with_empty_axes", "0 1"},
-    {"*", "onesided", "0 1"},
-    {"*", "periodic", "0 1"},
-    {"*", "reverse", "0 1"},
-    {"*", "saturate", "0 1"},
-    {"*", "select_last_index", "0 1"},
-    {"*", "sorted", "0 1"},
-    {"*", "storage_order", "0 1"},
-    {"*", "transA", "0 1"},
-    {"*", "transB", "0 1"},
-    {"*", "new_axis", "0 1"},
-    {"*", "zeros", "0 1"},
-    {"*", "one_class", "0 1"},
     {"BatchNormalization", "training_mode", "0 1"},
-    {"*", "upper", "0 1"},
     {"BlackmanWindow HannWindow HammingWindow", "output_datatype", "1 2 3 4 5 6 7 10 11 12 13 16"},
     {"CausalConvWithState", "activation", "none silu swish"},
     {"DepthToSpace SpaceToDepth", "mode", "DCR CRD"},
@@ -218,7 +199,7 @@ static LogicalResult verify(Operation *op, const AtLeast &rule) {
 
 static LogicalResult verify(Operation *op, const OperandForm &rule) {
   auto versioned = cast<VersionedOpInterface>(op);
-  Signature signature = Signature::parse(versioned.getSignature());
+  const Signature &signature = versioned.getSignature();
   for (auto [i, formal] : llvm::enumerate(signature.inputs)) {
     if (formal.name != rule.operand)
       continue;
@@ -252,7 +233,7 @@ static RankedTensorType typeOf(VersionedOpInterface op, const Signature &signatu
 
 static LogicalResult verify(Operation *op, const EqualDims &rule) {
   auto versioned = cast<VersionedOpInterface>(op);
-  Signature signature = Signature::parse(versioned.getSignature());
+  const Signature &signature = versioned.getSignature();
   RankedTensorType type = typeOf(versioned, signature, rule.operand), other = typeOf(versioned, signature, rule.other);
   if (!type || !other || (rule.rank != 0 && (type.getRank() != rule.rank || other.getRank() != rule.rank)))
     return success();
@@ -272,9 +253,35 @@ static LogicalResult verify(Operation *op, const EqualDims &rule) {
   return success();
 }
 
-template <typename Rules> static LogicalResult verifyAll(Operation *op, StringRef name, const Rules &rules) {
-  for (const auto &rule : rules)
-    if ((rule.operators == "*" || isAmong(name, rule.operators)) && failed(verify(op, rule)))
+static LogicalResult verifyFlags(Operation *op) {
+  static const auto flags = [] {
+    llvm::StringSet<> set;
+    for (StringRef name : llvm::split(kFlags, ' '))
+      set.insert(name);
+    return set;
+  }();
+  for (StringAttr name : op->getName().getAttributeNames())
+    if (flags.contains(name.getValue()) && failed(verify(op, OneOf{"", name.getValue(), "0 1"})))
+      return failure();
+  return success();
+}
+
+// The rules of one kind that are for an operator.
+template <typename Rule> static ArrayRef<const Rule *> rulesFor(StringRef name, ArrayRef<Rule> all) {
+  static const auto byOperator = [&] {
+    llvm::StringMap<SmallVector<const Rule *, 1>> map;
+    for (const Rule &rule : all)
+      for (StringRef op : llvm::split(rule.operators, ' '))
+        map[op].push_back(&rule);
+    return map;
+  }();
+  auto found = byOperator.find(name);
+  return found == byOperator.end() ? ArrayRef<const Rule *>() : ArrayRef<const Rule *>(found->second);
+}
+
+template <typename Rule> static LogicalResult verifyAll(Operation *op, StringRef name, ArrayRef<Rule> all) {
+  for (const Rule *rule : rulesFor(name, all))
+    if (failed(verify(op, *rule)))
       return failure();
   return success();
 }
@@ -284,8 +291,10 @@ LogicalResult verifyStatedRules(Operation *op) {
   if (op->getName().getDialectNamespace() != "onnx")
     return success();
   StringRef name = getUnversionedName(op);
-  return failure(failed(verifyAll(op, name, kOneOf)) || failed(verifyAll(op, name, kAtLeast)) ||
-                 failed(verifyAll(op, name, kOperandForms)) || failed(verifyAll(op, name, kEqualDims)));
+  return failure(failed(verifyFlags(op)) || failed(verifyAll(op, name, ArrayRef(kOneOf))) ||
+                 failed(verifyAll(op, name, ArrayRef(kAtLeast))) ||
+                 failed(verifyAll(op, name, ArrayRef(kOperandForms))) ||
+                 failed(verifyAll(op, name, ArrayRef(kEqualDims))));
 }
 
 } // namespace strata

@@ -84,7 +84,7 @@ static std::string formsOf(const onnx::TypeSet &set) {
 
 // Type variables in the order of the signature; a parameter of one type only goes by its own name.
 static std::string elementTypes(RegisteredOperationName name) {
-  Signature signature = Signature::parse(getVersioned(name)->getSignature());
+  const Signature &signature = getVersioned(name)->getSignature();
   std::optional<TypeSets> sets = getTypeSets(name.getStringRef());
   llvm::MapVector<StringRef, std::string> entries;
   auto add = [&](ArrayRef<Formal> formals, ArrayRef<onnx::TypeSet> types) {

@@ -43,14 +43,14 @@ SmallVector<NamedAttribute> attributesWithout(Operation *op, ArrayRef<StringRef>
   return attrs;
 }
 
-static Signature signatureOf(OperationName name) {
-  return Signature::parse(name.getInterface<VersionedOpInterface>()->getSignature());
+static const Signature &signatureOf(OperationName name) {
+  return name.getInterface<VersionedOpInterface>()->getSignature();
 }
 
 // Adds what says how many values each formal parameter has. Parameters after the given ones have none.
 static void addSegments(OperationState &state, SmallVector<int32_t> operands, SmallVector<int32_t> results) {
   Builder builder(state.getContext());
-  Signature signature = signatureOf(state.name);
+  const Signature &signature = signatureOf(state.name);
   operands.resize(signature.inputs.size(), 0);
   results.resize(signature.outputs.size(), 0);
   if (state.name.hasTrait<OpTrait::AttrSizedOperandSegments>())
@@ -264,7 +264,7 @@ static FailureOr<SmallVector<NamedAttribute>> keepKnown(Operation *op, Operation
 
 static LogicalResult checkFormals(Operation *op, OperationName name) {
   auto versioned = cast<VersionedOpInterface>(op);
-  Signature mine = signatureOf(op->getName()), theirs = signatureOf(name);
+  const Signature &mine = signatureOf(op->getName()), &theirs = signatureOf(name);
   for (unsigned i = theirs.inputs.size(); i < mine.inputs.size(); ++i)
     if (!versioned.getInputGroup(i).empty())
       return refuseDowngrade(op) << "it has no input '" << mine.inputs[i].name << "'";

@@ -113,7 +113,7 @@ static LogicalResult verifyAttributeNames(Operation *op) {
 
 LogicalResult verifyVersionedOp(Operation *op) {
   auto versioned = cast<VersionedOpInterface>(op);
-  Signature signature = Signature::parse(versioned.getSignature());
+  const Signature &signature = versioned.getSignature();
   for (auto [i, formal] : llvm::enumerate(signature.inputs))
     if (formal.atLeastOne && versioned.getInputGroup(i).empty())
       return op->emitOpError("needs at least one '") << formal.name << "'";
@@ -157,8 +157,7 @@ static LogicalResult addSegments(OperationState &state, ArrayRef<Formal> formals
   return success();
 }
 
-ParseResult parseVersionedOp(OpAsmParser &parser, OperationState &state, StringRef signatureText) {
-  Signature signature = Signature::parse(signatureText);
+ParseResult parseVersionedOp(OpAsmParser &parser, OperationState &state, const Signature &signature) {
   SmallVector<OpAsmParser::UnresolvedOperand> operands;
   SmallVector<bool> presentOperands, presentResults;
   auto parseOperand = [&]() -> ParseResult {
@@ -203,7 +202,7 @@ ParseResult parseVersionedOp(OpAsmParser &parser, OperationState &state, StringR
 
 void printVersionedOp(OpAsmPrinter &printer, Operation *op) {
   auto versioned = cast<VersionedOpInterface>(op);
-  Signature signature = Signature::parse(versioned.getSignature());
+  const Signature &signature = versioned.getSignature();
   // What is absent is written only in front of something that is there.
   SmallVector<Value> inputs, outputs;
   auto collect = [](ArrayRef<Formal> formals, auto group, SmallVectorImpl<Value> &out) {

@@ -212,7 +212,7 @@ LogicalResult ModelExporter::exportNode(Operation *op, proto::GraphProto &graph)
     node.set_name(nodeName(op->getLoc()));
   auto use = [&](Value value) { return nameOf(value); };
   if (versioned) {
-    Signature signature = Signature::parse(versioned.getSignature());
+    const Signature &signature = versioned.getSignature();
     addFormals(
         signature.inputs.size(), [&](unsigned i) -> ValueRange { return versioned.getInputGroup(i); }, use,
         *node.mutable_input());

@@ -166,7 +166,7 @@ static SmallVector<StringRef> inputsOf(const NodeProto &node, const Scope &scope
 
 LogicalResult GraphImporter::importOperator(const NodeProto &node, RegisteredOperationName name, Scope &scope,
                                             const Trace &trace) {
-  Signature signature = Signature::parse(name.getInterface<VersionedOpInterface>()->getSignature());
+  const Signature &signature = name.getInterface<VersionedOpInterface>()->getSignature();
   SmallVector<StringRef> inputs, outputs;
   auto inputSizes = assign(inputsOf(node, scope), signature.inputs, "input", /*namesMayBeEmpty=*/false, inputs, trace);
   if (failed(inputSizes))
