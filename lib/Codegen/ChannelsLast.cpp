@@ -274,15 +274,22 @@ struct SinkThroughGeneric : OpRewritePattern<linalg::GenericOp> {
       return op.getMatchingIndexingMap(input).isPermutation() && !transposeBefore(op, input->get()) &&
              isMadeByProducts(input->get());
     };
-    auto follows = [&](Value input) {
+    // `read`: how the input is read without its transpose.
+    auto follows = [&](Value input, AffineMap read) {
+      auto hasOtherOrder = [&](OpOperand *product) {
+        return isProductAsItIs(product) && op.getMatchingIndexingMap(product) != read;
+      };
       return (strata::isMadeOfConstants(input) && !llvm::all_of(inputs, strata::isMadeOfConstants)) ||
-             (elementwise && !isMadeByProducts(input) && llvm::any_of(op.getDpsInputOperands(), isProductAsItIs));
+             (elementwise && !isMadeByProducts(input) && llvm::any_of(op.getDpsInputOperands(), hasOtherOrder));
     };
     for (auto [i, input] : llvm::enumerate(inputs)) {
       auto transpose = transposeBefore(op, input);
-      if (!transpose || follows(transpose.getInput()))
+      if (!transpose)
         continue;
-      maps[i] = strata::mapBehind(transpose, maps[i]);
+      AffineMap read = strata::mapBehind(transpose, maps[i]);
+      if (follows(transpose.getInput(), read))
+        continue;
+      maps[i] = read;
       input = transpose.getInput();
       changed = true;
       if (!leader && (maps[i].isPermutation() || (elementwise && interleaves(op, maps[i]))))

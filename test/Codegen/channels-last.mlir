@@ -596,3 +596,34 @@ func.func @looked_up(%q: tensor<4x8x16xf32>, %k: tensor<4x16x8xf32>, %table: ten
   } -> tensor<4x8x8xf32>
   return %1 : tensor<4x8x8xf32>
 }
+
+// -----
+
+// That of what lies in the order of the products does not stay: it is read as it lies.
+// CHECK-LABEL: func.func @looked_up_in_that_order(
+// CHECK-NOT:     linalg.transpose
+// CHECK:         %[[SCORES:.*]] = linalg.generic {{.*}} ins(%arg0, %arg1
+// CHECK-NOT:     linalg.transpose
+// CHECK:         linalg.generic {{.*}} ins(%[[SCORES]], %arg2
+// CHECK-NOT:     linalg.transpose
+func.func @looked_up_in_that_order(%q: tensor<4x8x16xf32>, %k: tensor<4x16x8xf32>, %table: tensor<4x8x8xf32>) -> tensor<4x8x8xf32> {
+  %zero = arith.constant 0.0 : f32
+  %e = tensor.empty() : tensor<4x8x8xf32>
+  %f = linalg.fill ins(%zero : f32) outs(%e : tensor<4x8x8xf32>) -> tensor<4x8x8xf32>
+  %scores = linalg.generic {indexing_maps = [affine_map<(h, a, b, k) -> (h, a, k)>, affine_map<(h, a, b, k) -> (h, k, b)>, affine_map<(h, a, b, k) -> (h, a, b)>], iterator_types = ["parallel", "parallel", "parallel", "reduction"]}
+      ins(%q, %k : tensor<4x8x16xf32>, tensor<4x16x8xf32>) outs(%f : tensor<4x8x8xf32>) {
+  ^bb0(%a: f32, %b: f32, %o: f32):
+    %2 = arith.mulf %a, %b : f32
+    %3 = arith.addf %o, %2 : f32
+    linalg.yield %3 : f32
+  } -> tensor<4x8x8xf32>
+  %t = tensor.empty() : tensor<8x4x8xf32>
+  %0 = linalg.transpose ins(%table : tensor<4x8x8xf32>) outs(%t : tensor<8x4x8xf32>) permutation = [2, 0, 1]
+  %1 = linalg.generic {indexing_maps = [affine_map<(c, a, b) -> (a, b, c)>, affine_map<(c, a, b) -> (c, a, b)>, affine_map<(c, a, b) -> (a, b, c)>], iterator_types = ["parallel", "parallel", "parallel"]}
+      ins(%scores, %0 : tensor<4x8x8xf32>, tensor<8x4x8xf32>) outs(%e : tensor<4x8x8xf32>) {
+  ^bb0(%a: f32, %b: f32, %o: f32):
+    %2 = arith.addf %a, %b : f32
+    linalg.yield %2 : f32
+  } -> tensor<4x8x8xf32>
+  return %1 : tensor<4x8x8xf32>
+}
