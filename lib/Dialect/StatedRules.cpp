@@ -266,24 +266,23 @@ static LogicalResult verifyFlags(Operation *op) {
   return success();
 }
 
-// The rules of one kind that are for an operator.
-template <typename Rule> static ArrayRef<const Rule *> rulesFor(StringRef name, ArrayRef<Rule> all) {
-  static const auto byOperator = [&] {
-    llvm::StringMap<SmallVector<const Rule *, 1>> map;
-    for (const Rule &rule : all)
-      for (StringRef op : llvm::split(rule.operators, ' '))
-        map[op].push_back(&rule);
+// The rules of a table that are for each operator.
+template <const auto &table> static const auto &rulesByOperator() {
+  static const auto rules = [] {
+    llvm::StringMap<SmallVector<const std::decay_t<decltype(*table)> *, 1>> map;
+    for (const auto &rule : table)
+      for (StringRef name : llvm::split(rule.operators, ' '))
+        map[name].push_back(&rule);
     return map;
   }();
-  auto found = byOperator.find(name);
-  return found == byOperator.end() ? ArrayRef<const Rule *>() : ArrayRef<const Rule *>(found->second);
+  return rules;
 }
 
-template <typename Rule> static LogicalResult verifyAll(Operation *op, StringRef name, ArrayRef<Rule> all) {
-  for (const Rule *rule : rulesFor(name, all))
-    if (failed(verify(op, *rule)))
-      return failure();
-  return success();
+template <const auto &table> static LogicalResult verifyAll(Operation *op, StringRef name) {
+  const auto &rules = rulesByOperator<table>();
+  auto found = rules.find(name);
+  return success(found == rules.end() ||
+                 llvm::all_of(found->second, [&](auto *rule) { return succeeded(verify(op, *rule)); }));
 }
 
 LogicalResult verifyStatedRules(Operation *op) {
@@ -291,10 +290,9 @@ LogicalResult verifyStatedRules(Operation *op) {
   if (op->getName().getDialectNamespace() != "onnx")
     return success();
   StringRef name = getUnversionedName(op);
-  return failure(failed(verifyFlags(op)) || failed(verifyAll(op, name, ArrayRef(kOneOf))) ||
-                 failed(verifyAll(op, name, ArrayRef(kAtLeast))) ||
-                 failed(verifyAll(op, name, ArrayRef(kOperandForms))) ||
-                 failed(verifyAll(op, name, ArrayRef(kEqualDims))));
+  return success(succeeded(verifyFlags(op)) && succeeded(verifyAll<kOneOf>(op, name)) &&
+                 succeeded(verifyAll<kAtLeast>(op, name)) && succeeded(verifyAll<kOperandForms>(op, name)) &&
+                 succeeded(verifyAll<kEqualDims>(op, name)));
 }
 
 } // namespace strata
