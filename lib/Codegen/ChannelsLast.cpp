@@ -270,17 +270,15 @@ struct SinkThroughGeneric : OpRewritePattern<linalg::GenericOp> {
     SmallVector<Value> inputs(op.getDpsInputs());
     std::optional<AffineMap> leader;
     bool changed = false;
-    auto isProductAsItIs = [&](OpOperand *input) {
-      return op.getMatchingIndexingMap(input).isPermutation() && !transposeBefore(op, input->get()) &&
-             isMadeByProducts(input->get());
-    };
     // `read`: how the input is read without its transpose.
     auto follows = [&](Value input, AffineMap read) {
-      auto hasOtherOrder = [&](OpOperand *product) {
-        return isProductAsItIs(product) && op.getMatchingIndexingMap(product) != read;
+      auto isProductInOtherOrder = [&](OpOperand *other) {
+        AffineMap map = op.getMatchingIndexingMap(other);
+        return map != read && map.isPermutation() && !transposeBefore(op, other->get()) &&
+               isMadeByProducts(other->get());
       };
       return (strata::isMadeOfConstants(input) && !llvm::all_of(inputs, strata::isMadeOfConstants)) ||
-             (elementwise && !isMadeByProducts(input) && llvm::any_of(op.getDpsInputOperands(), hasOtherOrder));
+             (elementwise && llvm::any_of(op.getDpsInputOperands(), isProductInOtherOrder) && !isMadeByProducts(input));
     };
     for (auto [i, input] : llvm::enumerate(inputs)) {
       auto transpose = transposeBefore(op, input);
