@@ -3,7 +3,7 @@
 // What a matrix unit, or an instruction for dot products, would not speed up, or would not take, keeps its f32. A
 // tensor that is rounded for a product, and of which all other readers are additions, activations, pools and the like,
 // is kept as bf16 alone: what waits for a residual addition, or goes to a pool, is half of the bytes to write and to
-// read.
+// read. So is the result of a convolution that waits to be added to another one's.
 //
 //===----------------------------------------------------------------------===//
 #include "BlockDots.h"
@@ -70,11 +70,47 @@ struct NarrowProductsPass : strata::WithTarget<strata::impl::NarrowProductsBase<
     for (size_t i = 0; i < halves.converted.size(); ++i) // which may grow
       if (Value wide = halves.converted[i]; !constants.isConstant(wide) && halves.canAllRead(wide))
         halves.readKept(wide);
+    for (Value late : lateTerms(llvm::make_first_range(llvm::make_range(found.begin(), plain))))
+      if (halves.canAllRead(late))
+        halves.readKept(late);
     for (auto [op, weights] : llvm::make_range(plain, found.end()))
       narrow(op, halves);
   }
 
 private:
+  /// What only one operation reads, and that computes elements, each of one.
+  static OpOperand *elementwiseReader(Value value) {
+    OpOperand *reader = nullptr;
+    for (OpOperand &use : value.getUses()) {
+      if (isa<tensor::DimOp>(use.getOwner()))
+        continue;
+      auto op = dyn_cast<linalg::GenericOp>(use.getOwner());
+      if (reader || !op || !linalg::isElementwise(op) || op.getNumResults() != 1 ||
+          !op.getMatchingIndexingMap(&use).isPermutation())
+        return nullptr;
+      reader = &use;
+    }
+    return reader;
+  }
+
+  /// Where what is computed of two convolutions meets, the first one's sums never leave the registers, those of the
+  /// other one are written and read: what they give by then.
+  template <typename Range> static SmallVector<Value> lateTerms(Range &&convolutions) {
+    SmallVector<Value> late;
+    DenseMap<Operation *, Value> terms; // by reader, those of the convolution that comes first
+    for (linalg::GenericOp op : convolutions) {
+      Value term = op.getResult(0);
+      while (OpOperand *reader = elementwiseReader(term)) {
+        if (!terms.insert({reader->getOwner(), term}).second) {
+          late.push_back(term);
+          break;
+        }
+        term = reader->getOwner()->getResult(0);
+      }
+    }
+    return late;
+  }
+
   /// Constant, or given in each run and used by so many rows that the copy that the unit needs pays.
   static bool isWorthPacking(linalg::GenericOp op, OpOperand *weights, const strata::ConstantExpressions &constants) {
     if (constants.isConstant(weights->get()))

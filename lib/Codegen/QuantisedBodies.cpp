@@ -531,15 +531,32 @@ bool strata::keepQuantised(Operation *root) {
   return changed;
 }
 
+static bool isSum(Value value, Type element) {
+  auto product = value.getDefiningOp<GenericOp>();
+  return product && getElementTypeOrSelf(value.getType()) == element && strata::matchProductSum(product);
+}
+
 static bool readsSums(GenericOp op) {
-  return llvm::any_of(op.getDpsInputs(), [](Value input) {
-    auto product = input.getDefiningOp<GenericOp>();
-    return product && getElementTypeOrSelf(input.getType()).isInteger(32) && strata::matchProductSum(product);
+  return llvm::any_of(op.getDpsInputs(),
+                      [](Value input) { return isSum(input, IntegerType::get(input.getContext(), 32)); });
+}
+
+/// The sums, or what is made of them for it alone; not by `except`.
+static bool readsWideSums(GenericOp op, GenericOp except) {
+  return llvm::any_of(op.getDpsInputs(), [&](Value input) {
+    auto maker = input.getDefiningOp<GenericOp>();
+    return maker && maker != except &&
+           (isSum(input, Float32Type::get(op.getContext())) ||
+            (input.hasOneUse() && isElementwise(maker) && readsWideSums(maker, except)));
   });
 }
 
 bool strata::finishesSums(GenericOp producer, GenericOp consumer) {
-  if (!isElementwise(producer) || bitsOf(producer.getResult(0)) > 8 || !readsSums(producer))
+  if (!isElementwise(producer))
+    return false;
+  if (getElementTypeOrSelf(producer.getResult(0).getType()).isBF16())
+    return readsWideSums(producer, nullptr) && readsWideSums(consumer, producer);
+  if (bitsOf(producer.getResult(0)) > 8 || !readsSums(producer))
     return false;
   // With its own sums, or the first of the others' reader: what waits meanwhile are bytes.
   if (readsSums(consumer))

@@ -17,7 +17,7 @@ void simplifyQuantisedBodies(mlir::Operation *root);
 /// `packs`: integers are narrowed by saturation.
 void quantiseFast(mlir::Operation *root, bool fma, bool packs);
 
-/// Whether `producer` makes narrow integers of the sums of a product, and is best computed with these.
+/// Whether `producer` makes narrow integers, or bf16, of the sums of a product, and is best computed with these.
 bool finishesSums(mlir::linalg::GenericOp producer, mlir::linalg::GenericOp consumer);
 
 } // namespace strata

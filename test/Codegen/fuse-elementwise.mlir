@@ -577,3 +577,43 @@ func.func @chosen_places(%x: tensor<?x?xf32>, %n: index, %o: tensor<?x?xf32>) ->
   } -> tensor<?x?xf32>
   return %1 : tensor<?x?xf32>
 }
+
+// What narrows the sums of a product stays with them where its reader has sums of its own.
+// CHECK-LABEL: func.func @late(
+// CHECK:         %[[FIRST:.*]] = linalg.generic {{.*}} outs(%{{.*}} : tensor<4x4xf32>)
+// CHECK:         %[[LATE:.*]] = linalg.generic {{.*}} outs(%{{.*}} : tensor<4x4xf32>)
+// CHECK:         %[[NARROW:.*]] = linalg.generic {{.*}} ins(%[[LATE]] : tensor<4x4xf32>) outs(%{{.*}} : tensor<4x4xbf16>)
+// CHECK:         linalg.generic {{.*}} ins(%[[FIRST]], %[[NARROW]] : tensor<4x4xf32>, tensor<4x4xbf16>)
+#left = affine_map<(i, j, k) -> (i, k)>
+#right = affine_map<(i, j, k) -> (k, j)>
+#sums = affine_map<(i, j, k) -> (i, j)>
+func.func @late(%x: tensor<4x8xf32>, %w: tensor<8x4xf32>, %v: tensor<8x4xf32>, %c: tensor<4x4xf32>) -> tensor<4x4xf32> {
+  %0 = linalg.generic {indexing_maps = [#left, #right, #sums], iterator_types = ["parallel", "parallel", "reduction"]}
+      ins(%x, %w : tensor<4x8xf32>, tensor<8x4xf32>) outs(%c : tensor<4x4xf32>) {
+  ^bb0(%i: f32, %j: f32, %o: f32):
+    %p = arith.mulf %i, %j : f32
+    %s = arith.addf %o, %p : f32
+    linalg.yield %s : f32
+  } -> tensor<4x4xf32>
+  %1 = linalg.generic {indexing_maps = [#left, #right, #sums], iterator_types = ["parallel", "parallel", "reduction"]}
+      ins(%x, %v : tensor<4x8xf32>, tensor<8x4xf32>) outs(%c : tensor<4x4xf32>) {
+  ^bb0(%i: f32, %j: f32, %o: f32):
+    %p = arith.mulf %i, %j : f32
+    %s = arith.addf %o, %p : f32
+    linalg.yield %s : f32
+  } -> tensor<4x4xf32>
+  %h = tensor.empty() : tensor<4x4xbf16>
+  %2 = linalg.generic {indexing_maps = [#id, #id], iterator_types = ["parallel", "parallel"]} ins(%1 : tensor<4x4xf32>) outs(%h : tensor<4x4xbf16>) {
+  ^bb0(%i: f32, %o: bf16):
+    %t = arith.truncf %i : f32 to bf16
+    linalg.yield %t : bf16
+  } -> tensor<4x4xbf16>
+  %e = tensor.empty() : tensor<4x4xf32>
+  %3 = linalg.generic {indexing_maps = [#id, #id, #id], iterator_types = ["parallel", "parallel"]} ins(%0, %2 : tensor<4x4xf32>, tensor<4x4xbf16>) outs(%e : tensor<4x4xf32>) {
+  ^bb0(%i: f32, %j: bf16, %o: f32):
+    %t = arith.extf %j : bf16 to f32
+    %s = arith.addf %i, %t : f32
+    linalg.yield %s : f32
+  } -> tensor<4x4xf32>
+  return %3 : tensor<4x4xf32>
+}

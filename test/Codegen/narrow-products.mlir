@@ -124,6 +124,34 @@ func.func @main(%x: tensor<1x32x8x8xf32>, %c: tensor<1x16x8x8xf32>) -> (tensor<1
 
 // -----
 
+// Of two convolutions that are added, one is added in the other's tiles: its result waits as bf16. That of the other one
+// never leaves the registers.
+// CHECK-LABEL: func.func @main(
+// CHECK:         %[[FIRST:.*]] = linalg.generic {{.*}} ins(%{{.*}}, %{{.*}} : tensor<1x32x8x8xbf16>, tensor<16x32x1x1xbf16>)
+// CHECK:         %[[LATE:.*]] = linalg.generic {{.*}} ins(%{{.*}}, %{{.*}} : tensor<1x32x8x8xbf16>, tensor<16x32x1x1xbf16>)
+// CHECK:         %[[ROUNDED:.*]] = linalg.generic {{.*}} ins(%[[LATE]] : tensor<1x16x8x8xf32>) outs(%{{.*}} : tensor<1x16x8x8xbf16>)
+// CHECK-NEXT:    ^bb0
+// CHECK-NEXT:      arith.truncf
+// CHECK:         linalg.generic {{.*}} ins(%[[FIRST]], %[[ROUNDED]] : tensor<1x16x8x8xf32>, tensor<1x16x8x8xbf16>)
+#same = affine_map<(a, b, c, d) -> (a, b, c, d)>
+ml_program.global private @w(dense_resource<w> : tensor<16x32x1x1xf32>) : tensor<16x32x1x1xf32>
+ml_program.global private @v(dense_resource<v> : tensor<16x32x1x1xf32>) : tensor<16x32x1x1xf32>
+func.func @main(%x: tensor<1x32x8x8xf32>, %y: tensor<1x32x8x8xf32>, %c: tensor<1x16x8x8xf32>) -> tensor<1x16x8x8xf32> {
+  %w = ml_program.global_load_const @w : tensor<16x32x1x1xf32>
+  %v = ml_program.global_load_const @v : tensor<16x32x1x1xf32>
+  %0 = linalg.conv_2d_nchw_fchw ins(%x, %w : tensor<1x32x8x8xf32>, tensor<16x32x1x1xf32>) outs(%c : tensor<1x16x8x8xf32>) -> tensor<1x16x8x8xf32>
+  %1 = linalg.conv_2d_nchw_fchw ins(%y, %v : tensor<1x32x8x8xf32>, tensor<16x32x1x1xf32>) outs(%c : tensor<1x16x8x8xf32>) -> tensor<1x16x8x8xf32>
+  %2 = linalg.generic {indexing_maps = [#same, #same, #same], iterator_types = ["parallel", "parallel", "parallel", "parallel"]}
+      ins(%0, %1 : tensor<1x16x8x8xf32>, tensor<1x16x8x8xf32>) outs(%c : tensor<1x16x8x8xf32>) {
+  ^bb0(%a: f32, %b: f32, %o: f32):
+    %5 = arith.addf %a, %b : f32
+    linalg.yield %5 : f32
+  } -> tensor<1x16x8x8xf32>
+  return %2 : tensor<1x16x8x8xf32>
+}
+
+// -----
+
 // What is given in each run is rounded where 48 rows use it, for their copy costs less than they gain.
 // CHECK-LABEL: func.func @main(
 // CHECK-COUNT-2: arith.truncf
