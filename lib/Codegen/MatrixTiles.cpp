@@ -111,8 +111,18 @@ static void runAcross(NestPlan &plan, int pixel, int line, const Extent &pitch, 
   matrix.rowTiles = 2;
 }
 
+/// The steps of the reduction; 0: unknown.
+static int64_t stepsOf(const LoopNest &nest, const MatrixPlan &matrix) {
+  int64_t points = 1;
+  for (const Loop &loop : nest.loops)
+    if (loop.reduction)
+      points *= loop.size.isKnown() ? loop.size.known : 0;
+  return points / (nest.loops[matrix.group].size.known * matrix.depthStep);
+}
+
 /// The lines of an image with a border lie `pitch` pixels apart. Where that is clearly cheaper, rows are all pixels
-/// from the first to the last, those between the lines among them, whose sums nobody wants.
+/// from the first to the last, those between the lines among them, whose sums nobody wants. Without a border there are
+/// none, and what it takes to find the line of each row, some two steps for a tile, is little beside many steps.
 static void runAcrossBorders(LoopNest &nest, NestPlan &plan, const Access &data, const Access &weights) {
   auto isKnown = [&](int loop) {
     return canBeRows(nest, plan, data, weights, loop) && nest.loops[loop].size.isKnown() &&
@@ -129,7 +139,8 @@ static void runAcrossBorders(LoopNest &nest, NestPlan &plan, const Access &data,
         continue;
       // Otherwise it is tiles of the longer loop. The unit takes as long for one that is not full.
       int64_t apart = std::min(pixels, lines) * llvm::divideCeil(most, tileRows);
-      if (10 * static_cast<int64_t>(llvm::divideCeil(rows, tileRows)) > 8 * apart)
+      int64_t across = llvm::divideCeil(rows, tileRows), steps = stepsOf(nest, *plan.matrix);
+      if (10 * across > 8 * apart && (pitch > pixels || across * (2 * steps + 5) >= apart * 2 * steps))
         continue;
       return runAcross(plan, pixel, line, {pitch, {}}, {rows, {}});
     }
@@ -191,9 +202,12 @@ static void chooseBlocks(LoopNest &nest, NestPlan &plan, const Access &data, con
       rowBytes *= loop.size.isKnown() ? loop.size.known : 64;
   const Extent &lanes = nest.loops[plan.lane].size;
   plan.laneOutermost = !lanes.isKnown() || rowBytes * lanes.known > cacheBytes;
-  if (!plan.laneOutermost || plan.row < 0 || plan.matrix->second >= 0)
+  if (!plan.laneOutermost || plan.row < 0)
     return;
-  const Extent &rows = nest.loops[plan.row].size;
+  const Extent rows = rowsOf(nest, plan, plan.row);
+  bool hasBorders = plan.matrix->runsAcross() && !(plan.matrix->pitch == nest.loops[plan.row].size);
+  if (hasBorders || !plan.matrix->inARow())
+    return;
   int64_t block = cacheBytes / (rowBytes * plan.rowTile) * plan.rowTile;
   if (block > 0 && (!rows.isKnown() || rows.known > 3 * block / 2))
     plan.matrix->rowBlock = block;

@@ -179,6 +179,42 @@ func.func @lines(%x: memref<?x?x16x2xbf16>, %w: memref<1x16x32x2xbf16>, %y: memr
   return
 }
 
+// Lines of 28 pixels would be two tiles of 14 each. Without a border between them, and with 32 steps, it pays to find the
+// line of each row: the 784 pixels are 49 tiles of 16. With two steps it does not.
+// CHECK-LABEL: func.func @deep(
+// CHECK:         scf.for %{{.*}} = %c0 to %c784 step %c32
+// CHECK:           "amx.tdpbf16ps"(%c16_i16,
+// CHECK:           arith.divui %{{.*}}, %c28
+// CHECK-LABEL: func.func @shallow(
+// CHECK:         scf.for %{{.*}} = %c0 to %c28 step %c1
+// CHECK:           "amx.tdpbf16ps"(%c14_i16,
+func.func @deep(%x: memref<28x28x512x2xbf16>, %w: memref<1x512x32x2xbf16>, %y: memref<28x28x32xf32, strided<[960, 32, 1], offset: 992>>) attributes {strata.kernel} {
+  linalg.generic {indexing_maps = [#point, #points, #bordered],
+                  iterator_types = ["parallel", "parallel", "parallel", "reduction", "reduction"]}
+      ins(%x, %w : memref<28x28x512x2xbf16>, memref<1x512x32x2xbf16>) outs(%y : memref<28x28x32xf32, strided<[960, 32, 1], offset: 992>>) {
+  ^bb0(%a: bf16, %b: bf16, %s: f32):
+    %1 = arith.extf %a : bf16 to f32
+    %2 = arith.extf %b : bf16 to f32
+    %3 = arith.mulf %1, %2 : f32
+    %4 = arith.addf %s, %3 : f32
+    linalg.yield %4 : f32
+  }
+  return
+}
+func.func @shallow(%x: memref<28x28x32x2xbf16>, %w: memref<1x32x32x2xbf16>, %y: memref<28x28x32xf32, strided<[960, 32, 1], offset: 992>>) attributes {strata.kernel} {
+  linalg.generic {indexing_maps = [#point, #points, #bordered],
+                  iterator_types = ["parallel", "parallel", "parallel", "reduction", "reduction"]}
+      ins(%x, %w : memref<28x28x32x2xbf16>, memref<1x32x32x2xbf16>) outs(%y : memref<28x28x32xf32, strided<[960, 32, 1], offset: 992>>) {
+  ^bb0(%a: bf16, %b: bf16, %s: f32):
+    %1 = arith.extf %a : bf16 to f32
+    %2 = arith.extf %b : bf16 to f32
+    %3 = arith.mulf %1, %2 : f32
+    %4 = arith.addf %s, %3 : f32
+    linalg.yield %4 : f32
+  }
+  return
+}
+
 // One row uses each block of weights once: what it uses next is asked for a page ahead, all 32 lines of a step.
 // CHECK-LABEL: func.func @once(
 // CHECK:           scf.for
