@@ -531,22 +531,19 @@ bool strata::keepQuantised(Operation *root) {
   return changed;
 }
 
-static bool isSum(Value value, Type element) {
-  auto product = value.getDefiningOp<GenericOp>();
-  return product && getElementTypeOrSelf(value.getType()) == element && strata::matchProductSum(product);
-}
-
 static bool readsSums(GenericOp op) {
-  return llvm::any_of(op.getDpsInputs(),
-                      [](Value input) { return isSum(input, IntegerType::get(input.getContext(), 32)); });
+  return llvm::any_of(op.getDpsInputs(), [](Value input) {
+    auto product = input.getDefiningOp<GenericOp>();
+    return product && getElementTypeOrSelf(input.getType()).isInteger(32) && strata::matchProductSum(product);
+  });
 }
 
-/// The sums, or what is made of them for it alone; not by `except`.
+/// Sums of f32, or what is made of them for it alone; not by `except`.
 static bool readsWideSums(GenericOp op, GenericOp except) {
   return llvm::any_of(op.getDpsInputs(), [&](Value input) {
     auto maker = input.getDefiningOp<GenericOp>();
-    return maker && maker != except &&
-           (isSum(input, Float32Type::get(op.getContext())) ||
+    return maker && maker != except && getElementTypeOrSelf(input.getType()).isF32() &&
+           (strata::matchProductSum(maker) ||
             (input.hasOneUse() && isElementwise(maker) && readsWideSums(maker, except)));
   });
 }
