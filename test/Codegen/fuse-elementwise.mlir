@@ -617,3 +617,48 @@ func.func @late(%x: tensor<4x8xf32>, %w: tensor<8x4xf32>, %v: tensor<8x4xf32>, %
   } -> tensor<4x4xf32>
   return %3 : tensor<4x4xf32>
 }
+
+// Of two that are narrowed one joins its reader, or none would be computed with the reader's sums.
+// CHECK-LABEL: func.func @both(
+// CHECK-COUNT-2: outs(%{{.*}} : tensor<4x4xf32>)
+// CHECK:         linalg.generic {{.*}} ins(%{{.*}} : tensor<4x4xf32>) outs(%{{.*}} : tensor<4x4xbf16>)
+// CHECK:         linalg.generic {{.*}} ins(%{{.*}}, %{{.*}} : tensor<4x4xf32>, tensor<4x4xbf16>)
+// CHECK:           arith.truncf
+// CHECK:           arith.addf
+// CHECK-NOT:     linalg.generic
+func.func @both(%x: tensor<4x8xf32>, %w: tensor<8x4xf32>, %v: tensor<8x4xf32>, %c: tensor<4x4xf32>) -> tensor<4x4xf32> {
+  %0 = linalg.generic {indexing_maps = [#left, #right, #sums], iterator_types = ["parallel", "parallel", "reduction"]}
+      ins(%x, %w : tensor<4x8xf32>, tensor<8x4xf32>) outs(%c : tensor<4x4xf32>) {
+  ^bb0(%i: f32, %j: f32, %o: f32):
+    %p = arith.mulf %i, %j : f32
+    %s = arith.addf %o, %p : f32
+    linalg.yield %s : f32
+  } -> tensor<4x4xf32>
+  %1 = linalg.generic {indexing_maps = [#left, #right, #sums], iterator_types = ["parallel", "parallel", "reduction"]}
+      ins(%x, %v : tensor<4x8xf32>, tensor<8x4xf32>) outs(%c : tensor<4x4xf32>) {
+  ^bb0(%i: f32, %j: f32, %o: f32):
+    %p = arith.mulf %i, %j : f32
+    %s = arith.addf %o, %p : f32
+    linalg.yield %s : f32
+  } -> tensor<4x4xf32>
+  %h = tensor.empty() : tensor<4x4xbf16>
+  %2 = linalg.generic {indexing_maps = [#id, #id], iterator_types = ["parallel", "parallel"]} ins(%1 : tensor<4x4xf32>) outs(%h : tensor<4x4xbf16>) {
+  ^bb0(%i: f32, %o: bf16):
+    %t = arith.truncf %i : f32 to bf16
+    linalg.yield %t : bf16
+  } -> tensor<4x4xbf16>
+  %4 = linalg.generic {indexing_maps = [#id, #id], iterator_types = ["parallel", "parallel"]} ins(%0 : tensor<4x4xf32>) outs(%h : tensor<4x4xbf16>) {
+  ^bb0(%i: f32, %o: bf16):
+    %t = arith.truncf %i : f32 to bf16
+    linalg.yield %t : bf16
+  } -> tensor<4x4xbf16>
+  %e = tensor.empty() : tensor<4x4xf32>
+  %3 = linalg.generic {indexing_maps = [#id, #id, #id], iterator_types = ["parallel", "parallel"]} ins(%4, %2 : tensor<4x4xbf16>, tensor<4x4xbf16>) outs(%e : tensor<4x4xf32>) {
+  ^bb0(%i: bf16, %j: bf16, %o: f32):
+    %a = arith.extf %i : bf16 to f32
+    %t = arith.extf %j : bf16 to f32
+    %s = arith.addf %a, %t : f32
+    linalg.yield %s : f32
+  } -> tensor<4x4xf32>
+  return %3 : tensor<4x4xf32>
+}
