@@ -218,18 +218,6 @@ struct ComposeTransposes : OpRewritePattern<linalg::TransposeOp> {
   }
 };
 
-/// The one operation that reads a value's elements; others may read its sizes.
-static OpOperand *onlyReader(Value value) {
-  OpOperand *only = nullptr;
-  for (OpOperand &use : value.getUses())
-    if (!isa<tensor::DimOp>(use.getOwner())) {
-      if (only)
-        return nullptr;
-      only = &use;
-    }
-  return only;
-}
-
 /// Whether a value comes from sums of products, as near as it matters, and so has the order that these gave it.
 static bool isMadeByProducts(Value value) {
   constexpr size_t few = 16;
@@ -394,7 +382,7 @@ struct MoveThroughProduct : OpRewritePattern<linalg::GenericOp> {
 private:
   /// Whether all that is done with a value, element by element, is to transpose it so that this dimension is the last.
   static bool comesLast(Value value, unsigned dim) {
-    while (OpOperand *use = onlyReader(value)) {
+    while (OpOperand *use = strata::onlyReader(value)) {
       if (auto transpose = dyn_cast<linalg::TransposeOp>(use->getOwner()))
         return transpose.getPermutation().back() == dim;
       if (auto pad = dyn_cast<tensor::PadOp>(use->getOwner())) {
@@ -552,7 +540,7 @@ struct MergeAroundCollapse : OpRewritePattern<linalg::TransposeOp> {
   LogicalResult matchAndRewrite(linalg::TransposeOp op, PatternRewriter &rewriter) const override {
     auto collapse = op.getInput().getDefiningOp<tensor::CollapseShapeOp>();
     auto inner = collapse ? collapse.getSrc().getDefiningOp<linalg::TransposeOp>() : nullptr;
-    if (!inner || !onlyReader(collapse) || !onlyReader(inner->getResult(0)))
+    if (!inner || !strata::onlyReader(collapse) || !strata::onlyReader(inner->getResult(0)))
       return failure();
     SmallVector<ReassociationIndices> groups = collapse.getReassociationIndices(), joined;
     SmallVector<int64_t> order;
@@ -577,7 +565,7 @@ struct TransposeBeforePad : OpRewritePattern<linalg::TransposeOp> {
   LogicalResult matchAndRewrite(linalg::TransposeOp op, PatternRewriter &rewriter) const override {
     auto pad = op.getInput().getDefiningOp<tensor::PadOp>();
     Value padding = pad ? pad.getConstantPaddingValue() : nullptr;
-    if (!padding || !onlyReader(pad))
+    if (!padding || !strata::onlyReader(pad))
       return failure();
     if (padding.getDefiningOp() && pad->isAncestor(padding.getDefiningOp()))
       rewriter.moveOpBefore(padding.getDefiningOp(), pad);

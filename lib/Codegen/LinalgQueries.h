@@ -4,11 +4,24 @@
 
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/Interfaces/ViewLikeInterface.h"
 
 namespace strata {
 
 inline bool isReduction(mlir::linalg::GenericOp op) { return op.getNumReductionLoops() > 0; }
+
+/// The one operation that reads a value's elements; others may read its sizes.
+inline mlir::OpOperand *onlyReader(mlir::Value value) {
+  mlir::OpOperand *only = nullptr;
+  for (mlir::OpOperand &use : value.getUses())
+    if (!mlir::isa<mlir::tensor::DimOp>(use.getOwner())) {
+      if (only)
+        return nullptr;
+      only = &use;
+    }
+  return only;
+}
 
 /// The position of loop `dim` among a map's results.
 inline std::optional<unsigned> positionOf(mlir::AffineMap map, unsigned dim) {

@@ -10,6 +10,7 @@
 #include "Codegen/Passes.h"
 #include "ConstantExpressions.h"
 #include "Halves.h"
+#include "LinalgQueries.h"
 #include "LoopNest.h"
 #include "ProductSums.h"
 #include "WinogradCost.h"
@@ -70,7 +71,7 @@ struct NarrowProductsPass : strata::WithTarget<strata::impl::NarrowProductsBase<
     for (size_t i = 0; i < halves.converted.size(); ++i) // which may grow
       if (Value wide = halves.converted[i]; !constants.isConstant(wide) && halves.canAllRead(wide))
         halves.readKept(wide);
-    for (Value late : lateTerms(llvm::make_first_range(llvm::make_range(found.begin(), plain))))
+    for (Value late : lateTerms({found.begin(), plain}))
       if (halves.canAllRead(late))
         halves.readKept(late);
     for (auto [op, weights] : llvm::make_range(plain, found.end()))
@@ -78,34 +79,28 @@ struct NarrowProductsPass : strata::WithTarget<strata::impl::NarrowProductsBase<
   }
 
 private:
-  /// What only one operation reads, and that computes elements, each of one.
-  static OpOperand *elementwiseReader(Value value) {
-    OpOperand *reader = nullptr;
-    for (OpOperand &use : value.getUses()) {
-      if (isa<tensor::DimOp>(use.getOwner()))
-        continue;
-      auto op = dyn_cast<linalg::GenericOp>(use.getOwner());
-      if (reader || !op || !linalg::isElementwise(op) || op.getNumResults() != 1 ||
-          !op.getMatchingIndexingMap(&use).isPermutation())
-        return nullptr;
-      reader = &use;
-    }
-    return reader;
+  /// The one operation that reads a value, if it computes elements, each of one of these.
+  static linalg::GenericOp elementwiseReader(Value value) {
+    OpOperand *use = strata::onlyReader(value);
+    auto reader = use ? dyn_cast<linalg::GenericOp>(use->getOwner()) : nullptr;
+    bool fits = reader && linalg::isElementwise(reader) && reader.getNumResults() == 1 &&
+                reader.getMatchingIndexingMap(use).isPermutation();
+    return fits ? reader : nullptr;
   }
 
   /// Where what is computed of two convolutions meets, the first one's sums never leave the registers, those of the
   /// other one are written and read: what they give by then.
-  template <typename Range> static SmallVector<Value> lateTerms(Range &&convolutions) {
+  static SmallVector<Value> lateTerms(ArrayRef<std::pair<linalg::GenericOp, unsigned>> convolutions) {
     SmallVector<Value> late;
-    DenseMap<Operation *, Value> terms; // by reader, those of the convolution that comes first
-    for (linalg::GenericOp op : convolutions) {
-      Value term = op.getResult(0);
-      while (OpOperand *reader = elementwiseReader(term)) {
-        if (!terms.insert({reader->getOwner(), term}).second) {
+    DenseSet<Operation *> readers; // of terms of a convolution that comes before
+    for (auto [op, weights] : convolutions) {
+      Value term = op->getResult(0);
+      while (linalg::GenericOp reader = elementwiseReader(term)) {
+        if (!readers.insert(reader).second) {
           late.push_back(term);
           break;
         }
-        term = reader->getOwner()->getResult(0);
+        term = reader.getResult(0);
       }
     }
     return late;
