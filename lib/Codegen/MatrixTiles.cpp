@@ -111,19 +111,11 @@ static void runAcross(NestPlan &plan, int pixel, int line, const Extent &pitch, 
   matrix.rowTiles = 2;
 }
 
-/// The steps of the reduction; 0: unknown.
-static int64_t stepsOf(const LoopNest &nest, const MatrixPlan &matrix) {
-  int64_t points = 1;
-  for (const Loop &loop : nest.loops)
-    if (loop.reduction)
-      points *= loop.size.isKnown() ? loop.size.known : 0;
-  return points / (nest.loops[matrix.group].size.known * matrix.depthStep);
-}
-
 /// The lines of an image with a border lie `pitch` pixels apart. Where that is clearly cheaper, rows are all pixels
 /// from the first to the last, those between the lines among them, whose sums nobody wants. Without a border there are
 /// none, and what it takes to find the line of each row, some two steps for a tile, is little beside many steps.
 static void runAcrossBorders(LoopNest &nest, NestPlan &plan, const Access &data, const Access &weights) {
+  int64_t steps = reductionPoints(nest) / (nest.loops[plan.matrix->group].size.known * plan.matrix->depthStep);
   auto isKnown = [&](int loop) {
     return canBeRows(nest, plan, data, weights, loop) && nest.loops[loop].size.isKnown() &&
            stride(data, loop).isKnown() && stride(data, loop).known > 0;
@@ -139,7 +131,7 @@ static void runAcrossBorders(LoopNest &nest, NestPlan &plan, const Access &data,
         continue;
       // Otherwise it is tiles of the longer loop. The unit takes as long for one that is not full.
       int64_t apart = std::min(pixels, lines) * llvm::divideCeil(most, tileRows);
-      int64_t across = llvm::divideCeil(rows, tileRows), steps = stepsOf(nest, *plan.matrix);
+      int64_t across = llvm::divideCeil(rows, tileRows);
       if (10 * across > 8 * apart && (pitch > pixels || across * (2 * steps + 5) >= apart * 2 * steps))
         continue;
       return runAcross(plan, pixel, line, {pitch, {}}, {rows, {}});
@@ -433,8 +425,7 @@ std::tuple<int, Extent, int64_t> MatrixTiles::loopOfTiles() const {
 void MatrixTiles::prefetchNear(Value here) {
   const Access &weights = nest.reduce->inputs[plan.matrix->weights];
   auto [loop, size, step] = loopOfTiles();
-  if ((size.isKnown() && size.known <= step) ||
-      tileEmitter.areNear(weights, weights.block * tileEmitter.reductionPoints()))
+  if ((size.isKnown() && size.known <= step) || tileEmitter.areNear(weights, weights.block * reductionPoints(nest)))
     return;
   int64_t elements = linesOfStep() * tileEmitter.lineElements(weights);
   tileEmitter.prefetchLines(weights, add(here, index(elements)), elements, /*localityHint=*/3);

@@ -391,6 +391,13 @@ static void chooseWindow(LoopNest &nest, NestPlan &plan) {
   }
 }
 
+int64_t strata::reductionPoints(const LoopNest &nest) {
+  int64_t points = 1;
+  for (const Loop &loop : nest.loops)
+    points *= loop.reduction && loop.size.isKnown() ? loop.size.known : 1;
+  return points;
+}
+
 std::optional<int64_t> strata::elementsOf(const LoopNest &nest, const Access &access) {
   int64_t elements = 1;
   for (auto [loop, info] : llvm::enumerate(nest.loops))

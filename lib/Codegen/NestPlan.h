@@ -163,6 +163,9 @@ void planBlockTiles(LoopNest &nest, const NestOptions &options, int64_t block, N
 /// the last, is then the rows.
 void planRowsOfSums(LoopNest &nest, const NestOptions &options, NestPlan &plan);
 
+/// How often the reduction adds to one element; a loop of an unknown size counts once.
+int64_t reductionPoints(const LoopNest &nest);
+
 /// How many elements of an access all loops read, if that is known.
 std::optional<int64_t> elementsOf(const LoopNest &nest, const Access &access);
 

@@ -77,8 +77,6 @@ public:
   void prefetchLines(const Access &access, mlir::Value at, int64_t elements, int localityHint, bool isWrite = false);
   /// What the stages before and behind the reduction read and write of so many lanes of a row.
   void prefetchResults(const Tile &row, int64_t lanes);
-  /// How often the reduction adds to one element; a loop of an unknown size counts once.
-  int64_t reductionPoints() const;
   /// Whether so many elements are in memory rather than in the caches; whether the first level has room for them beside
   /// others.
   bool areFar(const Access &access, int64_t elements) const;

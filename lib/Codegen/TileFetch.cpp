@@ -116,13 +116,6 @@ void TileEmitter::prefetchLines(const Access &access, Value at, int64_t elements
     b.create<memref::PrefetchOp>(loc, access.base, add(at, index(i)), isWrite, localityHint, /*isDataCache=*/true);
 }
 
-int64_t TileEmitter::reductionPoints() const {
-  int64_t points = 1;
-  for (const Loop &loop : nest.loops)
-    points *= loop.reduction && loop.size.isKnown() ? loop.size.known : 1;
-  return points;
-}
-
 void TileEmitter::prefetchResults(const Tile &row, int64_t lanes) {
   auto ask = [&](const Access &access, bool isWrite) {
     const Extent &apart = stride(access, plan.row);
@@ -404,6 +397,6 @@ void TileEmitter::prefetch(const Access &access, Value base, Value at, const Til
   if (!access.blockStride.isKnown() || tile.parts > 1)
     return;
   bool fromMemory = plan.laneOutermost && access.blockStride.known && !prefetchNext(access, base, tile);
-  if (tile.rows > 1 && !areNear(access, access.block * reductionPoints()))
+  if (tile.rows > 1 && !areNear(access, access.block * reductionPoints(nest)))
     prefetchNear(access, at, {blockStep(access), {}}, tile, fromMemory);
 }
