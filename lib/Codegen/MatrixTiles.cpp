@@ -194,12 +194,11 @@ static void chooseBlocks(LoopNest &nest, NestPlan &plan, const Access &data, con
       rowBytes *= loop.size.isKnown() ? loop.size.known : 64;
   const Extent &lanes = nest.loops[plan.lane].size;
   plan.laneOutermost = !lanes.isKnown() || rowBytes * lanes.known > cacheBytes;
-  if (!plan.laneOutermost || plan.row < 0)
+  // Tiles of two lines, or across the borders of lines, are of few rows.
+  bool isOfLines = plan.matrix->second >= 0 && !(plan.matrix->pitch == nest.loops[plan.row].size);
+  if (!plan.laneOutermost || plan.row < 0 || isOfLines)
     return;
   const Extent rows = rowsOf(nest, plan, plan.row);
-  bool hasBorders = plan.matrix->runsAcross() && !(plan.matrix->pitch == nest.loops[plan.row].size);
-  if (hasBorders || !plan.matrix->inARow())
-    return;
   int64_t block = cacheBytes / (rowBytes * plan.rowTile) * plan.rowTile;
   if (block > 0 && (!rows.isKnown() || rows.known > 3 * block / 2))
     plan.matrix->rowBlock = block;
