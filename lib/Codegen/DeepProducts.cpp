@@ -9,6 +9,7 @@
 //
 //===----------------------------------------------------------------------===//
 #include "DeepProducts.h"
+#include "MatrixUnit.h"
 #include "ProductRows.h"
 #include "ProductSums.h"
 #include "RegisterTile.h"
@@ -20,20 +21,42 @@
 using namespace mlir;
 using linalg::GenericOp;
 
-/// Elements first .. first + count of the dimension of `operand` that `loop` walks; of what is padded the part is, if
-/// it shall lie close together.
-static Value slice(OpBuilder &b, OpOperand &operand, unsigned loop, int64_t first, int64_t count, bool close) {
-  auto op = cast<GenericOp>(operand.getOwner());
-  Value value = operand.get();
-  SmallVector<OpFoldResult> sizes = tensor::getMixedSizes(b, op.getLoc(), value);
+/// Elements first .. first + count of dimension `dim`.
+static Value slice(OpBuilder &b, Location loc, Value value, unsigned dim, int64_t first, int64_t count) {
+  SmallVector<OpFoldResult> sizes = tensor::getMixedSizes(b, loc, value);
   SmallVector<OpFoldResult> offsets(sizes.size(), b.getIndexAttr(0)), strides(sizes.size(), b.getIndexAttr(1));
-  unsigned dim = *op.getMatchingIndexingMap(&operand).getResultPosition(getAffineDimExpr(loop, op.getContext()));
   offsets[dim] = b.getIndexAttr(first);
   sizes[dim] = b.getIndexAttr(count);
-  if (auto pad = close ? value.getDefiningOp<tensor::PadOp>() : nullptr)
-    if (auto part = tensor::bubbleUpPadSlice(b, pad, offsets, sizes, /*generateZeroSliceGuard=*/false); succeeded(part))
-      return part->tiledValues[0];
-  return b.create<tensor::ExtractSliceOp>(op.getLoc(), value, offsets, sizes, strides);
+  return b.create<tensor::ExtractSliceOp>(loc, value, offsets, sizes, strides);
+}
+
+/// The same of what is padded, and perhaps in groups then, in a place of its own: the part is padded.
+static Value sliceOfPadded(OpBuilder &b, Location loc, Value value, unsigned dim, int64_t first, int64_t count) {
+  if (auto expand = value.getDefiningOp<tensor::ExpandShapeOp>()) {
+    SmallVector<ReassociationIndices> groups = expand.getReassociationIndices();
+    auto own = llvm::find_if(groups, [&](ArrayRef<int64_t> dims) { return dims.front() == dim; });
+    RankedTensorType type = expand.getResultType();
+    SmallVector<int64_t> shape(type.getShape());
+    if (own == groups.end() || ShapedType::isDynamicShape(ArrayRef(shape).slice(dim, own->size())))
+      return {};
+    int64_t inner = ShapedType::getNumElements(ArrayRef(shape).slice(dim + 1, own->size() - 1));
+    Value part = sliceOfPadded(b, loc, expand.getSrc(), own - groups.begin(), first * inner, count * inner);
+    if (!part)
+      return {};
+    SmallVector<OpFoldResult> sizes = getMixedValues(expand.getStaticOutputShape(), expand.getOutputShape(), b);
+    sizes[dim] = b.getIndexAttr(count);
+    shape[dim] = count;
+    return b.create<tensor::ExpandShapeOp>(loc, type.clone(shape), part, groups, sizes);
+  }
+  auto pad = value.getDefiningOp<tensor::PadOp>();
+  if (!pad)
+    return {};
+  SmallVector<OpFoldResult> sizes = tensor::getMixedSizes(b, loc, value);
+  SmallVector<OpFoldResult> offsets(sizes.size(), b.getIndexAttr(0));
+  offsets[dim] = b.getIndexAttr(first);
+  sizes[dim] = b.getIndexAttr(count);
+  auto part = tensor::bubbleUpPadSlice(b, pad, offsets, sizes, /*generateZeroSliceGuard=*/false);
+  return succeeded(part) ? part->tiledValues[0] : Value();
 }
 
 /// Whether what neighbouring rows read lies in too few lines of the first-level cache for as many as a tile would have:
@@ -42,10 +65,13 @@ static bool isCrowded(GenericOp op, OpOperand *weights, OpOperand *data, unsigne
                       const strata::TargetFacts &target) {
   int64_t vectors = op.getStaticLoopRanges()[lane] / std::max<int64_t>(1, target.vectorBits / 32);
   std::optional<int64_t> rows = strata::rowsOf(op, weights, data);
+  int64_t fitting = strata::mostRowsInCache(target, strata::rowDistance(op, weights, data, lane));
+  if (strata::isForMatrixUnit(op, data, target))
+    return fitting < std::min(rows.value_or(INT64_MAX), 2 * strata::MatrixUnit::mostRows);
   auto rowsWith = [&](int64_t most) {
     return strata::chooseRegisterTile(target, rows, vectors, /*mostVectors=*/8, most).rows;
   };
-  return rowsWith(strata::mostRowsInCache(target, strata::rowDistance(op, weights, data, lane))) < rowsWith(INT64_MAX);
+  return rowsWith(fitting) < rowsWith(INT64_MAX);
 }
 
 /// The reduction dimension with most elements of those that are a dimension of both inputs, and nothing else of them:
@@ -103,8 +129,12 @@ SmallVector<GenericOp> strata::splitDeepProduct(GenericOp op, const TargetFacts 
   Value sums = op.getDpsInits()[0];
   for (int64_t first = 0; first < depth; first += count) {
     int64_t own = std::min(count, depth - first);
-    SmallVector<Value> operands{slice(b, *data, *found, first, own, close),
-                                slice(b, *weights, *found, first, own, /*close=*/false), sums};
+    auto of = [&](OpOperand *input, bool ofPadded) {
+      unsigned dim = *op.getMatchingIndexingMap(input).getResultPosition(getAffineDimExpr(*found, op.getContext()));
+      Value part = ofPadded ? sliceOfPadded(b, op.getLoc(), input->get(), dim, first, own) : Value();
+      return part ? part : slice(b, op.getLoc(), input->get(), dim, first, own);
+    };
+    SmallVector<Value> operands{of(data, close), of(weights, /*ofPadded=*/false), sums};
     auto part = cast<GenericOp>(clone(b, op, op->getResultTypes(), operands));
     result.push_back(part);
     sums = part->getResult(0);

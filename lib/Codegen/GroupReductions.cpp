@@ -131,7 +131,7 @@ private:
       Value each = b.create<arith::AddIOp>(loc, first, b.create<linalg::IndexOp>(loc, within));
       number.getResult().replaceAllUsesExcept(each, first);
     }
-    replace(op, inputs, maps, kinds);
+    strata::replaceLoops(op, inputs, maps, kinds);
   }
 
   /// A sum over an unknown number of keys, in whole blocks.
@@ -167,7 +167,7 @@ private:
       map = AffineMap::get(dims + 2, 0, results, op.getContext());
     }
     kinds.append(2, utils::IteratorType::reduction);
-    replace(op, inputs, maps, kinds);
+    strata::replaceLoops(op, inputs, maps, kinds);
     eraseUnused(folded);
   }
 
@@ -267,27 +267,12 @@ private:
     Value inputs[2];
     inputs[weights] = w;
     inputs[1 - weights] = x;
-    replace(op, inputs, maps, kinds);
+    strata::replaceLoops(op, inputs, maps, kinds);
   }
 
   static Value collapseWithNext(OpBuilder &b, Location loc, Value value, int64_t dim) {
     int64_t rank = cast<RankedTensorType>(value.getType()).getRank();
     return b.create<tensor::CollapseShapeOp>(loc, value, strata::withNext(rank - 1, dim));
-  }
-
-  /// The same operation with other inputs and loops.
-  static void replace(linalg::GenericOp &op, ValueRange inputs, ArrayRef<AffineMap> maps,
-                      ArrayRef<utils::IteratorType> kinds) {
-    OpBuilder b(op);
-    auto moved = b.create<linalg::GenericOp>(op.getLoc(), op.getResultTypes(), inputs, op.getDpsInits(), maps, kinds);
-    moved.getRegion().takeBody(op.getRegion());
-    // What earlier passes have noted of the elements.
-    for (const char *name : {strata::kLargestProduct, strata::kExactPairs, strata::kPaddedKeys})
-      if (Attribute noted = op->getAttr(name))
-        moved->setAttr(name, noted);
-    op.replaceAllUsesWith(moved);
-    op.erase();
-    op = moved;
   }
 
   void group(linalg::GenericOp op, unsigned weights, unsigned depth) {
@@ -314,7 +299,7 @@ private:
     }
     kinds.push_back(utils::IteratorType::reduction);
     SmallVector<strata::PaddedLoop> padded = strata::getPaddedLoops(op);
-    replace(op, inputs, maps, kinds);
+    strata::replaceLoops(op, inputs, maps, kinds);
     strata::setPaddedLoops(op, padded);
     eraseUnused(folded);
   }

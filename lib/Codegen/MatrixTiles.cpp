@@ -42,12 +42,8 @@ static bool findDepth(LoopNest &nest, MatrixPlan &matrix, const Access &data, co
   if (matrix.group < 0 || matrix.depth < 0)
     return false;
   int64_t groups = nest.loops[matrix.depth].size.known;
-  matrix.depthStep = shape ? shape->depth : std::min(tileRows, groups);
-  if (shape)
-    return groups % shape->depth == 0;
-  while (groups % matrix.depthStep)
-    --matrix.depthStep;
-  return true;
+  matrix.depthStep = shape ? shape->depth : MatrixUnit::groupsOfStep(groups);
+  return groups % matrix.depthStep == 0;
 }
 
 /// Whether tiles may take iterations of this loop as rows: all multiply the same weights.
@@ -411,20 +407,32 @@ int64_t MatrixTiles::linesOfStep() const {
   return apart.isKnown() ? plan.matrix->depthStep * apart.known / tileEmitter.lineElements(weights) : 0;
 }
 
-/// The loop that goes from tile to tile of the rows, its iterations, and how many of them a tile has.
-std::tuple<int, Extent, int64_t> MatrixTiles::loopOfTiles() const {
+/// The tiles that use a block of the weights: how many, and which of them is `tile`.
+std::pair<Extent, Value> MatrixTiles::tilesOfBlock(const Tile &tile) {
   const MatrixPlan &matrix = *plan.matrix;
-  int loop = matrix.inARow() ? plan.row : matrix.second;
-  if (loop < 0)
-    return {loop, Extent{1, {}}, 1};
-  return {loop, rowsOf(nest, plan, loop), loop == plan.row ? plan.rowTile : matrix.rowTiles};
+  Extent count{1, {}};
+  Value number = index(0);
+  for (int loop = 0, loops = nest.loops.size(); loop < loops; ++loop) {
+    if (!canBeRows(nest, plan, nest.reduce->inputs[matrix.data], nest.reduce->inputs[matrix.weights], loop) ||
+        (matrix.runsAcross() && loop == matrix.second))
+      continue;
+    int64_t step = loop == plan.row ? plan.rowTile : loop == matrix.second ? matrix.rowTiles : 1;
+    const Extent size = rowsOf(nest, plan, loop);
+    Extent tiles{static_cast<int64_t>(llvm::divideCeil(size.known, step)), {}};
+    if (size.value)
+      tiles.value = b.create<arith::CeilDivUIOp>(loc, size.value, index(step));
+    number = add(times(number, tiles), b.createOrFold<arith::DivUIOp>(loc, tile.at[loop], index(step)));
+    if (tiles.value || count.value)
+      count.value = b.create<arith::MulIOp>(loc, materialize(count), materialize(tiles));
+    count.known *= tiles.known;
+  }
+  return {count, number};
 }
 
 /// Weights that several tiles use, and that the first level has no room for, come there a step ahead.
-void MatrixTiles::prefetchNear(Value here) {
+void MatrixTiles::prefetchNear(Value here, const Tile &tile) {
   const Access &weights = nest.reduce->inputs[plan.matrix->weights];
-  auto [loop, size, step] = loopOfTiles();
-  if ((size.isKnown() && size.known <= step) || tileEmitter.areNear(weights, weights.block * reductionPoints(nest)))
+  if (tilesOfBlock(tile).first.is(1) || tileEmitter.areNear(weights, weights.block * reductionPoints(nest)))
     return;
   int64_t elements = linesOfStep() * tileEmitter.lineElements(weights);
   tileEmitter.prefetchLines(weights, add(here, index(elements)), elements, /*localityHint=*/3);
@@ -441,21 +449,19 @@ void MatrixTiles::prefetch(Value block, Value within, const Tile &at) {
   int64_t bytes = weights.element.getIntOrFloatBitWidth() / 8, line = tileEmitter.lineElements(weights),
           lines = linesOfStep();
   Value here = add(block, within), ahead = add(here, index(target.pageBytes / bytes));
-  auto [loop, size, step] = loopOfTiles();
-  if ((size.isKnown() && size.known <= step) || weights.blockStride.known * bytes > target.cacheBytes / 2)
+  auto [tiles, number] = tilesOfBlock(at);
+  if (tiles.is(1) || weights.blockStride.known * bytes > target.cacheBytes / 2)
     return tileEmitter.prefetchLines(weights, ahead, lines * line, /*localityHint=*/2);
   Value begin = tileEmitter.nextBlock(weights, block);
   if (!begin)
     return;
-  Value number = b.create<arith::DivUIOp>(loc, at.at[loop], index(step));
-  if (size.isKnown()) {
-    int64_t share = llvm::divideCeil(lines, llvm::divideCeil(size.known, step)) * line;
+  if (tiles.isKnown()) {
+    int64_t share = llvm::divideCeil(lines, tiles.known) * line;
     Value next = add(add(begin, within), times(number, {share, {}}));
     return tileEmitter.prefetchLines(weights, next, share, /*localityHint=*/2);
   }
-  Value tiles = b.create<arith::CeilDivUIOp>(loc, size.value, index(step));
-  Value isOnly = b.create<arith::CmpIOp>(loc, arith::CmpIPredicate::ule, tiles, index(1));
-  Value share = times(b.create<arith::CeilDivUIOp>(loc, index(lines), tiles), {line, {}});
+  Value isOnly = b.create<arith::CmpIOp>(loc, arith::CmpIPredicate::ule, tiles.value, index(1));
+  Value share = times(b.create<arith::CeilDivUIOp>(loc, index(lines), tiles.value), {line, {}});
   Value next = add(add(begin, within), b.create<arith::MulIOp>(loc, number, share));
   next = b.create<arith::SelectOp>(loc, isOnly, ahead, next);
   auto each = b.create<scf::ForOp>(loc, index(0), share, index(line));
@@ -485,7 +491,7 @@ void MatrixTiles::multiply(ArrayRef<Place> places, int64_t columns, const Tile &
         load(step, laneBytes, addressOf(weights, here), bytesOf(weights, materialize(stride(weights, matrix.depth)))));
   }
   // Behind what this step waits for.
-  prefetchNear(from);
+  prefetchNear(from, at);
   prefetchRows(places, columns, at);
   for (auto [row, dataTile] : llvm::enumerate(dataTiles))
     for (auto [column, weightTile] : llvm::enumerate(weightTiles)) {

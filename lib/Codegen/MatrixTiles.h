@@ -57,9 +57,9 @@ private:
   void reduce(llvm::ArrayRef<int> order, llvm::ArrayRef<Place> places, int64_t columns, Tile at);
   void multiply(llvm::ArrayRef<Place> places, int64_t columns, const Tile &at);
   int64_t linesOfStep() const;
-  std::tuple<int, Extent, int64_t> loopOfTiles() const;
+  std::pair<Extent, mlir::Value> tilesOfBlock(const Tile &tile);
   void prefetch(mlir::Value block, mlir::Value within, const Tile &at);
-  void prefetchNear(mlir::Value here);
+  void prefetchNear(mlir::Value here, const Tile &tile);
   void prefetchRows(llvm::ArrayRef<Place> places, int64_t columns, const Tile &at);
   llvm::SmallVector<int> reductionOrder();
   void finishRows(const Tile &tile, mlir::Value first, mlir::Value end, const Extent &most, Finish finish);

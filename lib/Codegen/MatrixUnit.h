@@ -14,6 +14,13 @@ namespace strata {
 struct MatrixUnit : IndexMath {
   /// Of a tile register, the columns being of 32 bits.
   static constexpr int64_t mostRows = 16, columns = 16;
+  /// How many of `groups` of 32 bits of a row's elements one instruction multiplies: all have as many.
+  static int64_t groupsOfStep(int64_t groups) {
+    int64_t step = std::max<int64_t>(1, std::min(mostRows, groups));
+    while (groups % step)
+      --step;
+    return step;
+  }
 
   mlir::Value constant(int64_t number, unsigned bits);
   mlir::Value bytesOf(const Access &access, mlir::Value elements);

@@ -13,6 +13,7 @@
 #include "ConstantExpressions.h"
 #include "Conversions.h"
 #include "DeepProducts.h"
+#include "DepthSteps.h"
 #include "LinalgQueries.h"
 #include "LoopNest.h"
 #include "Padding.h"
@@ -62,8 +63,10 @@ struct PackWeightsPass : strata::WithTarget<strata::impl::PackWeightsBase<PackWe
     }
     // Parts of weights are constants, too.
     strata::ConstantExpressions constants(getOperation());
-    for (linalg::GenericOp op : ops)
-      arrange(op, constants);
+    for (linalg::GenericOp op : ops) {
+      std::optional<unsigned> steps = strata::cutDepthInSteps(op, target(), constants);
+      arrange(op, constants, steps);
+    }
     for (auto &[op, weights] : computed)
       cutLanes(op, weights.data, llvm::map_to_vector(weights.inputs, [](BlockArgument i) { return i.getArgNumber(); }),
                constants);
@@ -142,7 +145,7 @@ private:
       }
   }
 
-  void arrange(linalg::GenericOp op, const strata::ConstantExpressions &constants) {
+  void arrange(linalg::GenericOp op, const strata::ConstantExpressions &constants, std::optional<unsigned> steps) {
     std::optional<unsigned> lane = laneOf(op);
     if (!lane)
       return;
@@ -157,7 +160,7 @@ private:
       bool constant = constants.isConstant(operand->get());
       bool weights = operand == w && !depends(a);
       if (constant || (weights && (isGrouped(op, operand, a) || (!hasLast(map, *lane) && isWorthPacking(op, operand)))))
-        reorder(op, operand, a, *lane, weights);
+        reorder(op, operand, a, *lane, weights, steps);
       else if (!hasLast(map, *lane) && isWorthMoving(op, operand, *lane))
         moveLaneLast(op, operand, *lane);
     }
@@ -397,8 +400,10 @@ private:
   /// Parallel dimensions first, then those of the reduction in the order in which
   /// the data has them, then the lanes: [.., lanes / block, reduction.., block].
   /// Behind them, if there is one, the group: [.., lanes / block, reduction.., block, group]. Where several groups of a
-  /// convolution share vectors, `block` is groups and their lanes.
-  void reorder(linalg::GenericOp op, OpOperand *operand, OpOperand *data, unsigned lane, bool weights) {
+  /// convolution share vectors, `block` is groups and their lanes. The loop over `steps` of the depth, if there is one,
+  /// comes before that over the dimension of the data before it.
+  void reorder(linalg::GenericOp op, OpOperand *operand, OpOperand *data, unsigned lane, bool weights,
+               std::optional<unsigned> steps) {
     MLIRContext *context = op.getContext();
     AffineMap map = op.getMatchingIndexingMap(operand);
     AffineMap dataMap = op.getMatchingIndexingMap(data);
@@ -423,7 +428,7 @@ private:
         int64_t key = 0;
         for (auto [p, e] : llvm::enumerate(dataMap.getResults()))
           if (e.isFunctionOfDim(dim.getPosition()))
-            key = p;
+            key = steps == dim.getPosition() ? 2 * p - 3 : 2 * p;
         middle.push_back({key, i});
       } else {
         head.push_back({i, i});

@@ -124,3 +124,21 @@ std::optional<unsigned> strata::getGroup(linalg::GenericOp op, OpOperand *data) 
     return std::nullopt;
   return dim.getPosition();
 }
+
+bool strata::isForMatrixUnit(linalg::GenericOp op, OpOperand *data, const TargetFacts &target) {
+  Type element = getElementTypeOrSelf(data->get().getType());
+  return (element.isBF16() ? target.bf16Tiles : element.isInteger(8) && target.int8Tiles) && getGroup(op, data);
+}
+
+void strata::replaceLoops(linalg::GenericOp &op, ValueRange inputs, ArrayRef<AffineMap> maps,
+                          ArrayRef<utils::IteratorType> kinds) {
+  OpBuilder b(op);
+  auto moved = b.create<linalg::GenericOp>(op.getLoc(), op.getResultTypes(), inputs, op.getDpsInits(), maps, kinds);
+  moved.getRegion().takeBody(op.getRegion());
+  for (const char *name : {kLargestProduct, kExactPairs, kPaddedKeys})
+    if (Attribute noted = op->getAttr(name))
+      moved->setAttr(name, noted);
+  op.replaceAllUsesWith(moved);
+  op.erase();
+  op = moved;
+}

@@ -2,6 +2,7 @@
 #ifndef STRATA_CODEGEN_PRODUCTSUMS_H
 #define STRATA_CODEGEN_PRODUCTSUMS_H
 
+#include "Codegen/Target.h"
 #include "ConstantExpressions.h"
 
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
@@ -50,6 +51,9 @@ bool isPlain(mlir::AffineMap map);
 /// The dimension that `strata-group-reductions` made: the last one of `data`, with 32 bits of elements.
 std::optional<unsigned> getGroup(mlir::linalg::GenericOp op, mlir::OpOperand *data);
 
+/// Whether the groups of `data` are such as the target's matrix unit multiplies.
+bool isForMatrixUnit(mlir::linalg::GenericOp op, mlir::OpOperand *data, const TargetFacts &target);
+
 /// On a sum of products of unsigned and signed bytes: two such products and their sum fit 16 bits.
 constexpr const char kExactPairs[] = "strata.exact_pairs";
 
@@ -59,6 +63,10 @@ constexpr int64_t kKeyBlock = 32;
 
 /// On a sum of products of bytes that were extended to 16 bits: the largest magnitude of such a product.
 constexpr const char kLargestProduct[] = "strata.largest_product";
+
+/// The same operation, with what earlier passes have noted of its elements, of other inputs and by other loops.
+void replaceLoops(mlir::linalg::GenericOp &op, mlir::ValueRange inputs, llvm::ArrayRef<mlir::AffineMap> maps,
+                  llvm::ArrayRef<mlir::utils::IteratorType> kinds);
 
 } // namespace strata
 

@@ -1,4 +1,4 @@
-// RUN: strata-opt %s --split-input-file --pass-pipeline='builtin.module(func.func(strata-pack-weights{vector-bits=512 registers=32 cache-bytes=65536 near-cache-bytes=32768}))' | FileCheck %s
+// RUN: strata-opt %s --split-input-file --pass-pipeline='builtin.module(func.func(strata-pack-weights{vector-bits=512 registers=32 bf16-tiles=true cache-bytes=65536 near-cache-bytes=32768}))' | FileCheck %s
 
 // 64 lanes of 1024 rows of weights are four times the cache: sixteen parts of a quarter of it, each of which
 // adds to what the one before has.
@@ -109,6 +109,41 @@ func.func @spread(%given: tensor<14x14x256xf32>, %start: tensor<7x7x64xf32>) -> 
     linalg.yield %s : f32
   } -> tensor<7x7x64xf32>
   return %0 : tensor<7x7x64xf32>
+}
+
+// -----
+
+// A matrix unit has tiles of more rows. Also of channels in pairs the parts are padded.
+#x = affine_map<(h, w, f, i, j, c, g) -> (h + i, w + j, c, g)>
+#w = affine_map<(h, w, f, i, j, c, g) -> (f, c, g, i, j)>
+#y = affine_map<(h, w, f, i, j, c, g) -> (h, w, f)>
+// CHECK-LABEL: func.func @pairs(
+// CHECK-SAME:    %[[X:.*]]: tensor<14x14x2048xbf16>, %
+// CHECK:         %[[X0:.*]] = tensor.extract_slice %[[X]][0, 0, 0] [14, 14, 64]
+// CHECK:         %[[P0:.*]] = tensor.pad %[[X0]] low[1, 1, 0] high[1, 1, 0]
+// CHECK:         %[[E0:.*]] = tensor.expand_shape %[[P0]] {{.*}} into tensor<16x16x32x2xbf16>
+// CHECK:         linalg.generic {{.*}} ins(%[[E0]], %{{.*}} : tensor<16x16x32x2xbf16>
+// CHECK:         %[[X1:.*]] = tensor.extract_slice %[[X]][0, 0, 64] [14, 14, 64]
+// CHECK:         tensor.pad %[[X1]] low[1, 1, 0] high[1, 1, 0]
+func.func @pairs(%given: tensor<14x14x2048xbf16>, %start: tensor<14x14x64xf32>) -> tensor<14x14x64xf32> {
+  %w = arith.constant dense<0.5> : tensor<64x1024x2x3x3xbf16>
+  %zero = arith.constant 0.0 : bf16
+  %x = tensor.pad %given low[1, 1, 0] high[1, 1, 0] {
+  ^bb0(%i: index, %j: index, %k: index):
+    tensor.yield %zero : bf16
+  } : tensor<14x14x2048xbf16> to tensor<16x16x2048xbf16>
+  %pairs = tensor.expand_shape %x [[0], [1], [2, 3]] output_shape [16, 16, 1024, 2] : tensor<16x16x2048xbf16> into tensor<16x16x1024x2xbf16>
+  %0 = linalg.generic {indexing_maps = [#x, #w, #y],
+                       iterator_types = ["parallel", "parallel", "parallel", "reduction", "reduction", "reduction", "reduction"]}
+      ins(%pairs, %w : tensor<16x16x1024x2xbf16>, tensor<64x1024x2x3x3xbf16>) outs(%start : tensor<14x14x64xf32>) {
+  ^bb0(%a: bf16, %b: bf16, %c: f32):
+    %p = arith.extf %a : bf16 to f32
+    %q = arith.extf %b : bf16 to f32
+    %m = arith.mulf %p, %q : f32
+    %s = arith.addf %c, %m : f32
+    linalg.yield %s : f32
+  } -> tensor<14x14x64xf32>
+  return %0 : tensor<14x14x64xf32>
 }
 
 // -----

@@ -263,6 +263,36 @@ func.func @near(%x: memref<512x256x2xbf16>, %w: memref<32x256x32x2xbf16>, %y: me
   return
 }
 
+// Every line has one tile, but all of them use a block of weights: the next step's 32 lines come near, and each tile
+// brings two lines of the next block.
+// CHECK-LABEL: func.func @tileOfLine(
+// CHECK:           scf.for %[[BLOCK:.*]] = %c0 to %c128 step %c32
+// CHECK:             scf.for %[[LINE:.*]] = %c0 to %c28 step %c1
+// CHECK:               scf.for %{{.*}} = %c0 to %c768 step %c16
+// CHECK:                 %[[SHARE:.*]] = arith.muli %[[LINE]], %c64
+// CHECK:                 %[[AT:.*]] = arith.addi %{{.*}}, %[[SHARE]]
+// CHECK-NEXT:            memref.prefetch %{{.*}}[%[[AT]]], read, locality<2>, data
+// CHECK-COUNT-1:         memref.prefetch %{{.*}}, read, locality<2>, data
+// CHECK-COUNT-32:        memref.prefetch %{{.*}}, read, locality<3>, data
+// CHECK-NOT:             memref.prefetch %{{.*}}, read
+// CHECK-COUNT-4:         "amx.tdpbf16ps"
+#taps = affine_map<(h, w, n, i, j, k, g) -> (h + i, w + j, k, g)>
+#tapWeights = affine_map<(h, w, n, i, j, k, g) -> (n floordiv 32, i, j, k, n mod 32, g)>
+#tapPixels = affine_map<(h, w, n, i, j, k, g) -> (h, w, n)>
+func.func @tileOfLine(%x: memref<30x30x256x2xbf16>, %w: memref<4x3x3x256x32x2xbf16>, %y: memref<28x28x128xf32>) attributes {strata.kernel} {
+  linalg.generic {indexing_maps = [#taps, #tapWeights, #tapPixels],
+                  iterator_types = ["parallel", "parallel", "parallel", "reduction", "reduction", "reduction", "reduction"]}
+      ins(%x, %w : memref<30x30x256x2xbf16>, memref<4x3x3x256x32x2xbf16>) outs(%y : memref<28x28x128xf32>) {
+  ^bb0(%a: bf16, %b: bf16, %s: f32):
+    %1 = arith.extf %a : bf16 to f32
+    %2 = arith.extf %b : bf16 to f32
+    %3 = arith.mulf %1, %2 : f32
+    %4 = arith.addf %s, %3 : f32
+    linalg.yield %4 : f32
+  }
+  return
+}
+
 // Of an unknown number of rows, too, tiles bring shares of the next block, or what comes a page ahead if one is all there
 // is. Its second half is left out where the first has all rows.
 // CHECK-LABEL: func.func @unknown(
