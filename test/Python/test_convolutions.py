@@ -103,6 +103,21 @@ def test_columns_in_the_padding(seed, line, number):
 BYTES = [("uint8", "int8", 0), ("int8", "int8", 0), ("uint8", "uint8", 0), ("uint8", "int8", 3)]
 
 
+def check_bytes(x, w, zero, attributes, target):
+    graph = helper.make_graph(
+        [helper.make_node("ConvInteger", ["x", "w", "z"], ["y"], **attributes)],
+        "g",
+        [helper.make_tensor_value_info("x", helper.np_dtype_to_tensor_dtype(x.dtype), x.shape)],
+        [helper.make_tensor_value_info("y", TensorProto.INT32, None)],
+        [numpy_helper.from_array(w, "w"), numpy_helper.from_array(np.array(zero, x.dtype), "z")],
+    )
+    proto = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 22)], ir_version=10)
+    # Whole numbers of f64 are exact.
+    x64, w64 = x.astype(np.float64) - zero, w.astype(np.float64)
+    [expected] = ReferenceEvaluator(model(x64, w64, **attributes)).run(None, {"x": x64})
+    np.testing.assert_array_equal(strata.compile(proto, target=target).run([x])[0], expected)
+
+
 @pytest.mark.parametrize("number", range(2))
 @pytest.mark.parametrize("seed, line", list(enumerate(LINES)), ids=str)
 def test_bytes_in_the_padding(seed, line, number):
@@ -112,19 +127,18 @@ def test_bytes_in_the_padding(seed, line, number):
     generator = np.random.default_rng(seed)
     x, w = (generator.integers(np.iinfo(kind).min, np.iinfo(kind).max, shape, kind, endpoint=True)
             for kind, shape in ((data, (2, 16, *size)), (weights, (40, 16, *kernel))))  # fmt: skip
-    graph = helper.make_graph(
-        [helper.make_node("ConvInteger", ["x", "w", "z"], ["y"], **attributes)],
-        "g",
-        [helper.make_tensor_value_info("x", helper.np_dtype_to_tensor_dtype(x.dtype), x.shape)],
-        [helper.make_tensor_value_info("y", TensorProto.INT32, None)],
-        [numpy_helper.from_array(w, "w"), numpy_helper.from_array(np.array(zero, data), "z")],
-    )
-    proto = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 22)], ir_version=10)
-    # Whole numbers of f64 are exact.
-    x64, w64 = x.astype(np.float64) - zero, w.astype(np.float64)
-    [expected] = ReferenceEvaluator(model(x64, w64, **attributes)).run(None, {"x": x64})
-    target = BYTE_TARGETS[seed % len(BYTE_TARGETS)]
-    np.testing.assert_array_equal(strata.compile(proto, target=target).run([x])[0], expected)
+    check_bytes(x, w, zero, attributes, BYTE_TARGETS[seed % len(BYTE_TARGETS)])
+
+
+@pytest.mark.parametrize("target", BYTE_TARGETS, ids=str)
+@pytest.mark.parametrize("channels, stride, dilation", [(512, 1, 1), (640, 2, 1), (416, 1, 2)])
+def test_bytes_of_many_channels(channels, stride, dilation, target):
+    """So many that what one tap of a window reads fills the first-level cache."""
+    generator = np.random.default_rng(channels)
+    x = generator.integers(0, 255, (1, channels, 7, 20), np.uint8, endpoint=True)
+    w = generator.integers(-128, 127, (40, channels, 3, 3), np.int8, endpoint=True)
+    attributes = {"strides": [stride] * 2, "dilations": [dilation] * 2, "pads": [dilation] * 4}
+    check_bytes(x, w, 0, attributes, target)
 
 
 @every_other("filters, target", [2, 3, 5, 6, 7, 9, 11], range(len(TARGETS)))

@@ -148,6 +148,10 @@ def test_symbolic_rows(k, n):
         (32, 35, 32, 5, {"pads": [2, 2, 2, 2]}),
         (16, 17, 16, (1, 7), {"pads": [0, 3, 0, 3]}),
         (16, 18, 16, 3, {"strides": [1, 2], "pads": [1, 1, 1, 1]}),
+        (256, 9, 40, 3, {"pads": [1, 1, 1, 1]}),
+        (320, 20, 32, 3, {"strides": [2, 2], "pads": [1, 1, 1, 1]}),
+        (208, 19, 32, 3, {"dilations": [2, 2], "pads": [2, 2, 2, 2]}),
+        (2048, 12, 40, 3, {"pads": [1, 1, 1, 1]}),
     ],
 )
 def test_convolutions(channels, size, filters, kernel, attributes):
