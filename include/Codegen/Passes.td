@@ -295,6 +295,28 @@ def ChannelsLast : Pass<"strata-channels-last", "mlir::func::FuncOp"> {
   let dependentDialects = ["mlir::linalg::LinalgDialect", "mlir::tensor::TensorDialect"];
 }
 
+def PlaceParts : Pass<"strata-place-parts", "mlir::func::FuncOp"> {
+  let summary = "parts of an image that a transpose would spread over its pixels are inserted there";
+  let description = [{
+    The channels of a concatenation, or filters of a convolution, become pixels: of two by two there are four parts. What
+    is made of each of their elements is made of the parts.
+
+    ```mlir
+    %0 = tensor.concat dim(1) %a, %b, %c, %d : ... -> tensor<1x256x8x8xf32>
+    %1 = tensor.expand_shape %0 [[0], [1, 2, 3], [4], [5]] ... into tensor<1x2x2x64x8x8xf32>
+    %2 = linalg.transpose ins(%1) ... permutation = [0, 3, 4, 1, 5, 2]
+    %3 = tensor.collapse_shape %2 [[0], [1], [2, 3], [4, 5]] : ... into tensor<1x64x16x16xf32>
+    ```
+    becomes
+    ```mlir
+    %0 = tensor.insert_slice %a into %empty[0, 0, 0, 0] [1, 64, 8, 8] [1, 1, 2, 2]
+    %1 = tensor.insert_slice %b into %0[0, 0, 0, 1] [1, 64, 8, 8] [1, 1, 2, 2]
+    ...
+    ```
+  }];
+  let dependentDialects = ["mlir::linalg::LinalgDialect", "mlir::tensor::TensorDialect", "mlir::affine::AffineDialect"];
+}
+
 def SplitGroups : Pass<"strata-split-groups", "mlir::func::FuncOp"> {
   let summary = "convolutions in few wide groups become one for each group";
   let description = [{

@@ -51,6 +51,49 @@ static SmallVector<OpFoldResult> sizesBefore(linalg::LinalgOp maker,
   return empty ? empty.getMixedSizes() : SmallVector<OpFoldResult>();
 }
 
+/// The insertions of parts, one after another, that make `whole` of an empty tensor of known size, if nothing else reads
+/// what they make in between.
+SmallVector<tensor::InsertSliceOp> insertedParts(Value whole) {
+  SmallVector<tensor::InsertSliceOp> parts;
+  while (auto insert = whole.getDefiningOp<tensor::InsertSliceOp>()) {
+    if (!insert.getType().hasStaticShape() || !insert.getSourceType().hasStaticShape() ||
+        ShapedType::isDynamicShape(insert.getStaticOffsets()) || (!parts.empty() && !insert->hasOneUse()))
+      return {};
+    parts.push_back(insert);
+    whole = insert.getDest();
+  }
+  if (!whole.getDefiningOp<tensor::EmptyOp>())
+    return {};
+  std::reverse(parts.begin(), parts.end());
+  return parts;
+}
+
+/// What makes the source of `part`, in the same block.
+linalg::LinalgOp makerOf(tensor::InsertSliceOp part) {
+  auto maker = part.getSource().getDefiningOp<linalg::LinalgOp>();
+  return maker && maker->getBlock() == part->getBlock() ? maker : nullptr;
+}
+
+/// Each part is inserted as soon as it is made, into a tensor that is there before: then it may be made in its place.
+void insertEarly(tensor::InsertSliceOp last) {
+  bool isLast = llvm::none_of(last->getUsers(), [&](Operation *user) {
+    auto insert = dyn_cast<tensor::InsertSliceOp>(user);
+    return insert && insert.getDest() == last;
+  });
+  SmallVector<tensor::InsertSliceOp> parts = isLast ? insertedParts(last) : SmallVector<tensor::InsertSliceOp>();
+  if (parts.size() < 2 || !llvm::all_of(parts, makerOf))
+    return;
+  OpBuilder b(makerOf(parts.front()));
+  Operation *empty = b.clone(*parts.front().getDest().getDefiningOp());
+  parts.front().getDestMutable().set(empty->getResult(0));
+  Operation *before = empty;
+  for (tensor::InsertSliceOp part : parts) {
+    Operation *maker = makerOf(part);
+    part->moveAfter(before->isBeforeInBlock(maker) ? maker : before);
+    before = part;
+  }
+}
+
 /// tensor.pad with one padding value for all elements: the border slabs of an
 /// empty tensor are filled, then the source goes into the middle. Filling only
 /// the border leaves the middle to be written once, by its producer.
@@ -83,7 +126,13 @@ struct PadToSlabs : OpRewritePattern<tensor::PadOp> {
     // The border first, then its producer may write the middle in place.
     SmallVector<OpFoldResult> inner =
         staticSizes(rewriter, op.getSourceType());
-    if (auto maker = op.getSource().getDefiningOp<linalg::LinalgOp>();
+    // Parts go there one by one.
+    SmallVector<tensor::InsertSliceOp> parts;
+    if (op.getSource().hasOneUse() && !inner.empty())
+      parts = insertedParts(op.getSource());
+    if (!llvm::all_of(parts, makerOf))
+      parts.clear();
+    if (auto maker = parts.empty() ? op.getSource().getDefiningOp<linalg::LinalgOp>() : makerOf(parts.front());
         maker && maker->getBlock() == op->getBlock() &&
         !ShapedType::isDynamicShape(op.getStaticLow()) &&
         !ShapedType::isDynamicShape(op.getStaticHigh()) &&
@@ -143,9 +192,17 @@ struct PadToSlabs : OpRewritePattern<tensor::PadOp> {
                                                      {low[d], inner[d]}),
                high[d]);
     }
+    for (tensor::InsertSliceOp part : parts) {
+      rewriter.setInsertionPoint(part);
+      SmallVector<OpFoldResult> offsets = part.getMixedOffsets();
+      for (auto [offset, first] : llvm::zip(offsets, low))
+        offset = affine::makeComposedFoldedAffineApply(rewriter, loc, a + b, {offset, first});
+      result = rewriter.create<tensor::InsertSliceOp>(part.getLoc(), part.getSource(), result, offsets,
+                                                      part.getMixedSizes(), part.getMixedStrides());
+    }
     rewriter.setInsertionPoint(op);
-    result = rewriter.create<tensor::InsertSliceOp>(loc, op.getSource(), result,
-                                                    low, inner, ones);
+    if (parts.empty())
+      result = rewriter.create<tensor::InsertSliceOp>(loc, op.getSource(), result, low, inner, ones);
     if (result.getType() != type)
       result = rewriter.create<tensor::CastOp>(loc, type, result);
     rewriter.replaceOp(op, result);
@@ -433,6 +490,9 @@ struct PrepareSeamPass : strata::impl::PrepareSeamBase<PrepareSeamPass> {
     MLIRContext *context = &getContext();
     for (auto function : getOperation().getOps<func::FuncOp>())
       strata::shareConcats(function);
+    SmallVector<tensor::InsertSliceOp> insertions;
+    getOperation().walk([&](tensor::InsertSliceOp op) { insertions.push_back(op); });
+    llvm::for_each(insertions, insertEarly);
     RewritePatternSet patterns(context);
     tensor::populateDecomposeTensorConcatPatterns(patterns);
     patterns.add<CropPad, ConcatToSlices>(context, /*benefit=*/2);

@@ -81,6 +81,8 @@ void strata::buildFusedPhase(OpPassManager &pm, const CompileOptions &options) {
   ChannelsLastOptions channels;
   copyTarget(channels, facts);
   channels.movesPixels = !options.gpu.empty();
+  if (options.gpu.empty())
+    pm.addNestedPass<func::FuncOp>(createPlaceParts());
   if (options.gpu.empty() && options.winograd)
     pm.addNestedPass<func::FuncOp>(createSplitGroups());
   pm.addNestedPass<func::FuncOp>(createChannelsLast(channels));

@@ -268,3 +268,40 @@ func.func @made_in_place(%x: tensor<2x5x4xf32>, %y: tensor<3x4x5xf32>) -> (tenso
   %c = linalg.copy ins(%y : tensor<3x4x5xf32>) outs(%e : tensor<3x4x5xf32>) -> tensor<3x4x5xf32>
   return %i, %c : tensor<3x4x5xf32>, tensor<3x4x5xf32>
 }
+
+// -----
+
+// Parts of an image are inserted as soon as they are made, so that they may be made in their places: into the middle of
+// what is padded, whose border is filled before.
+// CHECK-LABEL: func.func @parts(
+// CHECK-COUNT-4: linalg.fill
+// CHECK:         %[[A:.*]] = linalg.generic
+// CHECK:         %[[ONE:.*]] = tensor.insert_slice %[[A]] into %{{.*}}[1, 1] [2, 4] [2, 1] : tensor<2x4xf32> into tensor<6x6xf32>
+// CHECK:         %[[B:.*]] = linalg.generic
+// CHECK:         %[[TWO:.*]] = tensor.insert_slice %[[B]] into %[[ONE]][2, 1] [2, 4] [2, 1] : tensor<2x4xf32> into tensor<6x6xf32>
+// CHECK:         return %[[TWO]]
+#id = affine_map<(i, j) -> (i, j)>
+func.func @parts(%x: tensor<2x4xf32>, %y: tensor<2x4xf32>) -> tensor<6x6xf32> {
+  %e = tensor.empty() : tensor<2x4xf32>
+  %a = linalg.generic {indexing_maps = [#id, #id], iterator_types = ["parallel", "parallel"]}
+      ins(%x : tensor<2x4xf32>) outs(%e : tensor<2x4xf32>) {
+  ^bb0(%in: f32, %out: f32):
+    %n = arith.negf %in : f32
+    linalg.yield %n : f32
+  } -> tensor<2x4xf32>
+  %b = linalg.generic {indexing_maps = [#id, #id], iterator_types = ["parallel", "parallel"]}
+      ins(%y : tensor<2x4xf32>) outs(%e : tensor<2x4xf32>) {
+  ^bb0(%in: f32, %out: f32):
+    %n = arith.negf %in : f32
+    linalg.yield %n : f32
+  } -> tensor<2x4xf32>
+  %image = tensor.empty() : tensor<4x4xf32>
+  %0 = tensor.insert_slice %a into %image[0, 0] [2, 4] [2, 1] : tensor<2x4xf32> into tensor<4x4xf32>
+  %1 = tensor.insert_slice %b into %0[1, 0] [2, 4] [2, 1] : tensor<2x4xf32> into tensor<4x4xf32>
+  %zero = arith.constant 0.0 : f32
+  %2 = tensor.pad %1 low[1, 1] high[1, 1] {
+  ^bb0(%i: index, %j: index):
+    tensor.yield %zero : f32
+  } : tensor<4x4xf32> to tensor<6x6xf32>
+  return %2 : tensor<6x6xf32>
+}
