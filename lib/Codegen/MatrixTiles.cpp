@@ -51,8 +51,9 @@ static bool canBeRows(const LoopNest &nest, const NestPlan &plan, const Access &
   return !nest.loops[loop].reduction && loop != plan.lane && loop != data.blockedLoop && stride(weights, loop).is(0);
 }
 
-/// The rows: the longest loop that the weights do not depend on; where it fills one tile only, the second one's are
-/// iterations of the next longest. A loop of an unknown size may be a batch of one: only few rows are worse.
+/// The rows: the longest loop that the weights do not depend on; where it fills one tile only, or a few and one, the
+/// second one's are iterations of the next longest. A loop of an unknown size may be a batch of one: only few rows are
+/// worse.
 static void findRows(LoopNest &nest, NestPlan &plan, const Access &data, const Access &weights,
                      const std::optional<TileShape> &shape) {
   MatrixPlan &matrix = *plan.matrix;
@@ -76,22 +77,29 @@ static void findRows(LoopNest &nest, NestPlan &plan, const Access &data, const A
   plan.row = candidates[0];
   const Extent &size = nest.loops[plan.row].size;
   matrix.rows = {tileRows, size.value};
-  if (!size.isKnown() || size.known > tileRows) {
-    matrix.rowTiles = 2;
-    // Of one size: the fewest.
-    if (size.isKnown())
-      matrix.rows.known =
-          shape && shape->rows ? shape->rows : llvm::divideCeil(size.known, llvm::divideCeil(size.known, tileRows));
-    plan.rowTile = 2 * matrix.rows.known;
+  matrix.rowTiles = 2;
+  if (!size.isKnown()) {
+    plan.rowTile = 2 * tileRows;
     return;
   }
-  matrix.rows.known = plan.rowTile = size.known;
-  for (int loop : ArrayRef(candidates).drop_front()) {
-    if (!nest.loops[loop].size.isKnown() || nest.loops[loop].size.known == 1)
-      continue;
-    matrix.second = loop;
-    matrix.rowTiles = 2;
+  // Of one size: the fewest.
+  int64_t tiles = llvm::divideCeil(size.known, tileRows);
+  matrix.rows.known = tiles > 1 && shape && shape->rows ? shape->rows : llvm::divideCeil(size.known, tiles);
+  tiles = llvm::divideCeil(size.known, matrix.rows.known);
+  plan.rowTile = 2 * matrix.rows.known;
+  // The last one of a few has no second in its line, but in the next.
+  constexpr int64_t few = 7;
+  if (tiles % 2 == 0 || tiles > few)
     return;
+  for (int loop : ArrayRef(candidates).drop_front())
+    if (nest.loops[loop].size.isKnown() && nest.loops[loop].size.known > (tiles == 1 ? 1 : few)) {
+      matrix.second = loop;
+      plan.rowTile = matrix.rows.known;
+      return;
+    }
+  if (tiles == 1) {
+    matrix.rowTiles = 1;
+    plan.rowTile = matrix.rows.known;
   }
 }
 

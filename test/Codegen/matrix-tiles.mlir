@@ -293,6 +293,28 @@ func.func @tileOfLine(%x: memref<30x30x256x2xbf16>, %w: memref<4x3x3x256x32x2xbf
   return
 }
 
+// 40 pixels are three tiles of 14: each has a second in the next line.
+// CHECK-LABEL: func.func @threeTiles(
+// CHECK:           scf.for %[[LINE:.*]] = %c0 to %c20 step %c2
+// CHECK:             scf.for %[[PIXEL:.*]] = %c0 to %c40 step %c14
+// CHECK:               %[[FIRST:.*]] = arith.minui %[[PIXEL]], %c26
+// CHECK:               %[[NEXT:.*]] = arith.addi %[[LINE]], %c1
+// CHECK-COUNT-4:       "amx.tdpbf16ps"(%c14_i16
+// CHECK-NOT:           "amx.tdpbf16ps"
+func.func @threeTiles(%x: memref<22x42x16x2xbf16>, %w: memref<1x3x3x16x32x2xbf16>, %y: memref<20x40x32xf32>) attributes {strata.kernel} {
+  linalg.generic {indexing_maps = [#taps, #tapWeights, #tapPixels],
+                  iterator_types = ["parallel", "parallel", "parallel", "reduction", "reduction", "reduction", "reduction"]}
+      ins(%x, %w : memref<22x42x16x2xbf16>, memref<1x3x3x16x32x2xbf16>) outs(%y : memref<20x40x32xf32>) {
+  ^bb0(%a: bf16, %b: bf16, %s: f32):
+    %1 = arith.extf %a : bf16 to f32
+    %2 = arith.extf %b : bf16 to f32
+    %3 = arith.mulf %1, %2 : f32
+    %4 = arith.addf %s, %3 : f32
+    linalg.yield %4 : f32
+  }
+  return
+}
+
 // Of an unknown number of rows, too, tiles bring shares of the next block, or what comes a page ahead if one is all there
 // is. Its second half is left out where the first has all rows.
 // CHECK-LABEL: func.func @unknown(
