@@ -200,6 +200,7 @@ static linalg::GenericOp readerOfElements(Value whole, const SpreadImage &image)
   if (!reader || reader->getBlock() != image.result->getBlock() || !reader.hasPureTensorSemantics() ||
       reader.getNumReductionLoops() || reader->getNumResults() != 1 || reader.hasIndexSemantics() ||
       !reader.isDpsInput(use) || !reader.getMatchingIndexingMap(use).isIdentity() ||
+      reader.payloadUsesValueFromOperand(reader.getDpsInitOperand(0)) ||
       !reader.getIndexingMapsArray().back().isIdentity())
     return {};
   auto isForAll = [&](OpOperand *input) {

@@ -81,7 +81,8 @@ void insertEarly(tensor::InsertSliceOp last) {
     return insert && insert.getDest() == last;
   });
   SmallVector<tensor::InsertSliceOp> parts = isLast ? insertedParts(last) : SmallVector<tensor::InsertSliceOp>();
-  if (parts.size() < 2 || !llvm::all_of(parts, makerOf))
+  auto isHere = [&](tensor::InsertSliceOp part) { return part->getBlock() == last->getBlock() && makerOf(part); };
+  if (parts.size() < 2 || !llvm::all_of(parts, isHere))
     return;
   OpBuilder b(makerOf(parts.front()));
   Operation *empty = b.clone(*parts.front().getDest().getDefiningOp());
@@ -126,17 +127,18 @@ struct PadToSlabs : OpRewritePattern<tensor::PadOp> {
     // The border first, then its producer may write the middle in place.
     SmallVector<OpFoldResult> inner =
         staticSizes(rewriter, op.getSourceType());
-    // Parts go there one by one.
+    // All parts of it, if it is made of some, go there one by one.
+    bool isKnown = !ShapedType::isDynamicShape(op.getStaticLow()) && !ShapedType::isDynamicShape(op.getStaticHigh()) &&
+                   padding.getDefiningOp<arith::ConstantOp>();
     SmallVector<tensor::InsertSliceOp> parts;
-    if (op.getSource().hasOneUse() && !inner.empty())
+    if (isKnown && !inner.empty() && op.getSource().hasOneUse())
       parts = insertedParts(op.getSource());
-    if (!llvm::all_of(parts, makerOf))
+    if (!llvm::all_of(parts, [&](tensor::InsertSliceOp part) {
+          return part->getBlock() == op->getBlock() && makerOf(part);
+        }))
       parts.clear();
-    if (auto maker = parts.empty() ? op.getSource().getDefiningOp<linalg::LinalgOp>() : makerOf(parts.front());
-        maker && maker->getBlock() == op->getBlock() &&
-        !ShapedType::isDynamicShape(op.getStaticLow()) &&
-        !ShapedType::isDynamicShape(op.getStaticHigh()) &&
-        padding.getDefiningOp<arith::ConstantOp>()) {
+    auto maker = parts.empty() ? op.getSource().getDefiningOp<linalg::LinalgOp>() : makerOf(parts.front());
+    if (maker && maker->getBlock() == op->getBlock() && isKnown) {
       if (inner.empty())
         inner = sizesBefore(maker, cast<OpResult>(op.getSource()));
       if (!inner.empty()) {
