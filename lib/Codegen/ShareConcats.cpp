@@ -16,6 +16,21 @@ static bool beginsWith(tensor::ConcatOp longer, tensor::ConcatOp shorter) {
   return longer.getDim() == shorter.getDim() && first.size() < all.size() && first == all.take_front(first.size());
 }
 
+/// What another concatenation makes is one part only: its parts are parts of `op`, where it is the beginning of this, or
+/// nothing else reads it.
+static void flatten(tensor::ConcatOp op) {
+  SmallVector<Value> parts;
+  for (auto [number, part] : llvm::enumerate(op.getInputs())) {
+    auto inner = part.getDefiningOp<tensor::ConcatOp>();
+    if (inner && inner.getDim() == op.getDim() && isStatic(inner) && (number == 0 || inner->hasOneUse()))
+      llvm::append_range(parts, inner.getInputs());
+    else
+      parts.push_back(part);
+  }
+  if (parts.size() != op.getInputs().size())
+    op.getInputsMutable().assign(parts);
+}
+
 /// From the shortest to the longest.
 static void share(ArrayRef<tensor::ConcatOp> chain) {
   tensor::ConcatOp whole = chain.back();
@@ -65,6 +80,9 @@ void strata::shareConcats(func::FuncOp function) {
     SmallVector<tensor::ConcatOp> concats;
     for (auto op : block->getOps<tensor::ConcatOp>())
       if (isStatic(op))
+        flatten(op);
+    for (auto op : block->getOps<tensor::ConcatOp>())
+      if (isStatic(op) && !op->use_empty())
         concats.push_back(op);
     llvm::sort(concats, [](tensor::ConcatOp x, tensor::ConcatOp y) {
       size_t a = x.getInputs().size(), b = y.getInputs().size();

@@ -7,8 +7,8 @@
 
 namespace strata {
 
-/// Concatenations each of which begins with all parts of the one before, as densely connected networks have them,
-/// become slices of one tensor that grows: every part is written once, instead of once for each concatenation.
+/// Concatenations each of which begins with the one before, or with all its parts, as densely connected networks have
+/// them, become slices of one tensor that grows: every part is written once, instead of once for each concatenation.
 void shareConcats(mlir::func::FuncOp function);
 
 } // namespace strata

@@ -305,3 +305,24 @@ func.func @parts(%x: tensor<2x4xf32>, %y: tensor<2x4xf32>) -> tensor<6x6xf32> {
   } : tensor<4x4xf32> to tensor<6x6xf32>
   return %2 : tensor<6x6xf32>
 }
+
+// -----
+
+// A concatenation that begins with another one is a longer part of one tensor; one that nothing else reads is its parts.
+// CHECK-LABEL: func.func @nested(
+// CHECK-SAME:    %[[A:[^:]*]]: tensor<2xf32> {{.*}}, %[[B:[^:]*]]: tensor<3xf32> {{.*}}, %[[C:[^:]*]]: tensor<4xf32>
+// CHECK:         %[[WHOLE:.*]] = tensor.empty() : tensor<14xf32>
+// CHECK:         %[[ONE:.*]] = tensor.insert_slice %[[A]] into %[[WHOLE]][0] [2] [1]
+// CHECK:         %[[TWO:.*]] = tensor.insert_slice %[[B]] into %[[ONE]][2] [3] [1]
+// CHECK:         %[[SHORT:.*]] = tensor.extract_slice %[[TWO]][0] [5] [1]
+// CHECK:         %[[THREE:.*]] = tensor.insert_slice %[[C]] into %[[TWO]][5] [4] [1]
+// CHECK:         %[[FOUR:.*]] = tensor.insert_slice %[[A]] into %[[THREE]][9] [2] [1]
+// CHECK:         %[[FIVE:.*]] = tensor.insert_slice %[[B]] into %[[FOUR]][11] [3] [1]
+// CHECK-NOT:     tensor.insert_slice
+// CHECK:         return %[[SHORT]], %[[FIVE]]
+func.func @nested(%a: tensor<2xf32>, %b: tensor<3xf32>, %c: tensor<4xf32>) -> (tensor<5xf32>, tensor<14xf32>) {
+  %0 = tensor.concat dim(0) %a, %b : (tensor<2xf32>, tensor<3xf32>) -> tensor<5xf32>
+  %1 = tensor.concat dim(0) %a, %b : (tensor<2xf32>, tensor<3xf32>) -> tensor<5xf32>
+  %2 = tensor.concat dim(0) %0, %c, %1 : (tensor<5xf32>, tensor<4xf32>, tensor<5xf32>) -> tensor<14xf32>
+  return %0, %2 : tensor<5xf32>, tensor<14xf32>
+}
