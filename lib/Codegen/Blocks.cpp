@@ -2,10 +2,12 @@
 #include "Blocks.h"
 #include "Conversions.h"
 #include "LinalgQueries.h"
+#include "ProductSums.h"
 #include "Transposed.h"
 
 #include "mlir/Dialect/Affine/IR/AffineOps.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Utils/StaticValueUtils.h"
 
 using namespace mlir;
 
@@ -50,35 +52,71 @@ Value strata::inGroups(OpBuilder &b, Location loc, Value value, int64_t dim, int
   return b.create<tensor::ExpandShapeOp>(loc, type.clone(shape), value, withNext(type.getRank(), dim), sizes);
 }
 
+Value strata::sliceOf(OpBuilder &b, Location loc, Value value, int64_t dim, int64_t first, int64_t count,
+                      int64_t step) {
+  SmallVector<OpFoldResult> sizes = tensor::getMixedSizes(b, loc, value);
+  SmallVector<OpFoldResult> offsets(sizes.size(), b.getIndexAttr(0)), strides(sizes.size(), b.getIndexAttr(1));
+  offsets[dim] = b.getIndexAttr(first);
+  sizes[dim] = b.getIndexAttr(count);
+  strides[dim] = b.getIndexAttr(step);
+  return b.create<tensor::ExtractSliceOp>(loc, value, offsets, sizes, strides);
+}
+
+Value strata::sliceExpanded(OpBuilder &b, tensor::ExpandShapeOp expand, int64_t dim, int64_t first, int64_t count,
+                            function_ref<Value(Value, int64_t, int64_t, int64_t)> ofSource) {
+  SmallVector<ReassociationIndices> groups = expand.getReassociationIndices();
+  auto own = llvm::find_if(groups, [&](ArrayRef<int64_t> dims) { return dims.front() == dim; });
+  RankedTensorType type = expand.getResultType();
+  SmallVector<int64_t> shape(type.getShape());
+  if (own == groups.end() || ShapedType::isDynamicShape(ArrayRef(shape).slice(dim, own->size())))
+    return {};
+  // Elements of the reshaped dimension in one of this one.
+  int64_t inner = ShapedType::getNumElements(ArrayRef(shape).slice(dim + 1, own->size() - 1));
+  Value part = ofSource(expand.getSrc(), own - groups.begin(), first * inner, count * inner);
+  if (!part)
+    return {};
+  SmallVector<OpFoldResult> sizes = getMixedValues(expand.getStaticOutputShape(), expand.getOutputShape(), b);
+  sizes[dim] = b.getIndexAttr(count);
+  shape[dim] = count;
+  return b.create<tensor::ExpandShapeOp>(expand.getLoc(), type.clone(shape), part, groups, sizes);
+}
+
+void strata::splitLoop(linalg::GenericOp &op, unsigned loop, int64_t group) {
+  SmallVector<AffineMap> maps = op.getIndexingMapsArray();
+  SmallVector<utils::IteratorType> kinds = op.getIteratorTypesArray();
+  SmallVector<Value> inputs(op.getDpsInputs());
+  unsigned within = kinds.size();
+  OpBuilder b(op);
+  for (auto [i, map] : llvm::enumerate(maps)) {
+    SmallVector<AffineExpr> results(map.getResults());
+    if (std::optional<unsigned> at = positionOf(map, loop)) {
+      inputs[i] = inGroups(b, op.getLoc(), inputs[i], *at, group);
+      results.insert(results.begin() + *at + 1, b.getAffineDimExpr(within));
+    }
+    map = AffineMap::get(within + 1, 0, results, op.getContext());
+  }
+  kinds.push_back(utils::IteratorType::reduction);
+  replaceLoops(op, inputs, maps, kinds);
+}
+
 /// The part of what a conversion or a reshape made is made of a part: large weights are never there as a whole twice.
-static Value slice(OpBuilder &b, Location loc, Value value, Part part) {
+static Value slice(OpBuilder &b, Location loc, Value value, Part range) {
   auto type = cast<RankedTensorType>(value.getType());
-  if (part.count == type.getDimSize(part.dim))
+  if (range.count == type.getDimSize(range.dim))
     return value;
   if (auto op = value.getDefiningOp<linalg::GenericOp>(); op && strata::isConversion(op)) {
-    Value source = slice(b, loc, op.getDpsInputs()[0], part);
+    Value source = slice(b, loc, op.getDpsInputs()[0], range);
     SmallVector<OpFoldResult> sizes = tensor::getMixedSizes(b, loc, source);
     Value empty = b.create<tensor::EmptyOp>(op.getLoc(), sizes, type.getElementType());
     return clone(b, op, empty.getType(), {source, empty})->getResult(0);
   }
-  if (auto op = value.getDefiningOp<tensor::ExpandShapeOp>()) {
-    SmallVector<ReassociationIndices> groups = op.getReassociationIndices();
-    auto group = llvm::find_if(groups, [&](ArrayRef<int64_t> dims) { return dims.front() == part.dim; });
-    if (group != groups.end()) {
-      SmallVector<int64_t> shape(type.getShape());
-      shape[part.dim] = part.count;
-      int64_t inner = 1; // elements of the reshaped dimension in one of this one
-      for (int64_t dim : ArrayRef<int64_t>(*group).drop_front())
-        inner *= shape[dim];
-      Value source = slice(b, loc, op.getSrc(), {group - groups.begin(), part.first * inner, part.count * inner});
-      return b.create<tensor::ExpandShapeOp>(op.getLoc(), type.clone(shape), source, groups);
-    }
-  }
-  SmallVector<OpFoldResult> offsets(type.getRank(), b.getIndexAttr(0)), strides(type.getRank(), b.getIndexAttr(1));
-  SmallVector<OpFoldResult> sizes = tensor::getMixedSizes(b, loc, value);
-  offsets[part.dim] = b.getIndexAttr(part.first);
-  sizes[part.dim] = b.getIndexAttr(part.count);
-  return b.create<tensor::ExtractSliceOp>(loc, value, offsets, sizes, strides);
+  if (auto op = value.getDefiningOp<tensor::ExpandShapeOp>())
+    if (Value part = strata::sliceExpanded(b, op, range.dim, range.first, range.count,
+                                           [&](Value source, int64_t dim, int64_t first, int64_t count) {
+                                             return slice(b, loc, source, {dim, first, count});
+                                           }))
+      return part;
+  return strata::sliceOf(b, loc, value, range.dim, range.first, range.count);
 }
 
 /// The parts of `type` that are packed one by one. Only the last block, if it is not full, is copied more than once;

@@ -3,11 +3,26 @@
 #define STRATA_CODEGEN_BLOCKS_H
 
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
 
 namespace strata {
 
 /// Dimensions of `rank` and one more: `dim` and the one behind it belong together.
 llvm::SmallVector<mlir::ReassociationIndices> withNext(int64_t rank, int64_t dim);
+
+/// Elements first, first + step, .. of dimension `dim`, `count` of them.
+mlir::Value sliceOf(mlir::OpBuilder &b, mlir::Location loc, mlir::Value value, int64_t dim, int64_t first,
+                    int64_t count, int64_t step = 1);
+
+/// Elements first .. first + count of dimension `dim` of what is expanded, of the part of its source that `ofSource`
+/// makes of such arguments; null if there is no such part.
+mlir::Value
+sliceExpanded(mlir::OpBuilder &b, mlir::tensor::ExpandShapeOp expand, int64_t dim, int64_t first, int64_t count,
+              llvm::function_ref<mlir::Value(mlir::Value source, int64_t dim, int64_t first, int64_t count)> ofSource);
+
+/// A loop of the reduction becomes two: over groups of `group` iterations, and, as the last loop, over those of a
+/// group.
+void splitLoop(mlir::linalg::GenericOp &op, unsigned loop, int64_t group);
 
 /// Dimension `dim`, filled up with zeros to `size` (0: whole groups), as one of groups and, behind it, one of the
 /// `group` elements of each. One of unknown size has whole groups.

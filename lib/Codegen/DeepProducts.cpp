@@ -9,6 +9,7 @@
 //
 //===----------------------------------------------------------------------===//
 #include "DeepProducts.h"
+#include "Blocks.h"
 #include "MatrixUnit.h"
 #include "ProductRows.h"
 #include "ProductSums.h"
@@ -21,33 +22,14 @@
 using namespace mlir;
 using linalg::GenericOp;
 
-/// Elements first .. first + count of dimension `dim`.
-static Value slice(OpBuilder &b, Location loc, Value value, unsigned dim, int64_t first, int64_t count) {
-  SmallVector<OpFoldResult> sizes = tensor::getMixedSizes(b, loc, value);
-  SmallVector<OpFoldResult> offsets(sizes.size(), b.getIndexAttr(0)), strides(sizes.size(), b.getIndexAttr(1));
-  offsets[dim] = b.getIndexAttr(first);
-  sizes[dim] = b.getIndexAttr(count);
-  return b.create<tensor::ExtractSliceOp>(loc, value, offsets, sizes, strides);
-}
-
-/// The same of what is padded, and perhaps in groups then, in a place of its own: the part is padded.
-static Value sliceOfPadded(OpBuilder &b, Location loc, Value value, unsigned dim, int64_t first, int64_t count) {
-  if (auto expand = value.getDefiningOp<tensor::ExpandShapeOp>()) {
-    SmallVector<ReassociationIndices> groups = expand.getReassociationIndices();
-    auto own = llvm::find_if(groups, [&](ArrayRef<int64_t> dims) { return dims.front() == dim; });
-    RankedTensorType type = expand.getResultType();
-    SmallVector<int64_t> shape(type.getShape());
-    if (own == groups.end() || ShapedType::isDynamicShape(ArrayRef(shape).slice(dim, own->size())))
-      return {};
-    int64_t inner = ShapedType::getNumElements(ArrayRef(shape).slice(dim + 1, own->size() - 1));
-    Value part = sliceOfPadded(b, loc, expand.getSrc(), own - groups.begin(), first * inner, count * inner);
-    if (!part)
-      return {};
-    SmallVector<OpFoldResult> sizes = getMixedValues(expand.getStaticOutputShape(), expand.getOutputShape(), b);
-    sizes[dim] = b.getIndexAttr(count);
-    shape[dim] = count;
-    return b.create<tensor::ExpandShapeOp>(loc, type.clone(shape), part, groups, sizes);
-  }
+/// Elements first .. first + count of dimension `dim` of what is padded, and perhaps in groups then, in a place of
+/// their own: the part is padded. Null of anything else.
+static Value sliceOfPadded(OpBuilder &b, Location loc, Value value, int64_t dim, int64_t first, int64_t count) {
+  if (auto expand = value.getDefiningOp<tensor::ExpandShapeOp>())
+    return strata::sliceExpanded(b, expand, dim, first, count,
+                                 [&](Value source, int64_t dim, int64_t first, int64_t count) {
+                                   return sliceOfPadded(b, loc, source, dim, first, count);
+                                 });
   auto pad = value.getDefiningOp<tensor::PadOp>();
   if (!pad)
     return {};
@@ -132,7 +114,7 @@ SmallVector<GenericOp> strata::splitDeepProduct(GenericOp op, const TargetFacts 
     auto of = [&](OpOperand *input, bool ofPadded) {
       unsigned dim = *op.getMatchingIndexingMap(input).getResultPosition(getAffineDimExpr(*found, op.getContext()));
       Value part = ofPadded ? sliceOfPadded(b, op.getLoc(), input->get(), dim, first, own) : Value();
-      return part ? part : slice(b, op.getLoc(), input->get(), dim, first, own);
+      return part ? part : sliceOf(b, op.getLoc(), input->get(), dim, first, own);
     };
     SmallVector<Value> operands{of(data, close), of(weights, /*ofPadded=*/false), sums};
     auto part = cast<GenericOp>(clone(b, op, op->getResultTypes(), operands));

@@ -36,29 +36,16 @@ std::optional<unsigned> strata::cutDepthInSteps(linalg::GenericOp &op, const Tar
   auto depth = dyn_cast<AffineDimExpr>(last[1]);
   if (!depth || !sharesRows(op, last[0]) || !positionOf(weightsMap, depth.getPosition()))
     return std::nullopt;
-  SmallVector<utils::IteratorType> kinds = op.getIteratorTypesArray();
-  unsigned loop = depth.getPosition(), within = kinds.size();
+  unsigned loop = depth.getPosition();
   int64_t size = op.getStaticLoopRanges()[loop];
-  if (kinds[loop] != utils::IteratorType::reduction || ShapedType::isDynamic(size))
+  if (op.getIteratorTypesArray()[loop] != utils::IteratorType::reduction || ShapedType::isDynamic(size))
     return std::nullopt;
   // What two tiles of rows and two of lanes read for one tap passes between two uses of a row.
   int64_t step = MatrixUnit::groupsOfStep(size), passing = 2 * (MatrixUnit::mostRows + MatrixUnit::columns) * 4 * size;
   if (2 * passing <= target.nearCacheBytes)
     return std::nullopt;
-  SmallVector<AffineMap> maps = op.getIndexingMapsArray();
-  SmallVector<Value> inputs(op.getDpsInputs());
-  OpBuilder b(op);
-  for (auto [i, each] : llvm::enumerate(maps)) {
-    SmallVector<AffineExpr> results(each.getResults());
-    if (std::optional<unsigned> at = positionOf(each, loop)) {
-      inputs[i] = inGroups(b, op.getLoc(), inputs[i], *at, step);
-      results.insert(results.begin() + *at + 1, b.getAffineDimExpr(within));
-    }
-    each = AffineMap::get(within + 1, 0, results, op.getContext());
-  }
-  kinds.push_back(utils::IteratorType::reduction);
   SmallVector<PaddedLoop> padded = getPaddedLoops(op);
-  replaceLoops(op, inputs, maps, kinds);
+  splitLoop(op, loop, step);
   setPaddedLoops(op, padded);
   return loop;
 }

@@ -106,20 +106,9 @@ private:
   /// The last loop of the data becomes two, also where weights depend on it or the body asks for its number.
   static void groupComputed(linalg::GenericOp op, const strata::ComputedWeights &weights) {
     constexpr int64_t group = 2;
-    SmallVector<AffineMap> maps = op.getIndexingMapsArray();
-    SmallVector<utils::IteratorType> kinds = op.getIteratorTypesArray();
-    SmallVector<Value> inputs(op.getDpsInputs());
-    unsigned depth = *strata::innermost(maps[weights.data]), within = kinds.size();
+    unsigned depth = *strata::innermost(op.getIndexingMapsArray()[weights.data]), within = op.getNumLoops();
+    strata::splitLoop(op, depth, group);
     OpBuilder b(op);
-    for (auto [i, map] : llvm::enumerate(maps)) {
-      SmallVector<AffineExpr> results(map.getResults());
-      if (std::optional<unsigned> at = strata::positionOf(map, depth)) {
-        inputs[i] = strata::inGroups(b, op.getLoc(), inputs[i], *at, group);
-        results.insert(results.begin() + *at + 1, b.getAffineDimExpr(within));
-      }
-      map = AffineMap::get(within + 1, 0, results, op.getContext());
-    }
-    kinds.push_back(utils::IteratorType::reduction);
     SmallVector<linalg::IndexOp> numbers(op.getBody()->getOps<linalg::IndexOp>());
     for (linalg::IndexOp number : numbers) {
       if (number.getDim() != depth)
@@ -131,7 +120,6 @@ private:
       Value each = b.create<arith::AddIOp>(loc, first, b.create<linalg::IndexOp>(loc, within));
       number.getResult().replaceAllUsesExcept(each, first);
     }
-    strata::replaceLoops(op, inputs, maps, kinds);
   }
 
   /// A sum over an unknown number of keys, in whole blocks.

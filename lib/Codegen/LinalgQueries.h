@@ -3,6 +3,7 @@
 #define STRATA_CODEGEN_LINALGQUERIES_H
 
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
+#include "mlir/Dialect/Linalg/Utils/Utils.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/Interfaces/ViewLikeInterface.h"
@@ -21,6 +22,15 @@ inline mlir::OpOperand *onlyReader(mlir::Value value) {
       only = &use;
     }
   return only;
+}
+
+/// The one operation that reads a value, if it computes elements, each of one of these.
+inline mlir::linalg::GenericOp elementwiseReader(mlir::Value value) {
+  mlir::OpOperand *use = onlyReader(value);
+  auto reader = use ? mlir::dyn_cast<mlir::linalg::GenericOp>(use->getOwner()) : nullptr;
+  bool fits = reader && mlir::linalg::isElementwise(reader) && reader.getNumResults() == 1 &&
+              reader.getMatchingIndexingMap(use).isPermutation();
+  return fits ? reader : nullptr;
 }
 
 /// The position of loop `dim` among a map's results.

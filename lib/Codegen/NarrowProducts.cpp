@@ -79,15 +79,6 @@ struct NarrowProductsPass : strata::WithTarget<strata::impl::NarrowProductsBase<
   }
 
 private:
-  /// The one operation that reads a value, if it computes elements, each of one of these.
-  static linalg::GenericOp elementwiseReader(Value value) {
-    OpOperand *use = strata::onlyReader(value);
-    auto reader = use ? dyn_cast<linalg::GenericOp>(use->getOwner()) : nullptr;
-    bool fits = reader && linalg::isElementwise(reader) && reader.getNumResults() == 1 &&
-                reader.getMatchingIndexingMap(use).isPermutation();
-    return fits ? reader : nullptr;
-  }
-
   /// Where what is computed of two convolutions meets, the first one's sums never leave the registers, those of the
   /// other one are written and read: what they give by then.
   static SmallVector<Value> lateTerms(ArrayRef<std::pair<linalg::GenericOp, unsigned>> convolutions) {
@@ -95,7 +86,7 @@ private:
     DenseSet<Operation *> readers; // of terms of a convolution that comes before
     for (auto [op, weights] : convolutions) {
       Value term = op->getResult(0);
-      while (linalg::GenericOp reader = elementwiseReader(term)) {
+      while (linalg::GenericOp reader = strata::elementwiseReader(term)) {
         if (!readers.insert(reader).second) {
           late.push_back(term);
           break;

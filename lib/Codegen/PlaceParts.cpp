@@ -8,6 +8,7 @@
 // element becomes part of its kernel.
 //
 //===----------------------------------------------------------------------===//
+#include "Blocks.h"
 #include "Codegen/Passes.h"
 #include "LinalgQueries.h"
 #include "ProductSums.h"
@@ -16,8 +17,7 @@
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/Linalg/Utils/Utils.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
-#include "mlir/IR/Iterators.h"
-#include "mlir/Interfaces/SideEffectInterfaces.h"
+#include "mlir/Transforms/RegionUtils.h"
 
 namespace strata {
 #define GEN_PASS_DEF_PLACEPARTS
@@ -139,12 +139,7 @@ static Value cut(OpBuilder &b, Value value, int64_t dim, Cut part) {
     shape[dim] = part.count;
     return clone(b, op, TypeRange{type.clone(shape)}, operands)->getResult(0);
   }
-  SmallVector<OpFoldResult> offsets(type.getRank(), b.getIndexAttr(0)), strides(type.getRank(), b.getIndexAttr(1));
-  SmallVector<OpFoldResult> sizes = tensor::getMixedSizes(b, loc, value);
-  sizes[dim] = b.getIndexAttr(part.count);
-  offsets[dim] = b.getIndexAttr(part.first);
-  strides[dim] = b.getIndexAttr(part.step);
-  return b.create<tensor::ExtractSliceOp>(loc, value, offsets, sizes, strides);
+  return strata::sliceOf(b, loc, value, dim, part.first, part.count, part.step);
 }
 
 /// Whether `value` is made, element by element perhaps, of the results of a convolution with filters along `dim`. One
@@ -195,17 +190,16 @@ static SmallVector<Value> partsOf(OpBuilder &b, const SpreadImage &image) {
 
 /// What is made of each element of `whole`, by what is the same for all parts of it.
 static linalg::GenericOp readerOfElements(Value whole, const SpreadImage &image) {
-  OpOperand *use = strata::onlyReader(whole);
-  auto reader = use ? dyn_cast<linalg::GenericOp>(use->getOwner()) : nullptr;
+  linalg::GenericOp reader = strata::elementwiseReader(whole);
   if (!reader || reader->getBlock() != image.result->getBlock() || !reader.hasPureTensorSemantics() ||
-      reader.getNumReductionLoops() || reader->getNumResults() != 1 || reader.hasIndexSemantics() ||
-      !reader.isDpsInput(use) || !reader.getMatchingIndexingMap(use).isIdentity() ||
-      reader.payloadUsesValueFromOperand(reader.getDpsInitOperand(0)) ||
+      reader.hasIndexSemantics() || reader.payloadUsesValueFromOperand(reader.getDpsInitOperand(0)) ||
       !reader.getIndexingMapsArray().back().isIdentity())
     return {};
   auto isForAll = [&](OpOperand *input) {
     AffineMap map = reader.getMatchingIndexingMap(input);
-    return input == use || llvm::none_of(image.spreads, [&](const Spread &s) { return map.isFunctionOfDim(s.dim); });
+    return input->get() == whole
+               ? map.isIdentity()
+               : llvm::none_of(image.spreads, [&](const Spread &s) { return map.isFunctionOfDim(s.dim); });
   };
   return llvm::all_of(reader.getDpsInputOperands(), isForAll) ? reader : nullptr;
 }
@@ -256,24 +250,15 @@ static void place(const SpreadImage &image) {
 namespace {
 struct PlacePartsPass : strata::impl::PlacePartsBase<PlacePartsPass> {
   void runOnOperation() override {
-    auto dropUnused = [&] {
-      getOperation().walk<WalkOrder::PostOrder, ReverseIterator>([&](Operation *op) {
-        if (isOpTriviallyDead(op))
-          op->erase();
-      });
-    };
+    IRRewriter rewriter(&getContext());
     // What is read once is read by what has a use.
-    dropUnused();
+    (void)runRegionDCE(rewriter, getOperation()->getRegions());
     SmallVector<tensor::CollapseShapeOp> results;
     getOperation().walk([&](tensor::CollapseShapeOp op) { results.push_back(op); });
-    bool isChanged = false;
     for (tensor::CollapseShapeOp result : results)
-      if (std::optional<SpreadImage> image = SpreadImage::match(result)) {
+      if (std::optional<SpreadImage> image = SpreadImage::match(result))
         place(*image);
-        isChanged = true;
-      }
-    if (isChanged)
-      dropUnused();
+    (void)runRegionDCE(rewriter, getOperation()->getRegions());
   }
 };
 } // namespace
