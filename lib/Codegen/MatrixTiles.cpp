@@ -438,9 +438,9 @@ std::pair<Extent, Value> MatrixTiles::tilesOfBlock(const Tile &tile) {
 }
 
 /// Weights that several tiles use, and that the first level has no room for, come there a step ahead.
-void MatrixTiles::prefetchNear(Value here, const Tile &tile) {
+void MatrixTiles::prefetchNear(Value here, const Extent &tiles) {
   const Access &weights = nest.reduce->inputs[plan.matrix->weights];
-  if (tilesOfBlock(tile).first.is(1) || tileEmitter.areNear(weights, weights.block * reductionPoints(nest)))
+  if (tiles.is(1) || tileEmitter.areNear(weights, weights.block * reductionPoints(nest)))
     return;
   int64_t elements = linesOfStep() * tileEmitter.lineElements(weights);
   tileEmitter.prefetchLines(weights, add(here, index(elements)), elements, /*localityHint=*/3);
@@ -449,15 +449,13 @@ void MatrixTiles::prefetchNear(Value here, const Tile &tile) {
 /// Large weights are read once per run: while a block of lanes is used, each of the tiles that use it brings its share
 /// of the next one to the cache. A block that only one tile uses, or that is too large to wait there, is asked for a
 /// page ahead of its use: what hardware brings by itself ends with the page. A panel is in the cache.
-void MatrixTiles::prefetch(Value block, Value within, const Tile &at) {
-  const MatrixPlan &matrix = *plan.matrix;
-  const Access &weights = nest.reduce->inputs[matrix.weights];
+void MatrixTiles::prefetch(Value block, Value within, const Extent &tiles, Value number) {
+  const Access &weights = nest.reduce->inputs[plan.matrix->weights];
   if (!plan.laneOutermost || !weights.blockStride.isKnown() || weights.blockStride.is(0))
     return;
   int64_t bytes = weights.element.getIntOrFloatBitWidth() / 8, line = tileEmitter.lineElements(weights),
           lines = linesOfStep();
   Value here = add(block, within), ahead = add(here, index(target.pageBytes / bytes));
-  auto [tiles, number] = tilesOfBlock(at);
   if (tiles.is(1) || weights.blockStride.known * bytes > target.cacheBytes / 2)
     return tileEmitter.prefetchLines(weights, ahead, lines * line, /*localityHint=*/2);
   Value begin = tileEmitter.nextBlock(weights, block);
@@ -491,7 +489,8 @@ void MatrixTiles::multiply(ArrayRef<Place> places, int64_t columns, const Tile &
         load(rows16, stepBytes, addressOf(data, from), bytesOf(data, materialize(stride(data, plan.row)))));
   }
   Value block = tileEmitter.position(weights, at, false), within = tileEmitter.position(weights, at, true);
-  prefetch(block, within, at);
+  auto [tiles, number] = tilesOfBlock(at);
+  prefetch(block, within, tiles, number);
   Value from = add(block, within);
   for (int64_t column = 0; column < columns; ++column) {
     Value here = add(from, index(column * tileColumns * weights.withinStride));
@@ -499,7 +498,7 @@ void MatrixTiles::multiply(ArrayRef<Place> places, int64_t columns, const Tile &
         load(step, laneBytes, addressOf(weights, here), bytesOf(weights, materialize(stride(weights, matrix.depth)))));
   }
   // Behind what this step waits for.
-  prefetchNear(from, at);
+  prefetchNear(from, tiles);
   prefetchRows(places, columns, at);
   for (auto [row, dataTile] : llvm::enumerate(dataTiles))
     for (auto [column, weightTile] : llvm::enumerate(weightTiles)) {

@@ -58,8 +58,8 @@ private:
   void multiply(llvm::ArrayRef<Place> places, int64_t columns, const Tile &at);
   int64_t linesOfStep() const;
   std::pair<Extent, mlir::Value> tilesOfBlock(const Tile &tile);
-  void prefetch(mlir::Value block, mlir::Value within, const Tile &at);
-  void prefetchNear(mlir::Value here, const Tile &tile);
+  void prefetch(mlir::Value block, mlir::Value within, const Extent &tiles, mlir::Value number);
+  void prefetchNear(mlir::Value here, const Extent &tiles);
   void prefetchRows(llvm::ArrayRef<Place> places, int64_t columns, const Tile &at);
   llvm::SmallVector<int> reductionOrder();
   void finishRows(const Tile &tile, mlir::Value first, mlir::Value end, const Extent &most, Finish finish);

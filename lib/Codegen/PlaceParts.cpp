@@ -41,6 +41,13 @@ struct SpreadImage {
   SmallVector<Spread> spreads;      ///< the last one changes fastest from part to part
 
   static std::optional<SpreadImage> match(tensor::CollapseShapeOp result);
+  /// Where part `number` begins along each of the spreads.
+  SmallVector<int64_t> placeOf(int64_t number) const {
+    SmallVector<int64_t> place(spreads.size());
+    for (size_t i = spreads.size(); i-- > 0; number /= spreads[i].count)
+      place[i] = number % spreads[i].count;
+    return place;
+  }
   int64_t parts() const {
     int64_t product = 1;
     for (const Spread &spread : spreads)
@@ -177,11 +184,9 @@ static SmallVector<Value> partsOf(OpBuilder &b, const SpreadImage &image) {
     return {};
   SmallVector<Value> parts;
   for (int64_t number = 0; number < count; ++number) {
-    int64_t left = number, first = 0;
-    for (const Spread &spread : llvm::reverse(image.spreads)) {
-      first += left % spread.count * spread.channels;
-      left /= spread.count;
-    }
+    int64_t first = 0;
+    for (auto [spread, at] : llvm::zip(image.spreads, image.placeOf(number)))
+      first += at * spread.channels;
     parts.push_back(isJoined ? concat.getInputs()[first / image.kept]
                              : cut(b, image.source, image.channels, {first, image.keptStep, image.kept}));
   }
@@ -235,11 +240,8 @@ static void place(const SpreadImage &image) {
   Value placed = b.create<tensor::EmptyOp>(loc, all, type.getElementType());
   for (auto [number, part] : llvm::enumerate(parts)) {
     SmallVector<OpFoldResult> offsets(type.getRank(), b.getIndexAttr(0));
-    int64_t left = number;
-    for (const Spread &spread : llvm::reverse(image.spreads)) {
-      offsets[spread.dim] = b.getIndexAttr(left % spread.count);
-      left /= spread.count;
-    }
+    for (auto [spread, at] : llvm::zip(image.spreads, image.placeOf(number)))
+      offsets[spread.dim] = b.getIndexAttr(at);
     placed = b.create<tensor::InsertSliceOp>(loc, part, placed, offsets, size, steps);
   }
   if (placed.getType() != type)
