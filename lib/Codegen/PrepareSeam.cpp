@@ -51,13 +51,20 @@ static SmallVector<OpFoldResult> sizesBefore(linalg::LinalgOp maker,
   return empty ? empty.getMixedSizes() : SmallVector<OpFoldResult>();
 }
 
+/// What makes the source of `part`.
+linalg::LinalgOp makerOf(tensor::InsertSliceOp part) {
+  return part.getSource().getDefiningOp<linalg::LinalgOp>();
+}
+
 /// The insertions of parts, one after another, that make `whole` of an empty tensor of known size, if nothing else reads
-/// what they make in between.
-SmallVector<tensor::InsertSliceOp> insertedParts(Value whole) {
+/// what they make in between, and they and the makers of the parts are all in `block`.
+SmallVector<tensor::InsertSliceOp> insertedParts(Value whole, Block *block) {
   SmallVector<tensor::InsertSliceOp> parts;
   while (auto insert = whole.getDefiningOp<tensor::InsertSliceOp>()) {
+    linalg::LinalgOp maker = makerOf(insert);
     if (!insert.getType().hasStaticShape() || !insert.getSourceType().hasStaticShape() ||
-        ShapedType::isDynamicShape(insert.getStaticOffsets()) || (!parts.empty() && !insert->hasOneUse()))
+        ShapedType::isDynamicShape(insert.getStaticOffsets()) || (!parts.empty() && !insert->hasOneUse()) || !maker ||
+        insert->getBlock() != block || maker->getBlock() != block)
       return {};
     parts.push_back(insert);
     whole = insert.getDest();
@@ -68,21 +75,16 @@ SmallVector<tensor::InsertSliceOp> insertedParts(Value whole) {
   return parts;
 }
 
-/// What makes the source of `part`, in the same block.
-linalg::LinalgOp makerOf(tensor::InsertSliceOp part) {
-  auto maker = part.getSource().getDefiningOp<linalg::LinalgOp>();
-  return maker && maker->getBlock() == part->getBlock() ? maker : nullptr;
-}
-
 /// Each part is inserted as soon as it is made, into a tensor that is there before: then it may be made in its place.
 void insertEarly(tensor::InsertSliceOp last) {
   bool isLast = llvm::none_of(last->getUsers(), [&](Operation *user) {
     auto insert = dyn_cast<tensor::InsertSliceOp>(user);
     return insert && insert.getDest() == last;
   });
-  SmallVector<tensor::InsertSliceOp> parts = isLast ? insertedParts(last) : SmallVector<tensor::InsertSliceOp>();
-  auto isHere = [&](tensor::InsertSliceOp part) { return part->getBlock() == last->getBlock() && makerOf(part); };
-  if (parts.size() < 2 || !llvm::all_of(parts, isHere))
+  if (!isLast)
+    return;
+  SmallVector<tensor::InsertSliceOp> parts = insertedParts(last, last->getBlock());
+  if (parts.size() < 2)
     return;
   OpBuilder b(makerOf(parts.front()));
   Operation *empty = b.clone(*parts.front().getDest().getDefiningOp());
@@ -132,11 +134,7 @@ struct PadToSlabs : OpRewritePattern<tensor::PadOp> {
                    padding.getDefiningOp<arith::ConstantOp>();
     SmallVector<tensor::InsertSliceOp> parts;
     if (isKnown && !inner.empty() && op.getSource().hasOneUse())
-      parts = insertedParts(op.getSource());
-    if (!llvm::all_of(parts, [&](tensor::InsertSliceOp part) {
-          return part->getBlock() == op->getBlock() && makerOf(part);
-        }))
-      parts.clear();
+      parts = insertedParts(op.getSource(), op->getBlock());
     auto maker = parts.empty() ? op.getSource().getDefiningOp<linalg::LinalgOp>() : makerOf(parts.front());
     if (maker && maker->getBlock() == op->getBlock() && isKnown) {
       if (inner.empty())
