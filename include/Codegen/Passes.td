@@ -17,6 +17,7 @@ defvar targetOptions = [
   Option<"pairDots", "pair-dots", "bool", "false", "x86 vectors add products of two 16-bit integers">,
   Option<"bf16Dots", "bf16-dots", "bool", "false", "x86 vectors add products of two bf16">,
   Option<"integerPacks", "integer-packs", "bool", "false", "x86 vectors narrow by saturation">,
+  Option<"gathers", "gathers", "bool", "false", "vectors load their lanes from a place each">,
   Option<"partLoads", "part-loads", "bool", "false", "vectors load some of their lanes">,
   Option<"tileCycles", "tile-cycles", "unsigned", "16", "cycles of a product of two tiles">,
   Option<"nearCacheBytes", "near-cache-bytes", "int64_t", "49152", "first-level cache of a core">,

@@ -27,6 +27,7 @@ struct TargetFacts {
   bool bf16Dots = false;     ///< x86 vectors that add products of two bf16 to sums of f32
   bool f16Loads = false;     ///< vectors of f16 become f32 as they are loaded
   bool integerPacks = false; ///< x86 vectors, which narrow integers by saturation and round what becomes one
+  bool gathers = false;      ///< a vector is loaded whose lanes each have their own place in memory
   bool partLoads = false;    ///< vectors of which some lanes are loaded, whatever memory the others would be in
   bool powerScaling = false; ///< x86 vectors of 512 bits that multiply by powers of two
   unsigned tileCycles = 16;  ///< of one product of two tiles
@@ -60,6 +61,7 @@ template <typename To, typename From> void copyTarget(To &to, const From &from) 
   to.pairDots = from.pairDots;
   to.bf16Dots = from.bf16Dots;
   to.integerPacks = from.integerPacks;
+  to.gathers = from.gathers;
   to.partLoads = from.partLoads;
   to.tileCycles = from.tileCycles;
   to.nearCacheBytes = from.nearCacheBytes;

@@ -122,8 +122,10 @@ public:
   /// Pads with `value`; non-negative amounts.
   mlir::Value pad(mlir::Value tensor, llvm::ArrayRef<mlir::OpFoldResult> low, llvm::ArrayRef<mlir::OpFoldResult> high,
                   mlir::Value value);
-  /// result[i...] = body(i...), for whatever is an arbitrary function of the indices (tensor.extract inside).
-  mlir::Value generate(llvm::ArrayRef<mlir::OpFoldResult> sizes, mlir::Type element, ScalarFn body);
+  /// result[i...] = body(i..., input[i...]...), for whatever is an arbitrary function of the indices (tensor.extract
+  /// inside). An input has the result's sizes, but for those that are 1: it is broadcast there.
+  mlir::Value generate(llvm::ArrayRef<mlir::OpFoldResult> sizes, mlir::Type element, ScalarFn body,
+                       mlir::ValueRange inputs = {});
 
   // ---- Regions (control flow) ----
   /// Lowers the ops of a source block at the insertion point with its arguments mapped to `arguments`; returns the

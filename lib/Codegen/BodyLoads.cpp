@@ -10,32 +10,45 @@ using namespace strata;
 
 namespace {
 /// How a value of a body changes from one iteration of a loop to the next.
-enum class Course { constant, counts, countsOrStays, varies };
+enum class Course { constant, counts, countsDown, countsOrStays, varies };
+/// Those of a body; other values are constant.
+using Courses = DenseMap<Value, Course>;
 } // namespace
 
-static Course courseOf(Stage &stage, Value value, int loop) {
+static bool isConstant(Course course) { return course == Course::constant; }
+
+/// Of what an operation makes of operands of these courses.
+static Course courseOf(Operation &op, ArrayRef<Course> courses) {
+  if (llvm::all_of(courses, isConstant))
+    return Course::constant;
+  if (isa<arith::SelectOp>(op))
+    return courses == ArrayRef({Course::constant, Course::constant, Course::counts}) ? Course::countsOrStays
+                                                                                     : Course::varies;
+  if (!isa<arith::AddIOp, arith::SubIOp>(op) || llvm::none_of(courses, isConstant))
+    return Course::varies;
+  Course counts = courses[isConstant(courses[0])];
+  if (isa<arith::SubIOp>(op) && isConstant(courses[0]))
+    return counts == Course::counts ? Course::countsDown : Course::varies;
+  return counts == Course::counts || counts == Course::countsDown ? counts : Course::varies;
+}
+
+static Courses coursesOf(Stage &stage, int loop) {
+  Courses courses;
   Block *body = stage.op.getBody();
-  if (auto argument = dyn_cast<BlockArgument>(value); argument && argument.getOwner() == body) {
+  for (BlockArgument argument : body->getArguments()) {
     unsigned number = argument.getArgNumber();
     bool isInput = number < stage.inputs.size() && stage.carried != static_cast<int>(number);
-    return isInput && stride(stage.inputs[number], loop).is(0) ? Course::constant : Course::varies;
+    courses[argument] = isInput && stride(stage.inputs[number], loop).is(0) ? Course::constant : Course::varies;
   }
-  Operation *maker = value.getDefiningOp();
-  if (!maker || maker->getBlock() != body)
-    return Course::constant;
-  if (auto number = dyn_cast<linalg::IndexOp>(maker))
-    return stage.loopOf[number.getDim()] == loop ? Course::counts : Course::constant;
-  SmallVector<Course> courses;
-  for (Value operand : maker->getOperands())
-    courses.push_back(courseOf(stage, operand, loop));
-  if (llvm::all_of(courses, [](Course course) { return course == Course::constant; }))
-    return Course::constant;
-  if (isa<arith::SelectOp>(maker) && courses == ArrayRef({Course::constant, Course::constant, Course::counts}))
-    return Course::countsOrStays;
-  bool shifted = isa<arith::AddIOp>(maker) || (isa<arith::SubIOp>(maker) && courses[1] == Course::constant);
-  return shifted && llvm::count(courses, Course::counts) == 1 && llvm::count(courses, Course::constant) == 1
-             ? Course::counts
-             : Course::varies;
+  for (Operation &op : *body) {
+    auto number = dyn_cast<linalg::IndexOp>(op);
+    Course course = number && stage.loopOf[number.getDim()] == loop ? Course::counts : Course::constant;
+    if (!number)
+      course = courseOf(op, llvm::map_to_vector(op.getOperands(), [&](Value v) { return courses.lookup(v); }));
+    for (Value result : op.getResults())
+      courses[result] = course;
+  }
+  return courses;
 }
 
 /// Whether the elements of the last dimension can be loaded as vectors.
@@ -45,30 +58,64 @@ static bool hasVectors(MemRefType type) {
   return succeeded(getStridesAndOffset(type, strides, offset)) && strides.back() == 1;
 }
 
+static LanesLoad lanesOf(memref::LoadOp load, const Courses &courses) {
+  auto indices = llvm::map_to_vector(load.getIndices(), [&](Value at) { return courses.lookup(at); });
+  if (llvm::all_of(indices, isConstant))
+    return LanesLoad::one;
+  Course last = indices.pop_back_val();
+  if (last == Course::varies || !llvm::all_of(indices, isConstant) || !hasVectors(load.getMemRefType()))
+    return LanesLoad::apart;
+  return last == Course::counts       ? LanesLoad::run
+         : last == Course::countsDown ? LanesLoad::reversedRun
+                                      : LanesLoad::runOrOne;
+}
+
+LanesLoad strata::lanesOf(Stage &stage, memref::LoadOp load, int loop) {
+  return ::lanesOf(load, coursesOf(stage, loop));
+}
+
 bool strata::bodyLoadsFit(LoopNest &nest, int loop) {
-  for (std::optional<Stage> *stage : {&nest.init, &nest.reduce, &nest.finish}) {
-    if (!*stage)
+  bool fit = true;
+  for (std::optional<Stage> *stage : {&nest.init, &nest.reduce, &nest.finish})
+    if (*stage) {
+      Courses courses = coursesOf(**stage, loop);
+      for (auto load : (*stage)->op.getBody()->getOps<memref::LoadOp>())
+        fit &= ::lanesOf(load, courses) != LanesLoad::apart;
+    }
+  return fit;
+}
+
+bool strata::canGatherLoads(LoopNest &nest, int loop, const TargetFacts &target) {
+  constexpr int64_t someLanes = 4;
+  const Extent &lanes = nest.loops[loop].size;
+  if (!target.gathers || nest.init || nest.reduce || !nest.tails.empty() ||
+      (lanes.isKnown() && lanes.known < someLanes))
+    return false;
+  Courses courses = coursesOf(*nest.finish, loop);
+  // The lanes are loaded one after the other all the same: what is computed around them is what gets faster. But the
+  // longest vectors gain by themselves.
+  int64_t loads = 0, others = 0, shortest = 64;
+  for (Operation &op : nest.finish->op.getBody()->without_terminator()) {
+    if (op.getNumResults() != 1 || isConstant(courses.lookup(op.getResult(0))))
       continue;
-    for (auto load : (*stage)->op.getBody()->getOps<memref::LoadOp>()) {
-      auto courses = llvm::map_to_vector(load.getIndices(), [&](Value at) { return courseOf(**stage, at, loop); });
-      if (courses.empty())
-        continue;
-      Course last = courses.pop_back_val();
-      if (last == Course::varies || (last != Course::constant && !hasVectors(load.getMemRefType())) ||
-          llvm::any_of(courses, [](Course course) { return course != Course::constant; }))
-        return false;
+    if (isa<arith::DivSIOp, arith::DivUIOp, arith::CeilDivSIOp, arith::CeilDivUIOp, arith::FloorDivSIOp, arith::RemSIOp,
+            arith::RemUIOp>(op)) // no vector has these
+      return false;
+    if (auto load = dyn_cast<memref::LoadOp>(op); load && ::lanesOf(load, courses) == LanesLoad::apart) {
+      ++loads;
+      shortest =
+          std::min<int64_t>(shortest, load.getType().isIntOrFloat() ? load.getType().getIntOrFloatBitWidth() : 64);
+    } else if (!isa<linalg::IndexOp, arith::IndexCastOp>(op)) {
+      ++others;
     }
   }
-  return true;
+  constexpr int64_t enough = 8;
+  return (target.vectorBits == 512 && shortest >= 32) || others >= enough * loads;
 }
 
 memref::LoadOp strata::getRunOfBody(LoopNest &nest, int loop) {
   Block *body = nest.finish->op.getBody();
   auto load = body->getTerminator()->getOperand(0).getDefiningOp<memref::LoadOp>();
-  if (!load || load->getBlock() != body || load.getIndices().empty())
-    return {};
-  auto courses = llvm::map_to_vector(load.getIndices(), [&](Value at) { return courseOf(*nest.finish, at, loop); });
-  bool isRun = courses.pop_back_val() == Course::counts && hasVectors(load.getMemRefType()) &&
-               llvm::all_of(courses, [](Course course) { return course == Course::constant; });
+  bool isRun = load && load->getBlock() == body && lanesOf(*nest.finish, load, loop) == LanesLoad::run;
   return isRun ? load : memref::LoadOp();
 }

@@ -3,6 +3,7 @@
 // Gather, slices with steps, padding and the like read elements with memref.load
 // inside of the body. Where the last index counts along the lanes and the others
 // are the same for all of them, the lanes' elements lie side by side: one vector.
+// Elsewhere each lane has its own place, and a vector of them is gathered.
 //
 //===----------------------------------------------------------------------===//
 #ifndef STRATA_CODEGEN_BODYLOADS_H
@@ -14,8 +15,21 @@
 
 namespace strata {
 
-/// Whether every load of the bodies reads one element for all iterations of `loop`, or neighbours in its order.
+/// Where a load of the body reads the elements of a loop's iterations.
+enum class LanesLoad {
+  one,         ///< all the same
+  run,         ///< neighbours in the loop's order
+  reversedRun, ///< neighbours in the opposite one
+  runOrOne,    ///< as the run says
+  apart        ///< each somewhere: a vector of them is gathered
+};
+LanesLoad lanesOf(Stage &stage, mlir::memref::LoadOp load, int loop);
+
+/// Whether no load of the bodies reads the iterations of `loop` apart.
 bool bodyLoadsFit(LoopNest &nest, int loop);
+
+/// Whether the target's vectors gather what the bodies load apart, and enough is computed with it to be worth it.
+bool canGatherLoads(LoopNest &nest, int loop, const TargetFacts &target);
 
 /// The load whose elements, neighbours in the order of `loop`, are all that the last stage stores; null: there is none.
 mlir::memref::LoadOp getRunOfBody(LoopNest &nest, int loop);

@@ -1,4 +1,5 @@
 //===- NestCost.cpp - an estimate of the time of a nest's results ---------===//
+#include "BodyLoads.h"
 #include "NestPlan.h"
 
 #include "mlir/Dialect/Math/IR/Math.h"
@@ -36,8 +37,11 @@ double strata::estimatePointNs(LoopNest &nest, const NestPlan &plan, const Targe
       continue;
     }
     double cost = 0.4 * ((*stage)->inputs.size() + (*stage)->outputs.size());
-    for (Operation &op : *(*stage)->op.getBody())
-      cost += isa<math::MathDialect>(op.getDialect()) ? 16.0 : isa<memref::LoadOp>(op) ? 4.0 : 0.6;
+    for (Operation &op : *(*stage)->op.getBody()) {
+      auto load = dyn_cast<memref::LoadOp>(op);
+      bool gathers = load && plan.lane >= 0 && lanesOf(**stage, load, plan.lane) == LanesLoad::apart;
+      cost += gathers ? lanes : load ? 4.0 : isa<math::MathDialect>(op.getDialect()) ? 16.0 : 0.6;
+    }
     if (stage == &nest.reduce) {
       // Per iteration, with the loads shared by the tile.
       cost /= std::max<int64_t>(1, plan.rowTile / 2);

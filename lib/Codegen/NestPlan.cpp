@@ -135,7 +135,7 @@ static bool fillsPartOfVector(LoopNest &nest, const NestOptions &options, const 
 
 /// A parallel loop along which all results lie contiguously, unless the inputs
 /// of a reduction lie better along one of its own loops.
-static int chooseLane(LoopNest &nest, NestPlan &plan) {
+static int chooseLane(LoopNest &nest, const NestOptions &options, NestPlan &plan) {
   if (!isVectorizable(nest))
     return -1;
   auto fits = [&](const Access &access, int loop) {
@@ -155,12 +155,12 @@ static int chooseLane(LoopNest &nest, NestPlan &plan) {
   for (auto [loop, info] : llvm::enumerate(nest.loops)) {
     if (info.reduction || info.size.is(1))
       continue;
-    bool contiguous = bodyLoadsFit(nest, loop);
+    bool fit = bodyLoadsFit(nest, loop), contiguous = fit || canGatherLoads(nest, loop, options);
     for (Access &access : nest.last().outputs)
       contiguous &= stride(access, loop).is(1);
     if (!contiguous)
       continue;
-    int64_t score = 1000 - misfits(loop);
+    int64_t score = (fit ? 1000 : 500) - misfits(loop);
     if (score > bestScore) {
       best = loop;
       bestScore = score;
@@ -576,7 +576,7 @@ NestPlan strata::planNest(LoopNest &nest, const NestOptions &options) {
     return plan;
   bool dots = planDots(nest, options, plan), blocks = planBlockDots(nest, options, plan);
   if (!dots)
-    plan.lane = chooseLane(nest, plan);
+    plan.lane = chooseLane(nest, options, plan);
   if (plan.lane < 0)
     return plan;
   bool crossed = dots && plan.dots->other;
@@ -591,7 +591,7 @@ NestPlan strata::planNest(LoopNest &nest, const NestOptions &options) {
   };
   if (!nest.reduce) {
     if (!chooseRowToTranspose(nest, options, plan))
-      plan.vectorTile = atMost(4);
+      plan.vectorTile = bodyLoadsFit(nest, plan.lane) ? atMost(4) : 1; // gathers wait for nothing
     plan.streams = streamsResults(nest, options, plan);
     chooseRuns(nest, plan);
     return plan;

@@ -1,10 +1,12 @@
 //===- TileEmitter.cpp - accesses and bodies of a tile --------------------===//
 #include "TileEmitter.h"
+#include "BodyLoads.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "mlir/Dialect/Utils/StaticValueUtils.h"
 #include "mlir/IR/IRMapping.h"
 #include "mlir/IR/Matchers.h"
 
@@ -421,27 +423,73 @@ static arith::MulFOp getFusedProduct(Stage &stage, arith::AddFOp sum) {
   return {};
 }
 
+/// An element for each lane, at indices of which some are vectors.
+Value TileEmitter::gather(Value buffer, Type element, ArrayRef<Value> indices, int64_t lanes) {
+  auto type = cast<MemRefType>(buffer.getType());
+  SmallVector<int64_t> strides;
+  int64_t offset, elements = 1; // from the first to the last
+  bool isKnown = succeeded(getStridesAndOffset(type, strides, offset)) && type.hasStaticShape() &&
+                 !llvm::is_contained(strides, ShapedType::kDynamic);
+  if (isKnown)
+    for (auto [size, stride] : llvm::zip_equal(type.getShape(), strides))
+      elements = llvm::SaturatingMultiplyAdd<uint64_t>(size, std::abs(stride), elements);
+  // Twice as many places of 32 bits fit a vector.
+  Type place = isKnown && elements <= INT32_MAX ? Type(b.getI32Type()) : Type(b.getIndexType());
+  SmallVector<OpFoldResult> distances = getAsIndexOpFoldResult(b.getContext(), strides);
+  if (llvm::is_contained(strides, ShapedType::kDynamic))
+    distances = b.create<memref::ExtractStridedMetadataOp>(loc, buffer).getConstifiedMixedStrides();
+  SmallVector<Value> first(indices);
+  Value places;
+  for (auto [index, distance] : llvm::zip_equal(first, distances)) {
+    if (!isa<VectorType>(index.getType()))
+      continue;
+    Value from = index;
+    if (place != b.getIndexType())
+      from = b.create<arith::IndexCastOp>(loc, VectorType::get({lanes}, place), from);
+    if (!isConstantIntValue(distance, 1)) {
+      Value times = getValueOrCreateConstantIndexOp(b, loc, distance);
+      if (place != b.getIndexType())
+        times = b.create<arith::IndexCastOp>(loc, place, times);
+      from = b.create<arith::MulIOp>(loc, from, spread(times, lanes));
+    }
+    places = places ? b.create<arith::AddIOp>(loc, places, from).getResult() : from;
+    index = this->index(0);
+  }
+  auto result = VectorType::get({lanes}, element);
+  Value all = b.create<arith::ConstantOp>(loc, DenseElementsAttr::get(VectorType::get({lanes}, b.getI1Type()), true));
+  Value none = b.create<arith::ConstantOp>(loc, b.getZeroAttr(result));
+  return b.create<vector::GatherOp>(loc, result, buffer, first, places, all, none);
+}
+
 /// Neighbours along the lanes, if the last index counts along them; where it stays at one place instead, if the run
-/// says so, that place's element.
-Value TileEmitter::loadInBody(memref::LoadOp load, const IRMapping &mapping, int64_t lanes) {
+/// says so, that place's element. Otherwise each lane's own.
+Value TileEmitter::loadInBody(Stage &stage, memref::LoadOp load, const IRMapping &mapping, int64_t lanes) {
   // The buffer may be one of the body.
   Value buffer = mapping.lookupOrDefault(load.getMemRef());
   SmallVector<Value> indices =
       llvm::map_to_vector(load.getIndices(), [&](Value at) { return mapping.lookupOrDefault(at); });
   auto loadOne = [&]() -> Value { return b.create<memref::LoadOp>(loc, buffer, indices); };
-  if (indices.empty() || !isa<VectorType>(indices.back().getType()))
+  LanesLoad kind = lanes > 1 ? lanesOf(stage, load, plan.lane) : LanesLoad::one;
+  if (kind == LanesLoad::one)
     return loadOne();
-  indices.back() = b.create<vector::ExtractOp>(loc, indices.back(), 0);
+  bool boolean = load.getType().isInteger(1);
+  Type element = boolean ? b.getI8Type() : load.getType();
+  auto inBytes = [&] { return boolean ? viewAs(b, loc, buffer, element) : buffer; };
+  auto finish = [&](Value loaded) { return boolean ? isSet(loaded) : loaded; };
+  if (kind == LanesLoad::apart)
+    return finish(gather(inBytes(), element, indices, lanes));
+  indices.back() = b.create<vector::ExtractOp>(loc, indices.back(), kind == LanesLoad::reversedRun ? lanes - 1 : 0);
   auto loadLanes = [&]() -> Value {
-    bool boolean = load.getType().isInteger(1);
-    Type element = boolean ? b.getI8Type() : load.getType();
-    Value bytes = boolean ? viewAs(b, loc, buffer, element) : buffer;
-    Value loaded = b.create<vector::LoadOp>(loc, VectorType::get({lanes}, element), bytes, indices);
-    return boolean ? isSet(loaded) : loaded;
+    return finish(b.create<vector::LoadOp>(loc, VectorType::get({lanes}, element), inBytes(), indices));
   };
-  auto choice = load.getIndices().back().getDefiningOp<arith::SelectOp>();
-  if (!choice)
+  if (kind == LanesLoad::run)
     return loadLanes();
+  if (kind == LanesLoad::reversedRun) {
+    auto order = llvm::map_to_vector(llvm::seq<int64_t>(0, lanes), [&](int64_t lane) { return lanes - 1 - lane; });
+    Value loaded = loadLanes();
+    return b.create<vector::ShuffleOp>(loc, loaded, loaded, order);
+  }
+  auto choice = load.getIndices().back().getDefiningOp<arith::SelectOp>();
   Value stays = mapping.lookupOrDefault(choice.getCondition());
   auto emit = [&](auto loaded) {
     return [&, loaded](OpBuilder &, Location) { b.create<scf::YieldOp>(loc, loaded()); };
@@ -493,7 +541,7 @@ void TileEmitter::operation(Stage &stage, Operation &op, IRMapping &mapping, con
     return;
   }
   if (auto load = dyn_cast<memref::LoadOp>(op)) {
-    mapping.map(load.getResult(), loadInBody(load, mapping, tile.lanes));
+    mapping.map(load.getResult(), loadInBody(stage, load, mapping, tile.lanes));
     return;
   }
   // A tail takes a result as it was computed, whatever it is stored as.

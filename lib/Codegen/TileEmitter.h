@@ -163,7 +163,8 @@ private:
   mlir::Value numberOf(Stage &stage, mlir::linalg::IndexOp number, const Tile &tile, int64_t i, int64_t j);
   mlir::Value roundGroup(mlir::Value group, mlir::arith::TruncFOp rounding);
   mlir::Value isSet(mlir::Value bytes);
-  mlir::Value loadInBody(mlir::memref::LoadOp load, const mlir::IRMapping &mapping, int64_t lanes);
+  mlir::Value loadInBody(Stage &stage, mlir::memref::LoadOp load, const mlir::IRMapping &mapping, int64_t lanes);
+  mlir::Value gather(mlir::Value buffer, mlir::Type element, llvm::ArrayRef<mlir::Value> indices, int64_t lanes);
   Values body(Stage &stage, llvm::ArrayRef<mlir::Value> arguments, const Tile &tile, int64_t i, int64_t j, bool fuse);
   /// An element of a tile, what its body's arguments are, and what it gives.
   struct Element {

@@ -85,18 +85,26 @@ Value LinalgBuilder::castTo(Value tensor, Type type) {
   return create<tensor::CastOp>(type, tensor);
 }
 
-Value LinalgBuilder::generate(ArrayRef<OpFoldResult> sizes, Type element, ScalarFn body) {
+Value LinalgBuilder::generate(ArrayRef<OpFoldResult> sizes, Type element, ScalarFn body, ValueRange inputs) {
   Value init = empty(sizes, element);
   int64_t rank = sizes.size();
   SmallVector<utils::IteratorType> iterators(rank, utils::IteratorType::parallel);
-  return create<linalg::GenericOp>(init.getType(), ValueRange{}, init,
-                                   ArrayRef<AffineMap>{getMultiDimIdentityMap(rank)}, iterators,
-                                   [&](OpBuilder &nested, Location loc, ValueRange) {
+  SmallVector<AffineMap> maps;
+  for (Value input : inputs) {
+    SmallVector<AffineExpr> at;
+    for (auto [i, size] : llvm::enumerate(cast<RankedTensorType>(input.getType()).getShape()))
+      at.push_back(size == 1 && !isConstantIntValue(sizes[i], 1) ? getAffineConstantExpr(0) : getAffineDimExpr(i));
+    maps.push_back(AffineMap::get(rank, 0, at, getContext()));
+  }
+  maps.push_back(getMultiDimIdentityMap(rank));
+  return create<linalg::GenericOp>(init.getType(), inputs, init, maps, iterators,
+                                   [&](OpBuilder &nested, Location loc, ValueRange args) {
                                      ImplicitLocOpBuilder b(loc, nested);
-                                     SmallVector<Value> indices;
+                                     SmallVector<Value> scalars;
                                      for (int64_t i = 0; i < rank; ++i)
-                                       indices.push_back(b.create<linalg::IndexOp>(i));
-                                     b.create<linalg::YieldOp>(body(b, indices));
+                                       scalars.push_back(b.create<linalg::IndexOp>(i));
+                                     llvm::append_range(scalars, args.drop_back());
+                                     b.create<linalg::YieldOp>(body(b, scalars));
                                    })
       .getResult(0);
 }

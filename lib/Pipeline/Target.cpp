@@ -155,7 +155,7 @@ TargetFacts strata::describeTarget(const CompileOptions &given) {
     }
     // Wider ones have an instruction that truncates.
     facts.integerPacks = facts.vectorBits < 512;
-    facts.partLoads = has("+avx2");
+    facts.gathers = facts.partLoads = has("+avx2");
     facts.f16Loads = has("+f16c") || has("+avx512f");
     bool tiles = has("+amx-tile") && facts.vectorBits == 512;
     facts.bf16Tiles = tiles && has("+amx-bf16") && has("+avx512bf16");

@@ -21,9 +21,9 @@ inline Value clamp(ImplicitLocOpBuilder &b, Value x, double low, double high) {
 /// A coordinate that integers near it can be computed with: far beyond any size, but far from overflowing.
 inline Value bounded(ImplicitLocOpBuilder &b, Value x) { return clamp(b, x, -1e9, 1e9); }
 
-/// A whole number in floating point, bounded, as an index.
+/// A whole number in floating point, bounded, as an index. (Few vectors become integers of 64 bits.)
 inline Value toIndex(ImplicitLocOpBuilder &b, Value x) {
-  return b.create<arith::IndexCastOp>(b.getIndexType(), b.create<arith::FPToSIOp>(b.getI64Type(), x));
+  return b.create<arith::IndexCastOp>(b.getIndexType(), b.create<arith::FPToSIOp>(b.getI32Type(), x));
 }
 inline Value fromIndex(ImplicitLocOpBuilder &b, Type type, Value index) {
   return b.create<arith::SIToFPOp>(type, b.create<arith::IndexCastOp>(b.getI64Type(), index));

@@ -206,20 +206,24 @@ static FailureOr<SmallVector<Value>> lowerGridSample(Operation *op, ValueRange o
   result.append(points);
   if (last)
     result.push_back(sizes[1]);
+  // By dimension of the data, the coordinates of all points, which all channels share.
+  SmallVector<Value> coordinates;
+  for (int64_t i = 0; i < rank; ++i) {
+    Sizes first(rank + 2, b.getIndexAttr(0)), one(gridSizes);
+    first.back() = b.getIndexAttr(rank - 1 - i);
+    one.back() = b.getIndexAttr(1);
+    Value all = b.slice(grid, first, one);
+    coordinates.push_back(last ? all : b.unsqueeze(b.squeeze(all, {rank + 1}), {1}));
+  }
   Value zero = b.scalarInt(seam, 0);
-  Value sampled = b.generate(result, seam, [&](ImplicitLocOpBuilder &n, ValueRange at) -> Value {
-    ValueRange point = last ? at.drop_front().drop_back() : at.drop_front(2);
+  auto interpolate = [&](ImplicitLocOpBuilder &n, ValueRange scalars) -> Value {
+    ValueRange at = scalars.take_front(rank + 2);
     Value channel = last ? at.back() : at[1];
     GridSampler sampler{n, sample, scalar::getComputeType(gridElement), sample.getAlignCorners() != 0,
                         sample.getPaddingMode()};
     SmallVector<SmallVector<Tap>> taps;
-    for (int64_t i = 0; i < rank; ++i) {
-      SmallVector<Value> position{at[0]};
-      position.append(point.begin(), point.end());
-      position.push_back(n.create<arith::ConstantIndexOp>(rank - 1 - i));
-      Value coordinate = scalar::decode(n, n.create<tensor::ExtractOp>(grid, position), gridElement);
-      taps.push_back(sampler.getTaps(coordinate, lengths[i]));
-    }
+    for (auto [coordinate, length] : llvm::zip_equal(scalars.drop_front(rank + 2), lengths))
+      taps.push_back(sampler.getTaps(scalar::decode(n, coordinate, gridElement), length));
     // The weighted sum over the taps of dimension `i` and those after it.
     SmallVector<Value> position{at[0]};
     if (!last)
@@ -261,7 +265,8 @@ static FailureOr<SmallVector<Value>> lowerGridSample(Operation *op, ValueRange o
     if (nearest || complexType)
       return value;
     return isa<FloatType>(onnx) ? scalar::encode(n, value, onnx) : scalar::convert(n, value, compute, onnx);
-  });
+  };
+  Value sampled = b.generate(result, seam, interpolate, coordinates);
   return SmallVector<Value>{last ? b.transpose(sampled, back) : sampled};
 }
 
