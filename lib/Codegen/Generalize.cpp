@@ -96,11 +96,45 @@ struct SumOverNothing : OpRewritePattern<linalg::GenericOp> {
   }
 };
 
+/// A slice that lies in one part of a concatenation is one of that part, or all of it.
+struct SliceOfConcat : OpRewritePattern<tensor::ExtractSliceOp> {
+  using OpRewritePattern::OpRewritePattern;
+
+  LogicalResult matchAndRewrite(tensor::ExtractSliceOp slice, PatternRewriter &rewriter) const override {
+    auto concat = slice.getSource().getDefiningOp<tensor::ConcatOp>();
+    if (!concat)
+      return failure();
+    uint64_t axis = concat.getDim();
+    int64_t first = slice.getStaticOffsets()[axis], size = slice.getStaticSizes()[axis],
+            stride = slice.getStaticStrides()[axis];
+    if (ShapedType::isDynamic(first) || ShapedType::isDynamic(size) || ShapedType::isDynamic(stride) || size == 0)
+      return failure();
+    int64_t stop = first + (size - 1) * stride + 1;
+    for (Value part : concat.getInputs()) {
+      int64_t length = cast<RankedTensorType>(part.getType()).getDimSize(axis);
+      if (ShapedType::isDynamic(length))
+        return failure();
+      if (first < length && stop <= length) {
+        SmallVector<OpFoldResult> offsets = slice.getMixedOffsets();
+        offsets[axis] = rewriter.getIndexAttr(first);
+        rewriter.replaceOpWithNewOp<tensor::ExtractSliceOp>(slice, slice.getType(), part, offsets,
+                                                            slice.getMixedSizes(), slice.getMixedStrides());
+        return success();
+      }
+      first -= length;
+      stop -= length;
+      if (first < 0)
+        return failure();
+    }
+    return failure();
+  }
+};
+
 struct GeneralizePass : strata::impl::GeneralizeBase<GeneralizePass> {
   void runOnOperation() override {
     strata::useSizeChecks(getOperation());
     RewritePatternSet patterns(&getContext());
-    patterns.add<DecomposeAggregate, GeneralizeNamed, RecognizeTranspose, SumOverNothing,
+    patterns.add<DecomposeAggregate, GeneralizeNamed, RecognizeTranspose, SumOverNothing, SliceOfConcat,
                  LowerWith<tensor::PackOp, linalg::lowerPack>, LowerWith<tensor::UnPackOp, linalg::lowerUnPack>>(
         &getContext());
     strata::populateEqualSizePatterns(patterns);

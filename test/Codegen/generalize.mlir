@@ -200,3 +200,21 @@ func.func @resampled_elsewhere(%x: tensor<?x8xf32>, %n: index, %places: tensor<?
   } -> tensor<?x8xf32>
   return %0 : tensor<?x8xf32>
 }
+
+// A slice of one part is read from that part; one across two parts, or behind a part of unknown size, from the whole.
+// CHECK-LABEL: func.func @slices_of_parts(
+// CHECK-SAME:      %[[A:.*]]: tensor<4x3xf32>, %[[B:.*]]: tensor<4x5xf32>, %[[C:.*]]: tensor<4x?xf32>
+// CHECK:         %[[WHOLE:.*]] = tensor.concat
+// CHECK-DAG:     tensor.extract_slice %[[B]][1, 1] [2, 2] [1, 3]
+// CHECK-DAG:     tensor.extract_slice %[[WHOLE]][0, 2] [4, 2] [1, 1]
+// CHECK-DAG:     tensor.extract_slice %[[WHOLE]][0, 9] [4, 1] [1, 1]
+// CHECK:         return %[[A]],
+func.func @slices_of_parts(%a: tensor<4x3xf32>, %b: tensor<4x5xf32>, %c: tensor<4x?xf32>)
+    -> (tensor<4x3xf32>, tensor<2x2xf32>, tensor<4x2xf32>, tensor<4x1xf32>) {
+  %0 = tensor.concat dim(1) %a, %b, %c, %a : (tensor<4x3xf32>, tensor<4x5xf32>, tensor<4x?xf32>, tensor<4x3xf32>) -> tensor<4x?xf32>
+  %1 = tensor.extract_slice %0[0, 0] [4, 3] [1, 1] : tensor<4x?xf32> to tensor<4x3xf32>
+  %2 = tensor.extract_slice %0[1, 4] [2, 2] [1, 3] : tensor<4x?xf32> to tensor<2x2xf32>
+  %3 = tensor.extract_slice %0[0, 2] [4, 2] [1, 1] : tensor<4x?xf32> to tensor<4x2xf32>
+  %4 = tensor.extract_slice %0[0, 9] [4, 1] [1, 1] : tensor<4x?xf32> to tensor<4x1xf32>
+  return %1, %2, %3, %4 : tensor<4x3xf32>, tensor<2x2xf32>, tensor<4x2xf32>, tensor<4x1xf32>
+}
