@@ -589,11 +589,23 @@ void MatrixTiles::emit(const Tile &tile, Finish finish) {
   int64_t columns = columnTiles * tileColumns;
   for (auto [number, place] : llvm::enumerate(places)) {
     scratchRow = times(index(number * tileRows), {columns, {}});
+    if (number && tileEmitter.isLastStageLong())
+      stayAwake();
     if (matrix.runsAcross())
       finishAcrossBorders(place, finish);
     else
       finishRows(place.tile, place.first, rows, matrix.rows, finish);
   }
+}
+
+/// A unit without work falls asleep, and takes as long to wake up as some hundred instructions: a product of nothing,
+/// in the place of sums that are used up, in between of what takes long.
+void MatrixTiles::stayAwake() {
+  const MatrixPlan &matrix = *plan.matrix;
+  Value stepBytes = constant(4 * matrix.depthStep, 16), laneBytes = constant(4 * tileColumns, 16);
+  Value nothing = addProducts(matrix.multiply, rows16, stepBytes, zero(rows16), zero(rows16, stepBytes),
+                              zero(constant(matrix.depthStep, 16), laneBytes));
+  store(rows16, addressOf(scratch, index(0), 4), constant(4 * columnTiles * tileColumns, 64), nothing);
 }
 
 /// Rows `first` to `end` of a tile, of which there are `most` where the first one is 0.

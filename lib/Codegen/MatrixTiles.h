@@ -62,6 +62,7 @@ private:
   void prefetchNear(mlir::Value here, const Extent &tiles);
   void prefetchRows(llvm::ArrayRef<Place> places, int64_t columns, const Tile &at);
   llvm::SmallVector<int> reductionOrder();
+  void stayAwake();
   void finishRows(const Tile &tile, mlir::Value first, mlir::Value end, const Extent &most, Finish finish);
   void finishAcrossBorders(const Place &place, Finish finish);
 };

@@ -30,7 +30,9 @@ Value MatrixUnit::call(StringRef intrinsic, ValueRange arguments, bool makesTile
   return makesTile ? Value(made->getResult(0)) : Value();
 }
 
-Value MatrixUnit::zero(Value rows) { return call("amx.tilezero", {rows, constant(4 * columns, 16)}); }
+Value MatrixUnit::zero(Value rows, Value columnBytes) {
+  return call("amx.tilezero", {rows, columnBytes ? columnBytes : constant(4 * columns, 16)});
+}
 
 Value MatrixUnit::load(Value rows, Value columnBytes, Value address, Value stride) {
   return call("amx.tileloadd64", {rows, columnBytes, address, stride});

@@ -27,7 +27,7 @@ struct MatrixUnit : IndexMath {
   mlir::Value addressOf(const Access &access, mlir::Value elements);
   using IndexMath::addressOf;
 
-  mlir::Value zero(mlir::Value rows);
+  mlir::Value zero(mlir::Value rows, mlir::Value columnBytes = {}); ///< of sums, if nothing is said
   mlir::Value load(mlir::Value rows, mlir::Value columnBytes, mlir::Value address, mlir::Value stride);
   void store(mlir::Value rows, mlir::Value address, mlir::Value stride, mlir::Value tile);
   /// `sum` + `data` * `weights`, of so many bytes of each row of the data.

@@ -168,8 +168,8 @@ private:
     return areMany && depth >= least.depth && inner > 1 && !isForWinograd(op, weights);
   }
 
-  /// The data of a convolution in which each channel is by itself, if it is too large for the caches: its sums take
-  /// less time than its reading.
+  /// The data of a convolution in which each channel is by itself, if it takes much of the second level, or has no room
+  /// there: its sums take less time than its reading.
   Value streamedData(linalg::GenericOp op) const {
     std::optional<strata::ProductSum> sum = strata::matchProductSum(op);
     if (!sum || !sum->elements[0].isF32() || !sum->elements[1].isF32() || !op.hasPureTensorSemantics())
@@ -184,7 +184,8 @@ private:
       if (auto dim = dyn_cast<AffineDimExpr>(expr); dim && kinds[dim.getPosition()] == utils::IteratorType::reduction)
         return {};
     auto type = cast<RankedTensorType>(op.getDpsInputs()[1 - weights].getType());
-    return type.hasStaticShape() && type.getNumElements() * 4 >= streamBytes ? op.getDpsInputs()[1 - weights] : Value();
+    return type.hasStaticShape() && type.getNumElements() * 4 >= cacheBytes / 2 ? op.getDpsInputs()[1 - weights]
+                                                                                : Value();
   }
 
   /// Products whose bodies make their weights of few bits, where enough rows share them.

@@ -242,8 +242,8 @@ func.func @loop(%h: tensor<1x64xf32>, %c: tensor<1x64xf32>, %n: index) -> tensor
 
 // -----
 
-// What convolutions of single channels read is rounded where it is made, if it is too large for the caches; their sums and
-// weights are not.
+// What convolutions of single channels read is rounded where it is made, if it takes half of the second level; their sums
+// and weights are not.
 // CHECK-LABEL: func.func @channels(
 // CHECK:         %[[SUM:.*]] = linalg.generic
 // CHECK:           arith.addf
@@ -271,10 +271,10 @@ func.func @channels(%x: tensor<4x96x112x112xf32>, %e: tensor<4x96x112x112xf32>) 
   %0 = linalg.depthwise_conv_2d_nchw_chw ins(%p, %w : tensor<4x96x114x114xf32>, tensor<96x3x3xf32>) outs(%e : tensor<4x96x112x112xf32>) -> tensor<4x96x112x112xf32>
   return %0 : tensor<4x96x112x112xf32>
 }
-func.func @few(%x: tensor<1x96x58x58xf32>, %e: tensor<1x96x56x56xf32>) -> tensor<1x96x56x56xf32> {
+func.func @few(%x: tensor<1x96x42x42xf32>, %e: tensor<1x96x40x40xf32>) -> tensor<1x96x40x40xf32> {
   %w = ml_program.global_load_const @w : tensor<96x3x3xf32>
-  %0 = linalg.depthwise_conv_2d_nchw_chw ins(%x, %w : tensor<1x96x58x58xf32>, tensor<96x3x3xf32>) outs(%e : tensor<1x96x56x56xf32>) -> tensor<1x96x56x56xf32>
-  return %0 : tensor<1x96x56x56xf32>
+  %0 = linalg.depthwise_conv_2d_nchw_chw ins(%x, %w : tensor<1x96x42x42xf32>, tensor<96x3x3xf32>) outs(%e : tensor<1x96x40x40xf32>) -> tensor<1x96x40x40xf32>
+  return %0 : tensor<1x96x40x40xf32>
 }
 
 // -----
