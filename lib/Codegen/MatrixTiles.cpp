@@ -1,5 +1,6 @@
 //===- MatrixTiles.cpp - tiles of a nest on a matrix unit -----------------===//
 #include "MatrixTiles.h"
+#include "ApproximateMath.h"
 #include "BodyLoads.h"
 #include "ProductSums.h"
 #include "RowLoop.h"
@@ -326,7 +327,9 @@ void MatrixTiles::prepare() {
   auto tile = VectorType::get({tileRows * tileColumns}, b.getI32Type());
   for (int64_t i = 0; i < matrix.rowTiles * columnTiles; ++i)
     sums.push_back(b.create<LLVM::AllocaOp>(loc, LLVM::LLVMPointerType::get(b.getContext()), tile, one));
-  auto type = MemRefType::get({matrix.rowTiles * tileRows * columnTiles * tileColumns}, element);
+  rowsAwake = rowsUntilAsleep();
+  spare = matrix.rowTiles * tileRows * columnTiles * tileColumns;
+  auto type = MemRefType::get({spare + (rowsAwake ? tileRows * tileColumns : 0)}, element);
   scratch = b.create<memref::AllocaOp>(loc, type, b.getI64IntegerAttr(64));
   tileEmitter.product = [this](const Tile &tile, int64_t i, int64_t j) -> Value {
     Value within = b.create<arith::SubIOp>(loc, tile.at[plan.lane], scratchColumn);
@@ -565,6 +568,26 @@ bool MatrixTiles::mayBeOdd() const {
   return !size.isKnown() || llvm::divideCeil(size.known, matrix.inARow() ? matrix.rows.known : 1) % 2;
 }
 
+/// A unit that has had no work for a third of a microsecond falls asleep, and takes as long to wake up. After how many
+/// rows of the last stage it needs some; 0: all of them take less.
+int64_t MatrixTiles::rowsUntilAsleep() const {
+  constexpr int64_t asleepCycles = 900, awakeCycles = 600; // with some to spare
+  if (!nest.finish || plan.row < 0)
+    return 0;
+  int64_t others = 0, polynomials = 0, divisions = 0;
+  for (Operation &op : *nest.finish->op.getBody()) {
+    bool isLong = becomesPolynomial(op);
+    polynomials += isLong;
+    divisions += isa<arith::DivFOp>(op);
+    others += !isLong && !isa<arith::ConstantOp>(op);
+  }
+  int64_t cycles = std::max(others / 2 + 10 * polynomials, 16 * divisions) * columnTiles;
+  int64_t rows = plan.matrix->rowTiles * plan.matrix->rows.known;
+  if (cycles * rows <= asleepCycles)
+    return 0;
+  return std::clamp<int64_t>(llvm::bit_floor<uint64_t>(awakeCycles / cycles), 2, tileRows);
+}
+
 void MatrixTiles::emit(const Tile &tile, Finish finish) {
   const MatrixPlan &matrix = *plan.matrix;
   SmallVector<Place> places;
@@ -589,7 +612,7 @@ void MatrixTiles::emit(const Tile &tile, Finish finish) {
   int64_t columns = columnTiles * tileColumns;
   for (auto [number, place] : llvm::enumerate(places)) {
     scratchRow = times(index(number * tileRows), {columns, {}});
-    if (number && tileEmitter.isLastStageLong())
+    if (number && rowsAwake == tileRows)
       stayAwake();
     if (matrix.runsAcross())
       finishAcrossBorders(place, finish);
@@ -598,14 +621,13 @@ void MatrixTiles::emit(const Tile &tile, Finish finish) {
   }
 }
 
-/// A unit without work falls asleep, and takes as long to wake up as some hundred instructions: a product of nothing,
-/// in the place of sums that are used up, in between of what takes long.
+/// A product of nothing, which goes where no sums are.
 void MatrixTiles::stayAwake() {
   const MatrixPlan &matrix = *plan.matrix;
   Value stepBytes = constant(4 * matrix.depthStep, 16), laneBytes = constant(4 * tileColumns, 16);
   Value nothing = addProducts(matrix.multiply, rows16, stepBytes, zero(rows16), zero(rows16, stepBytes),
                               zero(constant(matrix.depthStep, 16), laneBytes));
-  store(rows16, addressOf(scratch, index(0), 4), constant(4 * columnTiles * tileColumns, 64), nothing);
+  store(rows16, addressOf(scratch, index(spare), 4), constant(4 * tileColumns, 64), nothing);
 }
 
 /// Rows `first` to `end` of a tile, of which there are `most` where the first one is 0.
@@ -622,19 +644,30 @@ void MatrixTiles::finishRows(const Tile &tile, Value first, Value end, const Ext
     scratchRow = add(scratchTile, times(loop.getInductionVar(), {columnTiles * tileColumns, {}}));
     finish(row);
   };
-  if (plan.row >= 0 && tileEmitter.isLastStageLong()) {
-    Value count = b.createOrFold<arith::SubIOp>(loc, end, first);
-    Value pairs = b.createOrFold<arith::SubIOp>(loc, count, b.createOrFold<arith::RemUIOp>(loc, count, index(2)));
-    Value stop = b.createOrFold<arith::AddIOp>(loc, first, pairs);
-    each(first, stop, 2);
-    bool isEven = matchPattern(first, m_Zero()) && most.isKnown() && most.known % 2 == 0;
-    first = stop;
-    if (isEven) {
-      scratchRow = scratchTile;
-      return;
+  auto all = [&](Value first, Value end, const Extent &most) {
+    if (plan.row >= 0 && tileEmitter.isLastStageLong()) {
+      Value count = b.createOrFold<arith::SubIOp>(loc, end, first);
+      Value pairs = b.createOrFold<arith::SubIOp>(loc, count, b.createOrFold<arith::RemUIOp>(loc, count, index(2)));
+      Value stop = b.createOrFold<arith::AddIOp>(loc, first, pairs);
+      each(first, stop, 2);
+      if (most.isKnown() && most.known % 2 == 0)
+        return;
+      first = stop;
     }
+    each(first, end, 1);
+  };
+  bool fromStart = matchPattern(first, m_Zero());
+  if (!rowsAwake || rowsAwake == tileRows) {
+    all(first, end, fromStart ? most : Extent{1, {}});
+  } else {
+    auto parts = b.create<scf::ForOp>(loc, first, end, index(rowsAwake));
+    OpBuilder::InsertionGuard guard(b);
+    b.setInsertionPointToStart(parts.getBody());
+    Value part = parts.getInductionVar(), stop = add(part, index(rowsAwake));
+    bool isWhole = fromStart && most.isKnown() && most.known % rowsAwake == 0;
+    all(part, isWhole ? stop : b.create<arith::MinUIOp>(loc, stop, end), {isWhole ? rowsAwake : 1, {}});
+    stayAwake();
   }
-  each(first, end, 1);
   scratchRow = scratchTile;
 }
 

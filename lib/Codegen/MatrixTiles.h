@@ -43,7 +43,8 @@ private:
   mlir::Type element;                    ///< of the sums
   mlir::Value rows, rows16;              ///< of a tile, as index and i16
   llvm::SmallVector<mlir::Value> sums;   ///< a tile each: rows, then columns
-  mlir::Value scratch;                   ///< [rowTiles, 16, columnTiles, 16]
+  mlir::Value scratch;                   ///< [rowTiles, 16, columnTiles, 16], then a tile that nothing reads
+  int64_t rowsAwake = 0, spare = 0;      ///< rows between products of nothing; where these go
   mlir::Value scratchRow, scratchColumn; ///< where product() reads
 
   struct Place {
@@ -62,6 +63,7 @@ private:
   void prefetchNear(mlir::Value here, const Extent &tiles);
   void prefetchRows(llvm::ArrayRef<Place> places, int64_t columns, const Tile &at);
   llvm::SmallVector<int> reductionOrder();
+  int64_t rowsUntilAsleep() const;
   void stayAwake();
   void finishRows(const Tile &tile, mlir::Value first, mlir::Value end, const Extent &most, Finish finish);
   void finishAcrossBorders(const Place &place, Finish finish);

@@ -431,7 +431,7 @@ func.func @one_shape(%x: memref<256x48xbf16>, %z: memref<256x64xbf16>, %w: memre
 }
 
 // A long last stage lets the unit fall asleep: between the rows of the first tile and those of the second it multiplies
-// nothing, in the place of the first tile's sums.
+// nothing, and that goes behind the sums; between fewer rows where there is more to compute.
 // CHECK-LABEL: func.func @awake(
 // CHECK:         %[[SUMS:.*]] = memref.alloc{{.*}} : memref<{{.*}}xf32>
 // CHECK-COUNT-4: amx.tilestored64
@@ -444,6 +444,16 @@ func.func @one_shape(%x: memref<256x48xbf16>, %z: memref<256x64xbf16>, %w: memre
 // CHECK:         "amx.tilestored64"({{.*}}, %[[NOTHING]])
 // CHECK:         scf.for
 // CHECK:           math.exp
+// CHECK-NOT:     amx.tdpbf16ps
+// CHECK:         return
+// CHECK-LABEL: func.func @wide_awake(
+// CHECK-COUNT-4: amx.tilestored64
+// CHECK:         scf.for {{.*}} step %c4
+// CHECK:           scf.for {{.*}} step %c2
+// CHECK:             math.exp
+// CHECK:           "amx.tdpbf16ps"
+// CHECK:         scf.for {{.*}} step %c4
+// CHECK:           "amx.tdpbf16ps"
 // CHECK-NOT:     amx.tdpbf16ps
 // CHECK:         return
 func.func @awake(%x: memref<64x32x2xbf16>, %w: memref<1x32x32x2xbf16>, %y: memref<64x32xf32>) attributes {strata.kernel} {
@@ -472,6 +482,40 @@ func.func @awake(%x: memref<64x32x2xbf16>, %w: memref<1x32x32x2xbf16>, %y: memre
     %2 = arith.addf %1, %one : f32
     %3 = arith.divf %s, %2 : f32
     linalg.yield %3 : f32
+  }
+  memref.dealloc %sums : memref<64x32xf32>
+  return
+}
+func.func @wide_awake(%x: memref<64x32x2xbf16>, %w: memref<1x32x32x2xbf16>, %y: memref<64x32xf32>) attributes {strata.kernel} {
+  %zero = arith.constant 0.0 : f32
+  %one = arith.constant 1.0 : f32
+  %sums = memref.alloc() : memref<64x32xf32>
+  linalg.generic {indexing_maps = [affine_map<(m, n) -> (m, n)>], iterator_types = ["parallel", "parallel"]} outs(%sums : memref<64x32xf32>) {
+  ^bb0(%s: f32):
+    linalg.yield %zero : f32
+  }
+  linalg.generic {indexing_maps = [affine_map<(m, n, k, p) -> (m, k, p)>, affine_map<(m, n, k, p) -> (n floordiv 32, k, n mod 32, p)>, affine_map<(m, n, k, p) -> (m, n)>],
+                  iterator_types = ["parallel", "parallel", "reduction", "reduction"]}
+      ins(%x, %w : memref<64x32x2xbf16>, memref<1x32x32x2xbf16>) outs(%sums : memref<64x32xf32>) {
+  ^bb0(%a: bf16, %b: bf16, %s: f32):
+    %0 = arith.extf %a : bf16 to f32
+    %1 = arith.extf %b : bf16 to f32
+    %2 = arith.mulf %0, %1 : f32
+    %3 = arith.addf %s, %2 : f32
+    linalg.yield %3 : f32
+  }
+  linalg.generic {indexing_maps = [affine_map<(m, n) -> (m, n)>, affine_map<(m, n) -> (m, n)>], iterator_types = ["parallel", "parallel"]}
+      ins(%sums : memref<64x32xf32>) outs(%y : memref<64x32xf32>) {
+  ^bb0(%s: f32, %o: f32):
+    %0 = arith.negf %s : f32
+    %1 = math.exp %0 : f32
+    %2 = arith.addf %1, %one : f32
+    %3 = arith.divf %s, %2 : f32
+    %4 = math.tanh %3 : f32
+    %5 = math.log1p %2 : f32
+    %6 = math.erf %5 : f32
+    %7 = arith.divf %4, %6 : f32
+    linalg.yield %7 : f32
   }
   memref.dealloc %sums : memref<64x32xf32>
   return
