@@ -824,7 +824,8 @@ def ApproximateMath : Pass<"strata-approximate-math", "mlir::ModuleOp"> {
   let options = [
     Option<"powerScaling", "power-scaling", "bool", "false", "x86 vectors of 512 bits multiply by powers of two">,
     Option<"fusedProducts", "fused-products", "bool", "false", "there is an instruction for x y + z">,
-    Option<"integerPacks", "integer-packs", "bool", "false", "what x86 converts to i32 it rounds to nearest even">
+    Option<"integerPacks", "integer-packs", "bool", "false", "what x86 converts to i32 it rounds to nearest even">,
+    Option<"bf16Dots", "bf16-dots", "bool", "false", "x86 vectors of 512 bits round two of f32 to one of bf16">
   ];
   let dependentDialects = ["mlir::math::MathDialect", "mlir::arith::ArithDialect",
                            "mlir::vector::VectorDialect", "mlir::scf::SCFDialect", "mlir::LLVM::LLVMDialect"];

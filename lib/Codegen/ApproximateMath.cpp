@@ -91,6 +91,26 @@ struct TruncateByInstruction : OpRewritePattern<arith::TruncFOp> {
   }
 };
 
+/// Two vectors that are rounded so and lie side by side then: one instruction for both.
+struct TruncatePair : OpRewritePattern<vector::ShuffleOp> {
+  using OpRewritePattern::OpRewritePattern;
+
+  LogicalResult matchAndRewrite(vector::ShuffleOp op, PatternRewriter &rewriter) const override {
+    auto left = op.getV1().getDefiningOp<LLVM::FPTruncOp>(), right = op.getV2().getDefiningOp<LLVM::FPTruncOp>();
+    constexpr int64_t lanes = 16;
+    auto isWide = [&](LLVM::FPTruncOp rounded) {
+      return rounded && rounded.getArg().getType() == VectorType::get({lanes}, rewriter.getF32Type());
+    };
+    if (!isWide(left) || !isWide(right) || !op.getType().getElementType().isBF16() ||
+        !llvm::equal(op.getMask().getAsValueRange<IntegerAttr>(), llvm::seq<int64_t>(0, 2 * lanes)))
+      return failure();
+    rewriter.replaceOpWithNewOp<LLVM::CallIntrinsicOp>(op, op.getType(),
+                                                       rewriter.getStringAttr("llvm.x86.avx512bf16.cvtne2ps2bf16.512"),
+                                                       ValueRange{right.getArg(), left.getArg()});
+    return success();
+  }
+};
+
 /// f32 to bf16, to nearest even. MLIR's pattern selects what is no number from vectors of bf16, which LLVM takes apart,
 /// element by element, where the target has no arithmetic of bf16: here it is selected before the bits are rounded.
 struct TruncateBits : OpRewritePattern<arith::TruncFOp> {
@@ -222,6 +242,8 @@ struct ApproximateMathPass : strata::impl::ApproximateMathBase<ApproximateMathPa
     RewritePatternSet narrow(context);
     if (integerPacks)
       narrow.add<RoundByConversion>(context);
+    if (bf16Dots)
+      narrow.add<TruncatePair>(context);
     strata::populateNarrowFloatPatterns(narrow);
     narrow.add<HideExtension>(context);
     if (failed(strata::applyToEachFunction(module, std::move(narrow))))

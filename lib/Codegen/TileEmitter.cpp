@@ -308,6 +308,7 @@ TileEmitter::Values TileEmitter::loadTransposed(const Access &access, Value base
   return squares.front();
 }
 
+/// Vector `j` of a row, or several from it on.
 void TileEmitter::store(const Access &access, Value base, const Tile &tile, int64_t i, int64_t j, Value value) {
   Extent lanes = stride(access, plan.lane);
   Value at = elementAt(access, base, tile, i, j);
@@ -335,10 +336,13 @@ void TileEmitter::store(const Access &access, Value base, const Tile &tile, int6
     return;
   }
   if (lanes.is(1)) {
-    if (!plan.streams)
-      prefetchAhead(access, at, tile.lanes, j, /*isWrite=*/true);
-    if (!plan.streams && plan.row >= 0)
-      prefetchNextTile(access, at, tile, j, /*isWrite=*/true);
+    int64_t vectors = cast<VectorType>(value.getType()).getNumElements() / tile.lanes;
+    for (int64_t k = j; !plan.streams && k < j + vectors; ++k) {
+      Value here = k == j ? at : elementAt(access, base, tile, i, k);
+      prefetchAhead(access, here, tile.lanes, k, /*isWrite=*/true);
+      if (plan.row >= 0)
+        prefetchNextTile(access, here, tile, k, /*isWrite=*/true);
+    }
     b.create<vector::StoreOp>(loc, value, access.base, at, plan.streams && tile.lanes == plan.width);
     return;
   }

@@ -145,6 +145,7 @@ private:
                     bool fromMemory = false);
   void prefetch(const Access &access, mlir::Value base, mlir::Value at, const Tile &tile);
   void storeCopy(const Access &access, Tile tile, Loaded &loaded);
+  bool roundsInPairs(const Access &access, const Tile &tile, int64_t j, mlir::Value value);
   void store(const Access &access, mlir::Value base, const Tile &tile, int64_t i, int64_t j, mlir::Value value);
   mlir::Value loadOfGroups(const Access &access, mlir::Value at, int64_t lanes, int64_t unit);
   bool isTransposed(const Access &access, const Tile &tile);

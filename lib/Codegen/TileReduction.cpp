@@ -537,10 +537,22 @@ void TileEmitter::storeInterleaved(const Access &access, Value base, const Tile 
   b.create<vector::StoreOp>(loc, fromBits(mixed, type), access.base, elementAt(access, base, tile, 0, j));
 }
 
+/// Whether vector `j` of a row is rounded together with the one beside it, by one instruction for both.
+bool TileEmitter::roundsInPairs(const Access &access, const Tile &tile, int64_t j, Value value) {
+  auto rounding = value.getDefiningOp<arith::TruncFOp>();
+  auto isWhole = [&](int64_t j) {
+    Extent present = tile.presentOf(j);
+    return j < tile.vectors && present.isKnown() && !present.known;
+  };
+  return target.bf16Dots && rounding && rounding.getFastmath() == arith::FastMathFlags::afn &&
+         getElementTypeOrSelf(rounding.getIn()).isF32() && access.element.isBF16() && 32 * tile.lanes == 512 &&
+         stride(access, plan.lane).is(1) && access.blockedLoop < 0 && !tile.stored && isWhole(j) && isWhole(j ^ 1);
+}
+
 /// The last stage, of the accumulators if there is a reduction.
 void TileEmitter::consume(const Tile &tile, const Accumulators &accumulators, Loaded &cache) {
   Stage &finish = *nest.finish;
-  Values bases = basesOf(finish, tile), parts;
+  Values bases = basesOf(finish, tile), parts, halves(finish.outputs.size());
   bool vector = tile.lanes > 1 && plan.lane >= 0 && !plan.laneIsReduction;
   const size_t together = elementsTogether();
   bool isLong = vector && isLastStageLong();
@@ -554,9 +566,21 @@ void TileEmitter::consume(const Tile &tile, const Accumulators &accumulators, Lo
     if (mixes)
       return elements.clear();
     for (Element &element : elements) {
-      for (auto [o, value] : llvm::enumerate(element.values))
-        store(finish.outputs[o], bases[finish.inputs.size() + o], tile, element.i, element.j,
-              vector ? spread(value, tile.lanes) : value);
+      for (auto [o, value] : llvm::enumerate(element.values)) {
+        const Access &access = finish.outputs[o];
+        Value stored = vector ? spread(value, tile.lanes) : value, &left = halves[o];
+        int64_t first = element.j;
+        if (vector && roundsInPairs(access, tile, element.j, stored)) {
+          if (element.j % 2 == 0) {
+            left = stored;
+            continue;
+          }
+          stored =
+              b.create<vector::ShuffleOp>(loc, left, stored, llvm::to_vector(llvm::seq<int64_t>(0, 2 * tile.lanes)));
+          first = element.j - 1;
+        }
+        store(access, bases[finish.inputs.size() + o], tile, element.i, first, stored);
+      }
       reduceResults(tile, element.values, element.i, element.j, parts);
     }
     elements.clear();

@@ -256,6 +256,7 @@ void strata::buildLLVMPhase(OpPassManager &pm, const CompileOptions &options) {
   math.powerScaling = facts.powerScaling;
   math.fusedProducts = facts.fma;
   math.integerPacks = facts.integerPacks;
+  math.bf16Dots = facts.bf16Dots;
   pm.addPass(createApproximateMath(math));
   // Function by function: all cores work on them.
   OpPassManager &functions = pm.nest<func::FuncOp>();
