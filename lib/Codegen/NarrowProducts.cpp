@@ -160,8 +160,12 @@ private:
         groups *= ShapedType::isDynamic(size) ? 0 : size;
       }
     }
-    if (!bf16Tiles && strata::canShareVectors(target(), lanes))
-      lanes *= groups;
+    if (strata::canShareVectors(target(), lanes)) {
+      // Groups that share vectors leave a matrix unit idle, and dots of pairs add no more in a cycle than products do.
+      if (bf16Tiles && windowed && groups != 1)
+        return false;
+      lanes *= bf16Tiles ? 1 : groups;
+    }
     const Least &least = bf16Tiles ? ofTiles : ofDots;
     bool areMany = lanes >= least.lanes ||
                    (depth > inner && lanes >= least.windowLanes && lanes * (depth / inner) >= least.lanesAndTaps);
