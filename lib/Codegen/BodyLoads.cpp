@@ -98,8 +98,7 @@ bool strata::canGatherLoads(LoopNest &nest, int loop, const TargetFacts &target)
   for (Operation &op : nest.finish->op.getBody()->without_terminator()) {
     if (op.getNumResults() != 1 || isConstant(courses.lookup(op.getResult(0))))
       continue;
-    if (isa<arith::DivSIOp, arith::DivUIOp, arith::CeilDivSIOp, arith::CeilDivUIOp, arith::FloorDivSIOp, arith::RemSIOp,
-            arith::RemUIOp>(op)) // no vector has these
+    if (dividesIntegers(op))
       return false;
     if (auto load = dyn_cast<memref::LoadOp>(op); load && ::lanesOf(load, courses) == LanesLoad::apart) {
       ++loads;

@@ -63,12 +63,16 @@ static int64_t fitWidth(int64_t width, const Extent &size) {
   return width;
 }
 
+bool strata::dividesIntegers(Operation &op) {
+  return isa<arith::DivSIOp, arith::DivUIOp, arith::CeilDivSIOp, arith::CeilDivUIOp, arith::FloorDivSIOp, arith::RemSIOp,
+             arith::RemUIOp>(op);
+}
+
 bool strata::canComputeMore(LoopNest &nest) {
   bool can = true;
   nest.forEachStage([&](Stage &stage) {
     for (Operation &op : *stage.op.getBody())
-      can &= !isa<memref::LoadOp, arith::DivSIOp, arith::DivUIOp, arith::CeilDivSIOp, arith::CeilDivUIOp,
-                  arith::FloorDivSIOp, arith::RemSIOp, arith::RemUIOp>(op);
+      can &= !isa<memref::LoadOp>(op) && !dividesIntegers(op);
   });
   return can;
 }

@@ -175,6 +175,9 @@ bool isPossible(LoopNest &nest, const NestPlan &plan, const TargetFacts &target,
 
 bool isVectorizable(std::optional<Stage> &stage);
 
+/// What no vector has an instruction for, and what ends the program where the divisor is zero.
+bool dividesIntegers(mlir::Operation &op);
+
 /// Whether the bodies may be computed of anything: nothing comes of that but a number.
 bool canComputeMore(LoopNest &nest);
 
