@@ -85,17 +85,25 @@ Value LinalgBuilder::castTo(Value tensor, Type type) {
   return create<tensor::CastOp>(type, tensor);
 }
 
+/// How an operand is read for a result of these sizes: always the same element where it has but one.
+static AffineMap repeatingMap(LinalgBuilder &b, Value operand, ArrayRef<OpFoldResult> sizes) {
+  ArrayRef<int64_t> shape = cast<RankedTensorType>(operand.getType()).getShape();
+  int64_t lead = sizes.size() - shape.size();
+  SmallVector<AffineExpr> exprs;
+  for (auto [i, size] : llvm::enumerate(shape)) {
+    bool repeats = size == 1 && !isConstantIntValue(sizes[lead + i], 1);
+    exprs.push_back(repeats ? b.getAffineConstantExpr(0) : b.getAffineDimExpr(lead + i));
+  }
+  return AffineMap::get(sizes.size(), 0, exprs, b.getContext());
+}
+
 Value LinalgBuilder::generate(ArrayRef<OpFoldResult> sizes, Type element, ScalarFn body, ValueRange inputs) {
   Value init = empty(sizes, element);
   int64_t rank = sizes.size();
   SmallVector<utils::IteratorType> iterators(rank, utils::IteratorType::parallel);
   SmallVector<AffineMap> maps;
-  for (Value input : inputs) {
-    SmallVector<AffineExpr> at;
-    for (auto [i, size] : llvm::enumerate(cast<RankedTensorType>(input.getType()).getShape()))
-      at.push_back(size == 1 && !isConstantIntValue(sizes[i], 1) ? getAffineConstantExpr(0) : getAffineDimExpr(i));
-    maps.push_back(AffineMap::get(rank, 0, at, getContext()));
-  }
+  for (Value input : inputs)
+    maps.push_back(repeatingMap(*this, input, sizes));
   maps.push_back(getMultiDimIdentityMap(rank));
   return create<linalg::GenericOp>(init.getType(), inputs, init, maps, iterators,
                                    [&](OpBuilder &nested, Location loc, ValueRange args) {
@@ -211,14 +219,7 @@ Value LinalgBuilder::elementwise(ValueRange operands, Type element, ScalarFn bod
           size = getIndexAttr(known);
       inputs[o] = broadcastAtRunTime(*this, operands[o], sizes);
     }
-    auto type = cast<RankedTensorType>(inputs[o].getType());
-    int64_t lead = rank - type.getRank();
-    SmallVector<AffineExpr> exprs;
-    for (int64_t i = 0; i < type.getRank(); ++i) {
-      bool repeats = type.getDimSize(i) == 1 && !isConstantIntValue(result[lead + i], 1);
-      exprs.push_back(repeats ? getAffineConstantExpr(0) : getAffineDimExpr(lead + i));
-    }
-    maps.push_back(AffineMap::get(rank, 0, exprs, getContext()));
+    maps.push_back(repeatingMap(*this, inputs[o], result));
   }
   maps.push_back(getMultiDimIdentityMap(rank));
   Value init = empty(result, element);
