@@ -559,6 +559,18 @@ void TileEmitter::consume(const Tile &tile, const Accumulators &accumulators, Lo
   SmallVector<Element> elements;
   bool mixes = plan.interleaves && vector && tile.rows == plan.rowTile;
   llvm::SmallMapVector<int64_t, Values, 4> mixed; // by vector
+  auto keep = [&](int64_t i, int64_t j, size_t o, Value value) {
+    const Access &access = finish.outputs[o];
+    if (vector && roundsInPairs(access, tile, j, value)) {
+      std::swap(halves[o], value);
+      if (j % 2 == 0)
+        return;
+      value =
+          b.create<vector::ShuffleOp>(loc, value, halves[o], llvm::to_vector(llvm::seq<int64_t>(0, 2 * tile.lanes)));
+      --j;
+    }
+    store(access, bases[finish.inputs.size() + o], tile, i, j, value);
+  };
   auto flush = [&] {
     bodies(finish, elements, tile, false);
     for (Element &element : mixes ? elements : SmallVector<Element>())
@@ -566,21 +578,8 @@ void TileEmitter::consume(const Tile &tile, const Accumulators &accumulators, Lo
     if (mixes)
       return elements.clear();
     for (Element &element : elements) {
-      for (auto [o, value] : llvm::enumerate(element.values)) {
-        const Access &access = finish.outputs[o];
-        Value stored = vector ? spread(value, tile.lanes) : value, &left = halves[o];
-        int64_t first = element.j;
-        if (vector && roundsInPairs(access, tile, element.j, stored)) {
-          if (element.j % 2 == 0) {
-            left = stored;
-            continue;
-          }
-          stored =
-              b.create<vector::ShuffleOp>(loc, left, stored, llvm::to_vector(llvm::seq<int64_t>(0, 2 * tile.lanes)));
-          first = element.j - 1;
-        }
-        store(access, bases[finish.inputs.size() + o], tile, element.i, first, stored);
-      }
+      for (auto [o, value] : llvm::enumerate(element.values))
+        keep(element.i, element.j, o, vector ? spread(value, tile.lanes) : value);
       reduceResults(tile, element.values, element.i, element.j, parts);
     }
     elements.clear();
