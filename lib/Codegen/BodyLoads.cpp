@@ -70,18 +70,20 @@ static LanesLoad lanesOf(memref::LoadOp load, const Courses &courses) {
                                       : LanesLoad::runOrOne;
 }
 
-LanesLoad strata::lanesOf(Stage &stage, memref::LoadOp load, int loop) {
-  return ::lanesOf(load, coursesOf(stage, loop));
+LanesLoads strata::lanesOfLoads(Stage &stage, int loop) {
+  Courses courses = coursesOf(stage, loop);
+  LanesLoads loads;
+  for (auto load : stage.op.getBody()->getOps<memref::LoadOp>())
+    loads[load] = lanesOf(load, courses);
+  return loads;
 }
 
 bool strata::bodyLoadsFit(LoopNest &nest, int loop) {
   bool fit = true;
   for (std::optional<Stage> *stage : {&nest.init, &nest.reduce, &nest.finish})
-    if (*stage) {
-      Courses courses = coursesOf(**stage, loop);
-      for (auto load : (*stage)->op.getBody()->getOps<memref::LoadOp>())
-        fit &= ::lanesOf(load, courses) != LanesLoad::apart;
-    }
+    if (*stage)
+      for (auto [load, lanes] : lanesOfLoads(**stage, loop))
+        fit &= lanes != LanesLoad::apart;
   return fit;
 }
 
@@ -100,7 +102,7 @@ bool strata::canGatherLoads(LoopNest &nest, int loop, const TargetFacts &target)
       continue;
     if (dividesIntegers(op))
       return false;
-    if (auto load = dyn_cast<memref::LoadOp>(op); load && ::lanesOf(load, courses) == LanesLoad::apart) {
+    if (auto load = dyn_cast<memref::LoadOp>(op); load && lanesOf(load, courses) == LanesLoad::apart) {
       ++loads;
       shortest =
           std::min<int64_t>(shortest, load.getType().isIntOrFloat() ? load.getType().getIntOrFloatBitWidth() : 64);
@@ -115,6 +117,6 @@ bool strata::canGatherLoads(LoopNest &nest, int loop, const TargetFacts &target)
 memref::LoadOp strata::getRunOfBody(LoopNest &nest, int loop) {
   Block *body = nest.finish->op.getBody();
   auto load = body->getTerminator()->getOperand(0).getDefiningOp<memref::LoadOp>();
-  bool isRun = load && load->getBlock() == body && lanesOf(*nest.finish, load, loop) == LanesLoad::run;
+  bool isRun = load && load->getBlock() == body && lanesOf(load, coursesOf(*nest.finish, loop)) == LanesLoad::run;
   return isRun ? load : memref::LoadOp();
 }

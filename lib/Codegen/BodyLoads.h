@@ -23,7 +23,9 @@ enum class LanesLoad {
   runOrOne,    ///< as the run says
   apart        ///< each somewhere: a vector of them is gathered
 };
-LanesLoad lanesOf(Stage &stage, mlir::memref::LoadOp load, int loop);
+/// By load of the stage's body.
+using LanesLoads = llvm::DenseMap<mlir::Operation *, LanesLoad>;
+LanesLoads lanesOfLoads(Stage &stage, int loop);
 
 /// Whether no load of the bodies reads the iterations of `loop` apart.
 bool bodyLoadsFit(LoopNest &nest, int loop);

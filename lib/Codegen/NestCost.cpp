@@ -37,11 +37,12 @@ double strata::estimatePointNs(LoopNest &nest, const NestPlan &plan, const Targe
       continue;
     }
     double cost = 0.4 * ((*stage)->inputs.size() + (*stage)->outputs.size());
-    for (Operation &op : *(*stage)->op.getBody()) {
-      auto load = dyn_cast<memref::LoadOp>(op);
-      bool gathers = load && plan.lane >= 0 && lanesOf(**stage, load, plan.lane) == LanesLoad::apart;
-      cost += gathers ? lanes : load ? 4.0 : isa<math::MathDialect>(op.getDialect()) ? 16.0 : 0.6;
-    }
+    LanesLoads loads = lanesOfLoads(**stage, plan.lane);
+    for (Operation &op : *(*stage)->op.getBody())
+      if (auto load = loads.find(&op); load != loads.end())
+        cost += plan.lane >= 0 && load->second == LanesLoad::apart ? lanes : 4.0;
+      else
+        cost += isa<math::MathDialect>(op.getDialect()) ? 16.0 : 0.6;
     if (stage == &nest.reduce) {
       // Per iteration, with the loads shared by the tile.
       cost /= std::max<int64_t>(1, plan.rowTile / 2);

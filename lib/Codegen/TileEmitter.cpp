@@ -473,7 +473,12 @@ Value TileEmitter::loadInBody(Stage &stage, memref::LoadOp load, const IRMapping
   SmallVector<Value> indices =
       llvm::map_to_vector(load.getIndices(), [&](Value at) { return mapping.lookupOrDefault(at); });
   auto loadOne = [&]() -> Value { return b.create<memref::LoadOp>(loc, buffer, indices); };
-  LanesLoad kind = lanes > 1 ? lanesOf(stage, load, plan.lane) : LanesLoad::one;
+  if (lanes == 1)
+    return loadOne();
+  if (!bodyLoads.contains(load))
+    for (auto [other, kind] : lanesOfLoads(stage, plan.lane))
+      bodyLoads[other] = kind;
+  LanesLoad kind = bodyLoads.lookup(load);
   if (kind == LanesLoad::one)
     return loadOne();
   bool boolean = load.getType().isInteger(1);

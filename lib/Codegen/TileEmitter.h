@@ -7,6 +7,7 @@
 #ifndef STRATA_CODEGEN_TILEEMITTER_H
 #define STRATA_CODEGEN_TILEEMITTER_H
 
+#include "BodyLoads.h"
 #include "ComputedWeights.h"
 #include "NestPlan.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
@@ -164,6 +165,7 @@ private:
   mlir::Value numberOf(Stage &stage, mlir::linalg::IndexOp number, const Tile &tile, int64_t i, int64_t j);
   mlir::Value roundGroup(mlir::Value group, mlir::arith::TruncFOp rounding);
   mlir::Value isSet(mlir::Value bytes);
+  LanesLoads bodyLoads; ///< of the stages whose bodies have been computed
   mlir::Value loadInBody(Stage &stage, mlir::memref::LoadOp load, const mlir::IRMapping &mapping, int64_t lanes);
   mlir::Value gather(mlir::Value buffer, mlir::Type element, llvm::ArrayRef<mlir::Value> indices, int64_t lanes);
   Values body(Stage &stage, llvm::ArrayRef<mlir::Value> arguments, const Tile &tile, int64_t i, int64_t j, bool fuse);
